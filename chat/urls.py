@@ -52,6 +52,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/images/", images.shown, name="conversation-image"),
     path("chat/<uuid:conversation_id>/images/add/", images.add, name="conversation-image-add"),
     path("chat/<uuid:conversation_id>/asks/", questions.asks, name="conversation-asks"),
+    path("chat/<uuid:conversation_id>/remedy/", questions.remedy, name="conversation-remedy"),
     path("chat/<uuid:conversation_id>/grants/", questions.grants, name="conversation-grants"),
     path("chat/<uuid:conversation_id>/grants/revoke/", questions.revoke, name="conversation-grant-revoke"),
     path("questions/<int:question_id>/answer/", questions.answer, name="question-answer"),

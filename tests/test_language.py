@@ -1,9 +1,11 @@
-"""Docs, log lines and module docstrings are plain English, without personified programs and old words."""
+"""Docs, log lines, docstrings and names are plain English, without personified programs and old words."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 
 import pytest
@@ -13,10 +15,28 @@ from tests import house
 WORDS = ["said", "told", "tells", "says", "knows", "hears", "heard", "whoever", "somebody", "nobody", "anew"]
 WORDS += ["what became of", "lest", "wherefore"]
 BANNED = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+# In docstrings and comments of the code, besides: programs neither speak nor wish, and have no household.
+SPEECH = ["tell", "telling", "say", "saying", "hear", "hearing", "speaks", "spoke", "spoken of", "believes", "swears"]
+ARCHAIC = [
+    "wish",
+    "wishes",
+    "thereof",
+    "upon",
+    "kindly",
+    "came of",
+    "comes to",
+    "is at home",
+    "looks on",
+    "stands here",
+]
+METAPHORS = ["doorman", "clerk", "corridor", "household", "laboratory", "briefing", "front door", "fell into", "beats"]
+IN_CODE = re.compile(rf"\b(?:{'|'.join([*WORDS, *SPEECH, *ARCHAIC, *METAPHORS])})\b", re.IGNORECASE)
 # Real uses: quoted texts, and what a server claims about itself, which the interface quotes as "The server says …".
 ALLOWED = ('like "the file says:"', "The server says")
 # Code is quoted as it is: `nobody` is a user of the system.
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+# Names that were replaced by the usual ones: writer, revocation, runner, executor, preferences.
+RETIRED = {"clerk", "doorman", "lab", "hands", "ear", "wishes", "desk"}
 LOGGERS = {"log", "logger"}
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 
@@ -28,9 +48,17 @@ def bare(text: str) -> str:
     return CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
 
 
-def banned(text: str) -> Iterator[str]:
+def banned(text: str, pattern: re.Pattern[str] = BANNED) -> Iterator[str]:
     for number, line in enumerate(bare(text).splitlines(), 1):
-        yield from (f"{number}: {found.group()} in {line.strip()[:90]}" for found in BANNED.finditer(line))
+        yield from (f"{number}: {found.group()} in {line.strip()[:90]}" for found in pattern.finditer(line))
+
+
+def explanations(source: house.Source) -> Iterator[str]:
+    """The docstrings and comments of a file."""
+    nodes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    yield from (ast.get_docstring(node) or "" for node in ast.walk(source.tree) if isinstance(node, nodes))
+    tokens = tokenize.generate_tokens(io.StringIO(source.text).readline)
+    yield from (token.string for token in tokens if token.type == tokenize.COMMENT)
 
 
 def log_lines(tree: ast.AST) -> Iterator[str]:
@@ -61,6 +89,14 @@ def test_log_lines_and_module_heads_are_plain_english() -> None:
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
+def test_docstrings_and_comments_are_plain_english() -> None:
+    found = {
+        source.path: [line for text in explanations(source) for line in banned(text, IN_CODE)]
+        for source in house.sources("toolsupport", "chat")
+    }
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -80,6 +116,27 @@ def test_an_odd_sentence_is_found(text: str) -> None:
 )
 def test_a_real_use_is_left(text: str) -> None:
     assert list(banned(text)) == []
+
+
+def test_names_are_the_usual_ones() -> None:
+    found = {
+        f"{source.path}: {name}"
+        for source in house.sources("toolsupport", "chat")
+        for node in ast.walk(source.tree)
+        for name in (
+            getattr(node, "id", ""),
+            getattr(node, "attr", ""),
+            getattr(node, "arg", ""),
+            getattr(node, "name", ""),
+        )
+        if str(name).strip("_") in RETIRED
+    }
+    assert found == set()
+
+
+def test_docstrings_and_comments_are_found() -> None:
+    source = house.Source("a.py", '"""Heads."""\n\ndef f():\n    """Tells it."""  # Nobody hears it.\n')
+    assert list(explanations(source)) == ["Heads.", "Tells it.", "# Nobody hears it."]
 
 
 def test_a_log_line_is_found() -> None:

@@ -62,7 +62,19 @@ def addresses(patterns: list[Any]) -> Iterator[Address]:
 ADDRESSES = list(addresses(get_resolver().url_patterns))
 
 # Views that wait for servers reach the rows from other threads, which see only what was committed.
-WAITING = {"server-add", "server-check", "servers-refresh", "server-edit", "mcp-test", "source-example", "source-look"}
+WAITING = {
+    "server",
+    "server-upkeep",
+    "server-upkeep-act",
+    "server-remove",
+    "server-add",
+    "server-check",
+    "servers-refresh",
+    "server-edit",
+    "mcp-test",
+    "source-example",
+    "source-look",
+}
 # What an address needs besides, so that its own thing is found.
 QUERIES = {"conversation-files-download": {"path": "config.json"}, "conversation-image": {"path": "there.png"}}
 QUERIES["call-picture"] = {"path": KEPT}
@@ -113,6 +125,7 @@ def out_there(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in = Servers()
     monkeypatch.setattr(providers, "survey", stand_in.survey)
     monkeypatch.setattr(providers, "describe", stand_in.describe)
+    monkeypatch.setattr(providers, "running", stand_in.running)
 
 
 def wrong_answers(address: Address, who: str) -> Iterator[str]:

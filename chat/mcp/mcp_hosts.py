@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 # How soon another process sees what one changed, in seconds.
 EVERY = 2.0
 LEAVING = 10.0
-# What a database says that is away, and what Django says of a connection that is.
+# The errors of an unavailable database, and of a closed connection in Django.
 UNWRITABLE = (DatabaseError, InterfaceError)
 Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 

@@ -42,7 +42,7 @@ def candidate_of(remote: RemoteTool) -> Candidate:
 def tool_of(remote: RemoteTool) -> Tool:
     """Return a tool as turns run it: with approval for each call, unless an administrator marked it read-only.
 
-    A read-only tool still receives its arguments, which may be data that a file told the model to leak.
+    A read-only tool still receives its arguments, which may be data that outside content asked the model to leak.
     """
 
     async def run(context: ToolContext, arguments: JSON) -> ToolResult:

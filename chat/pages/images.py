@@ -20,7 +20,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
-# What a browser is told is what the bytes say; if it took them for anything else, it could do nothing with it.
+# The browser gets the media type of the bytes; if it assumed another type, it could do nothing with it.
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",

@@ -8,10 +8,11 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from chat.transcript.questions import questions, unknown_model
+from chat.transcript.questions import questions, tools_remedy
 from chat.turns import runner
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy, ConfigError, Conflict
+from toolsupport.core.tools_remedy import TEST
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -44,10 +45,26 @@ def answer(request: AuthedRequest, question_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def asks(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Show the area above the composer: a question about the model, its running tests."""
-    question, tests = unknown_model.pending(request.user, str(conversation_id))
-    context = {"question": question, "tests": tests, "may_detect": True}
-    return render(request, "chat/asks.html", context)
+    """Show the area above the composer: a question about the model, its running tests, or a click for tools."""
+    return _asks(request, str(conversation_id))
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def remedy(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
+    """Test the model of a conversation without tools, or turn its tools on again."""
+    here, act = str(conversation_id), request.POST.get("do", "")
+    try:
+        notice = tools_remedy.apply(request.user, here, act)
+    except (Busy, ConfigError, ValueError) as error:
+        return render(request, "chat/asks.html", {"wrong": str(error)})
+    if notice is not None:
+        runner.current().announce_soon(here, [notice])
+    answer = _asks(request, here)
+    if act != TEST:
+        # The switch and the sign of the model are elsewhere on the page.
+        answer.headers["HX-Refresh"] = "true"
+    return answer
 
 
 @require_GET
@@ -64,6 +81,13 @@ def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     here, tool = str(conversation_id), request.POST.get("tool", "")
     taken = questions.revoke(request.user, here, tool)
     return _grants(request, here, f"{tool} asks again from now on." if taken else "It asks already.")
+
+
+def _asks(request: AuthedRequest, here: str) -> HttpResponse:
+    shown = tools_remedy.asks(request.user, here)
+    context: dict[str, object] = {"question": shown.question, "tests": shown.tests, "offered": shown.offered}
+    context |= {"may_detect": True, "here": here}
+    return render(request, "chat/asks.html", context)
 
 
 def _grants(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:

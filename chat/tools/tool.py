@@ -23,8 +23,8 @@ LEVELS = {
 TARGET_LENGTH = 200
 
 
-def _unheard(_: str) -> None:
-    """Nobody looks on."""
+def _ignore_output(_: str) -> None:
+    """Drop the output: the default observer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ToolContext:
     basis: str = ""
     conversation: str = ""
     person: int = 0
-    say: Callable[[str], None] = _unheard
+    say: Callable[[str], None] = _ignore_output
     find_tools: Callable[[str], Awaitable[Sequence[ToolSpec]]] | None = None
     functions: tuple[ToolSpec, ...] = ()
     databases: Databases | None = None

@@ -1,12 +1,12 @@
-"""What a turn does with the calls of its model: decide, ask a person, run, stop.
+"""Handles the calls of a turn's model: decides, asks a person, runs, stops.
 
-In: the calls of one claimed turn. Out: a decision (`decide`), what to ask a person (`asking`), an outcome (`run`).
-Callers: the loop, through its protocol `CallExecutor`; `run` and `ephemeral_run`, which make one for each turn.
-- `decide` waits for nothing; `run` checks again what may have changed since: a permission that was taken back, a tool
-  that became another one.
-- Once text of others was read (`tainted`), no grant counts any more, and a tool that sends needs a person as well.
+In: the calls of one claimed turn. Out: a decision (`decide`), a question to a person (`asking`), an outcome (`run`).
+Callers: the loop, through its protocol `CallExecutor`; `run` and `ephemeral_run`, which create one for each turn.
+- `decide` waits for nothing; `run` checks again what may have changed since: a revoked permission, a changed
+  tool.
+- Once outside content was read (`tainted`), no grant counts any more, and a tool that sends needs a person as well.
 - A tool runs as a task of its own: stopping it does not stop the turn.
-A tool never raises through it: what fails becomes a result that the model reads. It writes no rows.
+A tool never raises through it: a failure becomes a result that the model reads. It writes no rows.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class ToolExecutor:
     async def model_changed(self) -> bool:
         return await in_database(model_changes.model_changed)(self.claimed.turn)
 
-    def knows_another_way(self, said: str) -> bool:
+    def has_alternative(self, said: str) -> bool:
         """Return whether the model denies access to files although it has tools, and bash was not offered yet."""
         return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
 

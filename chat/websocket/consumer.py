@@ -43,7 +43,7 @@ CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Not
 class ChatConsumer(AsyncWebsocketConsumer):
     """One open page of one conversation. No method waits for a turn."""
 
-    channel_layer_alias = "none"  # the runner hears other processes for all its sockets
+    channel_layer_alias = "none"  # the runner receives other processes' messages for all sockets
 
     async def connect(self) -> None:
         self.pump = self.ticket = None
@@ -60,7 +60,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         self.runner = runner.current()
         most = settings.ENV["TOOLSUPPORT_SOCKETS_PER_PERSON"]
-        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close, most)
+        self.ticket = self.runner.revocation.admit(pass_of(self.scope), self.close, most)
         await self.accept()
         if self.ticket is None:
             await self._send(frames.ErrorFrame("busy", TOO_MANY_PAGES.format(most)).render())
@@ -68,15 +68,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
-        if self.runner.elsewhere is not None:
-            await self.runner.elsewhere.relay.join(self.place.conversation)
+        if self.runner.peers is not None:
+            await self.runner.peers.relay.join(self.place.conversation)
         self.socket.put(await in_database(handlers.hello)(self.place))
 
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
             self.runner.forget(self.place.conversation, self.socket, self.pump)
         if self.ticket is not None:
-            self.runner.doorman.forget(self.ticket)
+            self.runner.revocation.forget(self.ticket)
 
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Accept any frame: an invalid one gets a typed error, and the socket stays usable."""
@@ -118,7 +118,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         return len(self.recent) < FLOOD
 
     def _check_rate(self, frame: ClientFrame) -> None:
-        # A stop is heard later than anything else: who wrote fast a moment ago may need it.
+        # A stop has the highest limit: a fast typist may need it.
         most = STOPS_PER_WINDOW if isinstance(frame, frames.TurnStop) else FRAMES_PER_WINDOW
         if len(self.recent) > most:
             raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
@@ -131,6 +131,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.close(TOO_SLOW)
 
     async def _send(self, text: str) -> None:
-        # A page may go away before it is told; `disconnect` comes next.
+        # A page may disconnect before it is notified; `disconnect` comes next.
         with suppress(Disconnected):
             await self.send(text_data=text)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from chat.broadcast import detection_frames, frames
 from chat.broadcast.frames import ClientFrame
 
-# What leaves no row that knows its client_id; messages, answers made again and repeated calls do.
+# Frames that store no row with their client_id; messages, regenerated answers and repeated calls do.
 WITHOUT_ROW = (
     frames.ModelSelect,
     frames.ToolsSwitch,

@@ -10,6 +10,7 @@ export const refreshPicker = async (path) => {
   if (!document.querySelector("#transcript .message")) refreshWelcome(path);
   await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
   reopen();
+  document.body.dispatchEvent(new Event("asks:look"));
   field.placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
 };
 

@@ -9,7 +9,7 @@ const SECONDS = 30;
 let send = () => false;
 let left = SECONDS, counted = "";
 
-const look = () => document.body.dispatchEvent(new Event("asks:look"));
+export const look = () => document.body.dispatchEvent(new Event("asks:look"));
 
 const fold = (shown) => {
   shown.open = false;

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.errors import Unreachable
 from toolsupport.core.types import Endpoint
-from toolsupport.providers import ModelDetails, ServerReport
+from toolsupport.providers import ModelDetails, RunningModel, ServerReport
 
 
 @dataclass
@@ -36,3 +36,6 @@ class Servers:
         if name not in self.details:
             raise Unreachable(f"{name} was not described.")
         return self.details[name]
+
+    async def running(self, endpoint: Endpoint) -> tuple[RunningModel, ...]:
+        raise Unreachable(f"{endpoint.base_url} does not answer (connection refused).")

@@ -24,7 +24,7 @@ REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed for want of a rig
 SIGN_INS = Counter("toolsupport_sign_ins", "Attempts to sign in.", ["outcome"], registry=REGISTRY)
 GARBLED = Counter("toolsupport_calls_garbled", "Calls that a server could not read.", registry=REGISTRY)
 PROGRAMS = Gauge("toolsupport_programs_running", "Answers that are being written to programs.", registry=REGISTRY)
-# A model is told by the number that the address of its page ends in: names are nobody's business here.
+# A model is identified by the number in the URL of its page: names do not belong in metrics.
 OF_CALLS = ["model", "format", "outcome"]
 CALLS = Counter("toolsupport_calls", "Calls that models made.", OF_CALLS, registry=REGISTRY)
 CALL_SECONDS = Counter("toolsupport_call_seconds", "Time of the replies that held them.", OF_CALLS, registry=REGISTRY)

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from toolsupport.config import environment
 from toolsupport.core import redaction
+from toolsupport.core.user_models import MOST_ENTRIES
 
 BASE_DIR = environment.BASE_DIR
 ENV = environment.read()
@@ -37,7 +38,7 @@ MIDDLEWARE = [
     "toolsupport.web.api_errors.JsonErrors",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
-    # Form tokens are masked anew in every answer, and the length varies, against BREACH.
+    # Form tokens are masked differently in every response, and the length varies, against BREACH.
     "toolsupport.web.page_compression.PageCompression",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -76,7 +77,7 @@ CSRF_FAILURE_VIEW = "toolsupport.web.pages.errors.stale_form"
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
-# How long the link works with which somebody who was invited sets a password.
+# How long the link of an invitation works.
 PASSWORD_RESET_TIMEOUT = 7 * 24 * 60 * 60
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -111,7 +112,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_HTTPS el
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_HTTPS
 SECURE_SSL_REDIRECT = BEHIND_HTTPS
-# What `check --deploy` says about https concerns no site that only this machine reaches.
+# The https warnings of `check --deploy` do not apply to a site that only this machine can reach.
 _LOOPBACK = all(urlsplit(origin).hostname in ("127.0.0.1", "localhost", "::1") for origin in ORIGINS)
 SILENCED_SYSTEM_CHECKS = [f"security.W{number}" for number in ("004", "008", "012", "016")] if _LOOPBACK else []
 SECURE_REFERRER_POLICY = "same-origin"
@@ -120,10 +121,12 @@ X_FRAME_OPTIONS = "DENY"
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# The preview of an import sends up to two fields for each model of its file.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2 * MOST_ENTRIES + 100
 
 WORKSPACES_DIR = DATA_DIR / "workspaces"
 
-# Where this process's own Simulator listens; `serve` says it when it has started one.
+# The address of this process's own Simulator; `serve` sets it after starting one.
 SIMULATOR_URL = ""
 
 LOGGING = {

@@ -19,7 +19,7 @@ SENTENCES = tuple(
     for pattern in (
         # llama-server, and Ollama which passes its sentence on
         r"request \((?P<prompt>\d{1,9}) tokens\) exceeds the available context size \((?P<context>\d{1,9}) tokens\)",
-        # OpenAI, vLLM, LiteLLM; the first number may also be told of the messages alone
+        # OpenAI, vLLM, LiteLLM; the first number may also count only the messages
         r"maximum context length (?:is|of) (?P<context>\d{1,9}) tokens?.{1,80}?"
         r"(?:requested|resulted in|has|contains at least) (?P<prompt>\d{1,9})\b",
         # SGLang

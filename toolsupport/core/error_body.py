@@ -1,8 +1,8 @@
-"""Takes the words out of an error body, however many envelopes they were put in.
+"""Extracts the messages from an error body, through any number of nested envelopes.
 
 A server's error may be JSON in a string in JSON, a top-level array, an SSE or NDJSON line, a Python repr, HTML or plain
-text. Only fields that a server writes for people are read: what it echoes of the request (`input`,
-`failed_generation`, `url` …) is never entered, since a user could have put any phrase there.
+text. Only fields that a server writes for people are read: fields that echo the request (`input`, `failed_generation`,
+`url` …) are never read, since a user could have put any phrase there.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class _TextCollector:
 
     def object(self, value: dict[str, Any], depth: int) -> None:
         self.codes.update(str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int))
-        if "loc" in value and "msg" in value:  # one complaint of a validator: where is as telling as what
+        if "loc" in value and "msg" in value:  # one error of a validator: its place matters as much as its text
             self.texts.append(f"{_place(value['loc'])}: {value['msg']}")
             return
         for key in WORDS:

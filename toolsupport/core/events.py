@@ -151,7 +151,7 @@ def finish_reason(written: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The reply failed. `kind` is one of FAILURES; `message` tells a person what to do."""
+    """The reply failed. `kind` is one of FAILURES; `message` is for people, with advice."""
 
     kind: str
     message: str

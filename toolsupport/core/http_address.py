@@ -41,7 +41,7 @@ def checked(text: str, secret: str = "an API key", query: bool = False) -> Split
 
 def check_host(host: str) -> None:
     """Raise ConfigError for a host written as a forbidden address; names are resolved later."""
-    # People copy 0.0.0.0 from what a server says it listens on; for a connection it is this machine.
+    # People copy 0.0.0.0 from a server's log; for a connection it means this machine.
     if host in ("0.0.0.0", "::"):
         return
     try:

@@ -195,7 +195,7 @@ class _RepairingReader:
         if opening != '"':
             self._mend("replaced quotes by double quotes")
         start = at = self.at + 1
-        # Code and prose in arguments hold quotes that were not escaped: only what follows tells which one is the end.
+        # Code and prose in arguments contain unescaped quotes: only the text after a quote shows whether it is the end.
         while True:
             at = _quote_at(self.text, quote, at)
             if at < 0:

@@ -175,7 +175,7 @@ class JsonWalk:
         self._heard(source.take(source.at + size))
 
     def _heard(self, piece: str) -> None:
-        """Part of a string: told at once, unless a marker inside of it is under suspicion."""
+        """Pass on a part of a string at once, unless a marker inside it may be the end."""
         if self._suspect < 0:
             self._listener.string(piece, self.depth)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-# Result of one trial → whether the model passed; None where the trial says nothing about the model.
+# Result of one trial → whether the model passed; None if the trial proves nothing about the model.
 CODES: Mapping[str, bool | None] = MappingProxyType(
     {
         "right": True,

@@ -10,7 +10,7 @@ from toolsupport.core.override_sources import SOURCES
 
 # Why a row may not count; "" is a row that does.
 COUNTS = ""
-# Sources that speak of the build of their time. What a server declares is asked anew for each build.
+# Sources bound to the build of their time. A server's claims are read again for each build.
 BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
 
 
@@ -38,11 +38,11 @@ class OverrideRow:
 
 @dataclass(frozen=True, slots=True)
 class OverrideStatus:
-    """A claim as it is seen from one build and one conversation.
+    """A claim as it applies to one build and one conversation.
 
     `source` is its rank, a key of sources.SOURCES ("runtime_error" outside a conversation has none and never counts).
     `standing` is winner, beaten, withdrawn, proposed, other_chat or empty. `claim` is None for the family table.
-    `stale` says that the build of then is not the build of now.
+    `stale`: it was made on another build than the present one.
     """
 
     capability: str

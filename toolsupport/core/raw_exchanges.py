@@ -20,7 +20,7 @@ TAIL = LONGEST - HEAD
 NEAR = 2000  # a cut moves so many characters at most to stand at white space, so that it parts no secret
 
 DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})?;base64,([A-Za-z0-9+/=_-]+)")
-# In a reply nothing tells which text is an image, but words are not so long.
+# A reply does not mark images, but ordinary words are never this long.
 LONG_BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{1000,}+={0,2}")
 # Under these names the wires carry files as base64 and nothing else.
 FILES = frozenset({"images", "data", "file_data", "b64_json"})

@@ -20,12 +20,12 @@ from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 
 @dataclass(frozen=True, slots=True)
 class ReasoningMarks:
-    """How one family of models marks its reasoning.
+    """The marks of reasoning in one family of models.
 
-    `around` are marks beside the answer, which are left out. `proves`: a closing mark without an opening one shows
-    that the reply began inside reasoning. `first`: the opening mark is prose, which counts only as the first words.
-    `line`: the opening mark is also a common element, which counts only at the beginning of a line. `tag`: models
-    confuse the closing mark with that of another tag, so any of them ends the reasoning.
+    `around` are marks beside the answer, which are left out. `proves`: a closing mark without an opening one shows that
+    the reply began inside reasoning. `first`: the opening mark is prose, which counts only as the first words. `line`:
+    the opening mark is also a common element, which counts only at the beginning of a line. `tag`: models confuse the
+    closing mark with that of another tag, so any of them ends the reasoning.
     """
 
     opens: tuple[str, ...]
@@ -38,7 +38,7 @@ class ReasoningMarks:
 
 
 def tag(name: str, *, common: bool = False) -> ReasoningMarks:
-    """A pair of tags in small letters, in capitals and with a capital at the beginning."""
+    """Return a pair of tags in lower case, in upper case and capitalised."""
     written = tuple(dict.fromkeys((name, name.upper(), name.title())))
     opens, closes = tuple(f"<{one}>" for one in written), tuple(f"</{one}>" for one in written)
     return ReasoningMarks(opens, closes, proves=not common, line=common, tag=True)
@@ -93,15 +93,15 @@ LONGEST_TAIL = 4000
 
 
 def prompt_begins_inside(prompt: str) -> bool:
-    """Whether a rendered prompt ends in a mark that opens reasoning."""
+    """Return whether a rendered prompt ends in a mark that opens reasoning."""
     return prompt.rstrip().endswith(tuple(mark.rstrip() for mark in OPENING))
 
 
 def template_begins_inside(template: str) -> bool | None:
-    """Whether a chat template opens reasoning at the end of its prompt; None where it does not show that.
+    """Return whether a chat template opens reasoning at the end of its prompt; None if unclear.
 
-    Looked at is what follows the last mention of the generation prompt: an opening mark there that is not closed at
-    once. A template that closes it at once does so where thinking is off.
+    The text after the last mention of the generation prompt decides: an opening mark there that is not closed at once.
+    A template that closes it at once does so if thinking is off.
     """
     last = template.rfind("add_generation_prompt")
     tail = template[last : last + LONGEST_TAIL] if last >= 0 else ""
@@ -114,7 +114,7 @@ def template_begins_inside(template: str) -> bool | None:
 
 
 class QuoteTracker:
-    """Where the end of the answer so far stands: in a fence, or in a quote of its line."""
+    """Tracks the end of the answer so far: in a fence, or in a quote of its line."""
 
     __slots__ = ("_fence", "_head", "_open", "last")
 
@@ -132,7 +132,7 @@ class QuoteTracker:
 
     @property
     def fence(self) -> str:
-        """The backquotes of the fence that is open, "" where none is."""
+        """Return the backquotes of the open fence, "" if none is."""
         found = FENCE.match(self._head)
         return self._fence or (found[1] if found else "")
 
@@ -142,7 +142,7 @@ class QuoteTracker:
 
     @property
     def awaited(self) -> str:
-        """What would close the quote that is open, "" where none is."""
+        """Return the closer of the open quote, "" if none is."""
         return next((end for begin, end in PAIRS.items() if self._open[begin]), "")
 
     def _grow(self, piece: str) -> None:
@@ -168,7 +168,7 @@ class DraftParser(Protocol):
 
 
 class ReplyState(Protocol):
-    """What the answer consists of so far, and where its reasoning goes: formats/reply.py."""
+    """The answer so far, and the destination of its reasoning: formats/reply.py implements it."""
 
     answer: list[str]
     said: int
@@ -186,9 +186,9 @@ class ReplyState(Protocol):
 
 
 class ReasoningReader:
-    """The reasoning of one reply, read from its `source`; `make_draft` gives a parser for the calls drafted in it.
+    """Reads the reasoning of one reply from its `source`; `make_draft` returns a parser for drafted calls.
 
-    `began_inside` is what the reply shows of its beginning (None: nothing), `cut` tells that a limit ended the reply.
+    `began_inside` is what the reply shows about its beginning (None: nothing), `cut`: a limit ended the reply.
     """
 
     def __init__(self, source: TextSource, reply: ReplyState, make_draft: Callable[[], DraftParser]) -> None:
@@ -205,13 +205,13 @@ class ReasoningReader:
 
     @staticmethod
     def marks_beside(openers: Iterable[str]) -> list[str]:
-        """All marks that are looked for; a format which reads such marks itself keeps its own."""
+        """Return all marks to search; a format which reads such marks itself keeps its own."""
         own = tuple(opener for opener in openers if opener.startswith("<|"))
         marks = (*OPENING, *PROOFS.markers, *AROUND)
         return [mark for mark in marks if not mark.startswith(own)]
 
     def at_mark(self, mark: str) -> Steps[bool]:
-        """Read what the mark begins or ends, which stands in the record; False where it is text."""
+        """Read the reasoning that the recorded mark begins or ends; return False if it is text."""
         row = OPENING.get(mark)
         if (yield from self._quoted()) or (row and not self._may_open(row)):
             return False
@@ -232,8 +232,7 @@ class ReasoningReader:
         return not (row.first and self._reply.said)
 
     def assumed(self) -> Steps[None]:
-        """Read a reply that begins inside reasoning. One that repeats the opening mark, or whose server takes the
-        reasoning out of the text, does not."""
+        """Read a reply that begins inside reasoning, unless it repeats the mark or its server splits reasoning off."""
         yield from self._space()
         if self._separated:
             return
@@ -243,7 +242,7 @@ class ReasoningReader:
         yield from self.inside(mark)
 
     def inside(self, mark: str) -> Steps[None]:
-        """Reasoning up to the end of its kind, of any kind where nothing opened it; without one, to the end."""
+        """Read reasoning up to its end mark, any kind if nothing opened it; without one, to the end."""
         source, before, thought = self._source, self._reply.said, []
         self._begins()
         yield from source.space()
@@ -266,7 +265,7 @@ class ReasoningReader:
             self._never_ended(mark + lead, before, "".join(thought))
 
     def separated(self, text: str) -> None:
-        """Reasoning that the server itself took out of the text."""
+        """Add reasoning that the server itself removed from the text."""
         if not (self._seen or self._reply.said):
             self.began_inside = False
         if not self._separated or self._reply.said != self._said:
@@ -276,11 +275,11 @@ class ReasoningReader:
 
     @property
     def over(self) -> bool:
-        """Whether reasoning was read and has ended: what follows is the answer."""
+        """Return whether reasoning has ended: the rest is the answer."""
         return self._seen and not self.open
 
     def native_call(self, event: Event) -> bool:
-        """Hear of a call that did not come in the text: True where it is a draft, since reasoning is open."""
+        """Record a native call; return True if it is a draft, since reasoning is open."""
         if self.open and isinstance(event, CallReady):
             self._native.setdefault(event.raw or event.call.id, event)
         elif isinstance(event, CallReady):
@@ -288,12 +287,12 @@ class ReasoningReader:
         return self.open
 
     def after_call(self) -> bool:
-        """Whether a call that was not whole took in the mark which ended the reasoning: then it is read again."""
+        """Return whether an incomplete call contains the mark which ended the reasoning: then it is read again."""
         stray, self._reply.stray = self._reply.stray, False
         return stray and self._read_again()
 
     def at_end(self) -> bool:
-        """Whether a fence that never closed hid the mark which ended the reasoning."""
+        """Return whether an unclosed fence hid the mark which ended the reasoning."""
         fence = self._reply.quotes.fence
         if self._seen or not fence or (self.cut and not self._reply.calls):
             return False
@@ -301,7 +300,7 @@ class ReasoningReader:
         return PROOFS.search(told, max(0, told.rfind(fence))) is not None and self._read_again()
 
     def drafted(self) -> Sequence[CallReady]:
-        """The drafts that count, at the end of the reply."""
+        """Return the drafts that count, at the end of the reply."""
         if self.cut or self._reply.said != self._said:
             return ()
         if self._open_draft is not None:
@@ -319,7 +318,7 @@ class ReasoningReader:
 
     @property
     def _draft(self) -> DraftParser:
-        """The parser for what is drafted in the reasoning that was read last."""
+        """Return the parser for drafts in the latest reasoning."""
         if self._open_draft is None:
             self._open_draft = self._make_draft()
         return self._open_draft
@@ -329,7 +328,7 @@ class ReasoningReader:
         self.keep(self._draft.feed(piece))
 
     def _never_ended(self, mark: str, before: int, thought: str) -> None:
-        """What was taken for reasoning on a guess, or for a word in the middle of an answer, was the answer."""
+        """Treat as answer what was taken for reasoning by a guess or a word within an answer."""
         self.keep(self._draft.flush())
         marked = bool(mark.strip())
         if self._drafts or self._native or not thought.strip() or (marked and not before):
@@ -338,7 +337,7 @@ class ReasoningReader:
         self._reply.unthink(mark + thought, len(thought))
 
     def _read_again(self) -> bool:
-        """Move what stands before the last closing mark to the reasoning; what follows it is unread."""
+        """Move the text before the last closing mark to the reasoning, and unread the rest."""
         told = "".join(self._reply.answer)
         last = PROOFS.last(told)
         if self._seen or last is None:
@@ -356,7 +355,7 @@ class ReasoningReader:
         self.keep(_at_the_end(told, calls))
 
     def keep(self, events: Iterable[Event]) -> None:
-        """A draft that words follow was considered, and dropped."""
+        """Drop a draft that text follows: it was considered and rejected."""
         for event in events:
             if isinstance(event, CallReady):
                 self._drafts.setdefault(event.raw or event.call.id, event)
@@ -370,7 +369,7 @@ class ReasoningReader:
         self._source.cut()
 
     def _quoted(self) -> Steps[bool]:
-        """Whether the mark is only quoted by the answer."""
+        """Return whether the mark is only quoted by the answer."""
         source, around = self._source, self._reply.quotes
         if around.fence:
             return True
@@ -387,7 +386,7 @@ class ReasoningReader:
 
 
 def _at_the_end(text: str, calls: Sequence[CallReady]) -> list[CallReady]:
-    """The calls behind which no words follow in the text."""
+    """Return the calls that no further words follow in the text."""
     end, first = len(text), len(calls)
     for call in reversed(calls):
         while end and text[end - 1] in NO_WORDS:

@@ -144,7 +144,7 @@ PASSING = (
     r"tijdelijk|momenteel|временно|тимчасово|dočasně|geçici|şu anda|tạm thời|hiện tại|sementara|saat ini",
 )
 
-# "Now" says nothing of tomorrow; "the current model" is no such word.
+# "Now" makes no claim about later; "the current model" does not count as such a word.
 CURRENTLY = (
     r"[暂暫](?!停)|目前(?!的?模型)|[当當]前(?!的?(?:模型|所|选|選|使用))|今は|今のところ|ただ今|ただいま|現時点|当面"
     r"|現在(?!の|選択|使用)|현재(?!의| ?모델| ?선택| ?사용 중)|지금|당분간",

@@ -1,7 +1,7 @@
-"""Recognises answers in which a model claims that it cannot reach files; a missing file is no such answer.
+"""Recognises answers in which a model claims that it cannot access files; a missing file is no such answer.
 
-A closed list by meaning: the first person (I), an inability (CANNOT), an action on files (REACH).
-Only the beginning counts: further on an answer explains things, and may speak of what others cannot do.
+A closed list by meaning: the first person (I), an inability (CANNOT), an action on files (REACH). Only the beginning
+counts: later on an answer explains things, and may describe what others cannot do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DENIALS = (
     re.compile(rf"\bi {BETWEEN}{CANNOT}(?: to| of)? {BETWEEN}{REACH}(?:ing)? {BETWEEN}{THINGS}\b"),
     re.compile(rf"\bi {BETWEEN}{NO_ACCESS}\b"),
 )
-# What is said of one file, or of a way to it, is said by somebody who looked.
+# A statement about one file or its path comes from a model that looked.
 LOOKED = re.compile(
     r"\b(?:does not exist|doesn't exist|no such|not found|find|empty|binary|too large|permission denied)\b"
 )

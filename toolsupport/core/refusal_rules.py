@@ -264,7 +264,7 @@ _A_PART_ONLY = (
     rule(
         OTHER,
         "not-here",
-        # Said of something else than a model: this project, your workspace, the sandbox.
+        # A subject other than a model: this project, your workspace, the sandbox.
         r"\b(?:this|that|your|our|the) (?!(?:[\w-]+ ){0,3}(?:models?|llm)\b)(?:[\w-]+ ){1,2}"
         r"(?:does |do |can )?NOT_GIVE_THING",
         r"THING (?:IS_UN|not )SUPPORTED (?:in|on|for|with|under|by) (?:the |this |your |an? |our )?(?:[\w-]+ ){0,2}"

@@ -13,7 +13,7 @@ MISCONFIGURED = "tools_misconfigured"
 MALFORMED = "tool_call_malformed"
 OTHER = "other"
 
-# A text that says the same thing more often than this says nothing new.
+# Further matches in the same text add nothing.
 MOST_MATCHES = 20
 
 

@@ -1,12 +1,12 @@
 """Classifies errors of servers: whether they refuse the tools, lack a setting, or neither.
 
 Four labels, because only the first proves anything about the model:
-  tools_unsupported    this model takes no tools
-  tools_misconfigured  the server could, but a flag, a build, a template or a gateway's table stands in the way
-  tool_call_malformed  the model wrote a call that its server could not read
-  other                everything else, however tempting its words
-Phrases are looked for in the message of the server only: error_body.py leaves out fields that echo the request, and
-ECHOES cuts quoted names, request fields and generated text out of the sentences.
+  tools_unsupported    this model does not support tools
+  tools_misconfigured  the server could, but a flag, a build, a template or a gateway's table prevents it
+  tool_call_malformed  the model wrote a call that its server could not parse
+  other                everything else, however similar its wording
+Phrases are searched in the server's message only: error_body.py leaves out fields that echo the request, and
+ECHOES removes quoted names, request fields and generated text from the sentences.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ __all__ = [
 # The rule of a server that takes tools only where the answer is not streamed.
 STREAMING = "stream"
 
-# Who may not come in, must pay, wait or come back says nothing about what the model can do. Neither does what stands
-# in front of its server.
+# Missing permission, payment, limits and retries prove nothing about the model. Neither does a proxy in front of
+# its server.
 SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 502, 503, 504, 529})
 
 

@@ -1,7 +1,7 @@
-"""Gathers the events of a reply: its text, its reasoning and its calls, as they stand after each event.
+"""Collects the events of a reply: its text, its reasoning and its calls, as they are after each event.
 
-The one place where `TextReclassified` moves text, and where calls are void again. Pieces are joined only when they are
-read, since a reply comes in very many of them.
+The one place where `TextReclassified` moves text and voids calls. Pieces are joined only when they are read, since a
+reply has very many of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ReplyCall = CallReady | CallRejected | CallFound
 
 
 class ReplyBuilder:
-    """One reply; with `text` and `thinking` it goes on from there."""
+    """One reply; with `text` and `thinking` it continues from there."""
 
     __slots__ = ("_text", "_thinking", "calls", "failed")
 
@@ -34,12 +34,12 @@ class ReplyBuilder:
 
     @property
     def text(self) -> str:
-        """The answer so far."""
+        """Return the answer so far."""
         return _joined(self._text)
 
     @property
     def thinking(self) -> str:
-        """The reasoning so far."""
+        """Return the reasoning so far."""
         return _joined(self._thinking)
 
     def take(self, event: Event) -> None:
@@ -61,7 +61,7 @@ class ReplyBuilder:
 
 
 def _joined(pieces: list[str]) -> str:
-    """The text of all pieces, which become one."""
+    """Join all pieces into one text."""
     if len(pieces) > 1:
         pieces[:] = ["".join(pieces)]
     return pieces[0]

@@ -36,11 +36,11 @@ from toolsupport.core.types import ToolSpec
 
 
 class ReplyReader:
-    """One reply in `format`: native, a text format, or "" where no tools were offered.
+    """Reads one reply in `format`: native, a text format, or "" if no tools were offered.
 
-    Reasoning is taken out of the text in all of them; `begins_inside` is what is known of the model's replies. Calls
-    are told at the end of the reply, since what follows a call may show that it was a draft in reasoning.
-    Only a reply without any call can have meant one that stands in its prose: it is told as CallFound.
+    Reasoning is removed from the text in all of them; `begins_inside` is how the model's replies begin, if known. Calls
+    are emitted at the end of the reply, since the text after a call may show that it was a draft in reasoning. A call
+    found in prose counts only in a reply without any other call: it is emitted as CallFound.
     """
 
     def __init__(self, format: str, tools: Sequence[ToolSpec], begins_inside: bool | None = None) -> None:
@@ -56,22 +56,22 @@ class ReplyReader:
         self._forget()
 
     def _forget(self) -> None:
-        """Nothing was called or mentioned so far."""
+        """Reset calls and mentions."""
         self._native: list[Event] = []
         self._written: list[CallReady | CallRejected] = []
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
-    def know_results(self, is_result: Callable[[str], bool]) -> None:
-        """`is_result` tells whether a tool gave a text back before."""
-        self._parser.know_results(is_result)
+    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
+        """Set `is_result`, which returns whether a tool returned a text before."""
+        self._parser.set_result_check(is_result)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
-        """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""
-        heard: list[Event] = []
+        """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""
+        collected: list[Event] = []
         for event in batch:
-            heard += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
-        return [storable(event) for event in heard]
+            collected += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
+        return [storable(event) for event in collected]
 
     def _one(self, event: Event) -> list[Event]:
         if isinstance(event, TextDelta):
@@ -94,8 +94,10 @@ class ReplyReader:
         return [event]
 
     def _piece(self, event: CallDelta) -> list[Event]:
-        """A piece of a native call, which stands where its first piece stands: some wires end every call at the end
-        of the reply only, behind the mark that closes the reasoning."""
+        """Return the event for a piece of a native call, which belongs where its first piece stands.
+
+        Some protocols end every call at the end of the reply only, after the mark that closes the reasoning.
+        """
         begun = self._drafts if self._reasoning.open else self._begun
         if event.id not in self._drafts:
             begun.add(event.id)
@@ -107,18 +109,18 @@ class ReplyReader:
 
     @property
     def _outside(self) -> bool:
-        """Whether a call that begins here stands in the answer, as far as anything is known.
+        """Return whether a call that begins here is in the answer, as far as known.
 
-        A reply that begins inside reasoning has words before its first call; whether they were reasoning shows only
-        the mark behind it.
+        A reply that begins inside reasoning has words before its first call; only the mark after it shows whether they
+        were reasoning.
         """
         if self._begins_inside is False or self._reasoning.over:
             return True
         return self._begins_inside is None and not self._worded
 
     def _told(self, events: Iterable[Event]) -> list[Event]:
-        """The events of the text but for its calls, which wait for the end of the reply."""
-        told: list[Event] = []
+        """Return the events of the text without its calls, which wait for the end of the reply."""
+        parsed: list[Event] = []
         for event in events:
             if isinstance(event, TextReclassified):
                 self._reasoning.keep(self._native)
@@ -134,11 +136,11 @@ class ReplyReader:
                 self._withdraw(event.id)
                 self._written.append(event)
             else:
-                told.append(event)
-        return told
+                parsed.append(event)
+        return parsed
 
     def _withdraw(self, id: str) -> None:
-        """A call that was told before, whose end turned out to be unclear, is none."""
+        """Withdraw a call whose end turned out to be unclear."""
         self._written = [one for one in self._written if not id or self._id(one) != id]
         self._mentioned = [one for one in self._mentioned if not id or one.call.id != id]
 
@@ -147,13 +149,13 @@ class ReplyReader:
 
     def _ended(self, event: Finished | Failed) -> list[Event]:
         cut = isinstance(event, Finished) and event.reason == "length"
-        told = self._told(self._parser.flush(cut=cut))
+        parsed = self._told(self._parser.flush(cut=cut))
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
-        return [*told, *calls, *self._usage, *found, *self._seen(event), event]
+        return [*parsed, *calls, *self._usage, *found, *self._seen(event), event]
 
     def _found(self, *, cut: bool) -> list[Event]:
-        """The calls that stand in the text of a reply which made none, each of them once."""
+        """Return the calls found in the text of a reply without other calls, each of them once."""
         known = [(one.call.name, one.call.arguments) for one in self._mentioned]
         others: list[CallFound] = self._prose.flush(cut=cut) if self._prose else []
         new = [one for one in others if (one.call.name, one.call.arguments) not in known]
@@ -161,7 +163,7 @@ class ReplyReader:
         return found[:MOST_FOUND]
 
     def _seen(self, event: Finished | Failed) -> list[Event]:
-        """What the reply shows of how replies of its model begin, where they are to be read otherwise from now on."""
+        """Return how replies of the model begin, if that differs from what was assumed."""
         inside, known = self._reasoning.began_inside, self._begins_inside
         if inside is None and known is None and self._plain(event):
             inside = False
@@ -170,20 +172,20 @@ class ReplyReader:
         return [ReasoningSeen(inside is True)] if news and isinstance(event, Finished) else []
 
     def _plain(self, event: Finished | Failed) -> bool:
-        """An answer in words that came to its end; one that ends in a call may end inside reasoning."""
+        """Return whether the answer is complete text; one that ends in a call may end inside reasoning."""
         calls = self._native or self._written or self._mentioned
         return isinstance(event, Finished) and event.reason == "stop" and self._worded and not calls
 
 
 def storable(event: Event) -> Event:
-    """The event as it can be kept and told: what one model writes must not stop the writing of all."""
+    """Return the event in a storable form: invalid characters of one model must not block all writes."""
     if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
         kept = sanitize.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
     if isinstance(event, TextReclassified):
         return replace(event, text=sanitize.text(event.text), thinking=sanitize.text(event.thinking))
     if isinstance(event, CallReady | CallFound):
-        # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
+        # Its arguments stay as they were written: calls.check rejects unstorable ones with the reason.
         call = replace(event.call, name=sanitize.text(event.call.name), arguments=sanitize.joined(event.call.arguments))
         return replace(event, call=call, raw=sanitize.text(event.raw))
     if isinstance(event, CallRejected):

@@ -1,4 +1,4 @@
-"""Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
+"""Reads text that arrives in pieces: tracks unread text, consumed text, and the markers in it.
 
 In: pieces of the text of one reply (`push`), then `ended = True`. Out: what a grammar takes from it.
 Callers: every call format (core/formats), the JSON walk and the reader of reasoning. Each is a generator that
@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
+from functools import lru_cache
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -22,15 +23,26 @@ Steps = Generator[None, None, Result]
 SPACE = re.compile(r"\s*")
 
 
+@lru_cache(maxsize=1024)
+def _patterns(markers: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], frozenset[str]]:
+    """Return what finds any marker, what finds its first character, and the beginnings of all markers.
+
+    Cached: each reply has readers of its own, which look for the same few sets of markers.
+    """
+    return (
+        re.compile("|".join(map(re.escape, markers)) or r"(?!)"),
+        re.compile("|".join(sorted({re.escape(marker[0]) for marker in markers})) or r"(?!)"),
+        frozenset(marker[:size] for marker in markers for size in range(len(marker))),
+    )
+
+
 class MarkerSet:
     """A set of markers that are searched for all at once; the longest match wins."""
 
     def __init__(self, markers: Iterable[str]) -> None:
         self.markers = tuple(sorted(markers, key=len, reverse=True))
         self.longest = max(map(len, self.markers), default=0)
-        self._any = re.compile("|".join(map(re.escape, self.markers)) or r"(?!)")
-        self._first = re.compile("|".join(sorted(re.escape(m[0]) for m in self.markers)) or r"(?!)")
-        self._beginnings = frozenset(marker[:size] for marker in self.markers for size in range(len(marker)))
+        self._any, self._first, self._beginnings = _patterns(self.markers)
 
     @property
     def first_characters(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ WRONG_KEY, WRONG_API = "wrong_key", "wrong_api"
 class ServerFault:
     """`words` has a place for the kind of server. `passes`: it may end by itself, so the server is asked again soon.
 
-    `hint` says what to do where the one of the kind of server does not fit.
+    `hint` is the advice if that of the kind of server does not fit.
     """
 
     words: str
@@ -67,7 +67,7 @@ def model_missing(status: int, body: str) -> bool:
     """Whether the server denies in its own words that it has the model; llama-server's router does so with 400.
 
     Other answers of this status are about an address, a right or tools (OpenRouter: “No endpoints found that support
-    tool use”), and say nothing about the model.
+    tool use”), and prove nothing about the model.
     """
     return status in (400, 404) and bool(MISSING.search(unwrap(body).message[:1000]))
 

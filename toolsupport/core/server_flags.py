@@ -14,8 +14,8 @@ FLAGS: Mapping[str, str] = {
     "sglang": "--tool-call-parser {parser}",
     "llamacpp": "--jinja",
 }
-# They leave a call in the text that their parser does not read. llama-server does that with a call in none of the forms
-# it knows, whatever it was started with: without templates it refuses tools.
+# They leave a call in the text if their parser cannot read it. llama-server does that with a call in any unsupported
+# form, whatever its options: without templates it refuses tools.
 LEAVE_IN_TEXT = frozenset({"vllm", "sglang"})
 NO_PARSER = "NAME"
 # Formats that no family writes → one of which every parser reads this too.

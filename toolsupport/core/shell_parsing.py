@@ -1,4 +1,4 @@
-"""Reads one simple command of a shell: its words, the file it writes into, the text it is given.
+"""Parses one simple shell command: its words, its output file, its input text.
 
 Whatever means more than that is not read at all: pipes, variables, patterns, several commands. A word is only taken
 for what every shell takes it for, so that what is read here may be done without a shell.

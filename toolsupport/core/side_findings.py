@@ -1,10 +1,10 @@
-"""What trials prove about a model besides whether it calls tools: yes, no, or too mixed to say.
+"""Evaluates what trials prove about a model besides whether it calls tools: yes, no, or mixed.
 
 A yes needs at least two trials that agree, a no four. One dissenting trial needs eight against it; two dissenting
-trials make the finding unknown, and unknown writes no row. Leaving tools alone needs three greetings without any call,
-since a model that calls for nothing now and then passes a few greetings easily. How long to go on sampling is decided
-apart from what the samples prove: each finding is sampled twice first, then more of all of them while there is time,
-and a no longer than a yes, since a wrong no takes something away from people.
+trials make the finding unknown, and unknown writes no row. Restraint needs three greetings without any call, since a
+model that sometimes calls without need passes a few greetings easily. How long to sample is decided apart from what the
+samples prove: each finding is sampled twice first, then more of all of them while there is time, and a no longer than a
+yes, since a wrong no takes something away from people.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
 IN_DOUBT = 2  # more agreeing trials where the model did not do everything each time it was asked to
 # Greetings are short, and a model that calls at every fourth one passes six in a row in one test of six.
 MOST_GREETINGS = 10
-SILENT = 3  # trials that say nothing, with none that does, before a step gives up
+SILENT = 3  # inconclusive trials in a row before a step gives up
 MOST = 12
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Where somebody pastes a book, its first part tells well enough what it is about.
+# The first part of a pasted book is enough to find its subject.
 MOST_CHARACTERS = 4000
 
 # _ and - stand between words, and so does the change from letters to digits: utf8 → utf, 8.
@@ -13,7 +13,7 @@ WORD = re.compile(r"\d+|[^\W\d_]+")
 # HTTPServer → HTTP, Server; listOpenIssues → list, Open, Issues.
 CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
-# They stand in every sentence and tell no tool from another.
+# They occur in every sentence and do not distinguish tools.
 _FILLERS = """
 a an the this that these those it its is are was were be been am do does did can could may might shall should
 will would must i me my mine we us our you your he she they them their who whom whose which what how when where

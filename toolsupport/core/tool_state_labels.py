@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.types import Capabilities
 
-# State → the sign of the chip, its word, the word of a notice. Where tools work, the chip says who says so.
+# State → the sign of the chip, its word, the word of a notice. Where tools work, the chip names the source.
 STATES = {
     "tested": ("✓", "", "Enabled"),
     "text": ("~", "text mode", "Text mode"),

@@ -1,4 +1,4 @@
-"""Decides how long to wait for the first answer of a model, by what its server shows of loading it."""
+"""Decides how long to wait for the first answer of a model, by the loading state that its server shows."""
 
 from __future__ import annotations
 

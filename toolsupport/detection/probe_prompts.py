@@ -10,7 +10,7 @@ from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
 # Neither letters nor digits that a tokenizer or a reader takes for one another.
 ALPHABET = "ACDEFHJKLMNPRTUVWXY34679"
-# Replacing words by tools is what is measured, so the names say nothing of files, shells or the web.
+# The test measures tool use, so the names do not mention files, shells or the web.
 TICKET = ToolSpec(
     "lookup_ticket",
     "Looks up a ticket of the cinema and returns its seat.",

@@ -1,7 +1,7 @@
-"""Where trials are made: one question to the model under test at a time, within limits, with its evidence kept.
+"""Runs trials: one request at a time to the model under test, within limits, storing the evidence.
 
-Limits are those of probe_limits.py. A model counts as one that thinks when that is declared, when its thoughts were
-seen, or when a reply used up its tokens; the whole test has longer only after one of the latter two.
+Limits are those of probe_limits.py. A model counts as thinking if that is declared, if its thoughts were seen, or if a
+reply used up its tokens; the whole test has more time only after one of the latter two.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class TimeLimitReached(Exception):
     """The time of the whole test is used up."""
 
 
-async def _nobody(_: str) -> None:
-    """Progress of which no one is told."""
+async def _ignore_progress(_: str) -> None:
+    """Ignore progress: the default observer."""
 
 
 class ProbeRunner:
@@ -112,7 +112,7 @@ class ProbeRunner:
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
-        self.tell: Callable[[str], Awaitable[None]] = _nobody
+        self.tell: Callable[[str], Awaitable[None]] = _ignore_progress
         self._answers = 0
         self._caps: set[int] = set()
         self._keep = keep

@@ -116,7 +116,7 @@ class ChunkEncoder:
         return [self._delta({"content": missing})] if missing else []
 
     def _call(self, id: str, name: str) -> StreamedCall:
-        # Servers number their calls anew in each answer; programs take an id for unique.
+        # Servers restart their numbers in each answer; programs treat an id as unique.
         return self.calls.setdefault(id, StreamedCall(len(self.calls), new_id("call_"), name))
 
     def _arguments(self, call: StreamedCall, text: str) -> JSON:

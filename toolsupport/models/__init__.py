@@ -1,4 +1,4 @@
-"""The rows of what is known about models; reached only through registry/ and the admins."""
+"""Rows of facts about models; used only by registry/ and the admins."""
 
 from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial

@@ -23,7 +23,7 @@ class Session(AbstractBaseSession):
         return import_module(settings.SESSION_ENGINE).SessionStore
 
     def __str__(self) -> str:
-        # The key is a secret: whoever has it is signed in.
+        # The key is a secret: it is sufficient to sign in.
         return f"a browser of person {self.person_id}"
 
 

@@ -4,6 +4,7 @@ from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed
 from toolsupport.providers.http_client import close, get_json, post_json
 from toolsupport.providers.model_listing import describe, is_loaded, survey
+from toolsupport.providers.ollama_models import RunningModel, delete, pull, running, unload
 from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
 from toolsupport.providers.server_kinds import (
     PROVIDERS,
@@ -25,9 +26,11 @@ __all__ = [
     "ModelReport",
     "Provider",
     "RenderedPrompt",
+    "RunningModel",
     "ServerReport",
     "close",
     "codec",
+    "delete",
     "describe",
     "embed",
     "get_json",
@@ -35,8 +38,11 @@ __all__ = [
     "path_at",
     "post_json",
     "provider",
+    "pull",
     "rendered",
+    "running",
     "stream",
     "survey",
     "switches_thinking",
+    "unload",
 ]

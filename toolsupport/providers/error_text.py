@@ -43,8 +43,8 @@ ADDRESS = FailureCause("unreachable", "its address cannot be used")
 SILENT = FailureCause("timeout", "nothing came in time")
 ODD = FailureCause("garbled", "it does not speak HTTP")
 
-# What can be raised, with what it means before the first byte of an answer. The first row that fits any link of the
-# chain counts: what tells most stands first.
+# Exception → its meaning before the first byte of an answer. The first row that matches any link of the chain
+# counts: the most specific rows come first.
 CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (ssl.SSLCertVerificationError, NO_TRUST),
     (ssl.SSLError, NO_TLS),
@@ -70,7 +70,7 @@ CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (httpx.DecodingError, ODD),
     (httpx.TooManyRedirects, FailureCause("refused", "it sends us elsewhere")),
     (httpx.StreamError, FailureCause("garbled", "its answer could not be read")),
-    (TimeoutError, NOT_TAKEN),  # of the system; our own limits are told by the transport's clock
+    (TimeoutError, NOT_TAKEN),  # of the system; the transport's clock recognises our own limits
     (OSError, FailureCause("unreachable", "the network does not lead there")),
     (httpx.ConnectTimeout, NOT_TAKEN),
     (httpx.TimeoutException, SILENT),

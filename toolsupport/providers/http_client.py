@@ -75,8 +75,8 @@ async def close() -> None:
         await found.aclose()
 
 
-def request(endpoint: Endpoint, path: str, body: bytes | None = None) -> httpx.Request:
-    """Build a GET, or a POST of JSON. Raises httpx.InvalidURL or UnsupportedProtocol for a malformed address."""
+def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: str = "") -> httpx.Request:
+    """Build a GET, or a POST of JSON, or `method`. Raises httpx.InvalidURL or UnsupportedProtocol: a bad address."""
     # Compressed answers are not asked for: they would be held back, and could unpack to any size.
     headers = {"accept-encoding": "identity", "content-type": "application/json"}
     base = endpoint.base_url.rstrip("/")
@@ -89,7 +89,7 @@ def request(endpoint: Endpoint, path: str, body: bytes | None = None) -> httpx.R
         headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(url.userinfo)).decode()}"
     # The pool's time is the only one that covers looking up the name.
     timeout = httpx.Timeout(None, connect=endpoint.limits.connect, pool=endpoint.limits.connect)
-    method = "GET" if body is None else "POST"
+    method = method or ("GET" if body is None else "POST")
     bare = url.copy_with(userinfo=b"")  # an address with a password in it is refused where there is a key as well
     return client().build_request(method, bare, content=body, headers=headers, timeout=timeout)
 
@@ -106,17 +106,22 @@ async def read(response: httpx.Response, limit: int) -> bytes:
 
 async def get_json(endpoint: Endpoint, path: str) -> Any:
     """Return the JSON answer to a GET. Raises ProviderError; set a time limit around it."""
-    return await _ask(endpoint, path, None)
+    return _parsed(endpoint, await _answer(endpoint, path, None))
 
 
 async def post_json(endpoint: Endpoint, path: str, body: Any) -> Any:
     """Return the JSON answer to a POST of `body`. Raises ProviderError; set a time limit around it."""
-    return await _ask(endpoint, path, orjson.dumps(body))
+    return _parsed(endpoint, await _answer(endpoint, path, orjson.dumps(body)))
 
 
-async def _ask(endpoint: Endpoint, path: str, body: bytes | None) -> Any:
+async def delete(endpoint: Endpoint, path: str, body: Any) -> None:
+    """Send a DELETE with `body`; its answer may be empty. Raises ProviderError; set a time limit around it."""
+    await _answer(endpoint, path, orjson.dumps(body), "DELETE")
+
+
+async def _answer(endpoint: Endpoint, path: str, body: bytes | None, method: str = "") -> bytes:
     try:
-        response = await client().send(request(endpoint, path, body), stream=True)
+        response = await client().send(request(endpoint, path, body, method), stream=True)
         try:
             answer = await read(response, LARGEST_ANSWER)
         finally:
@@ -126,6 +131,10 @@ async def _ask(endpoint: Endpoint, path: str, body: bytes | None) -> Any:
     if response.status_code != 200:
         text = answer[:LARGEST_ERROR].decode(errors="replace")
         raise raised(error_text.answered(endpoint, response.status_code, text))
+    return answer
+
+
+def _parsed(endpoint: Endpoint, answer: bytes) -> Any:
     try:
         return orjson.loads(answer[:LARGEST_ANSWER])
     except orjson.JSONDecodeError as error:

@@ -33,7 +33,7 @@ def encode(request: Request) -> bytes:
     if options:
         body["options"] = options
     shape = _format(request.options.get("response_format"))
-    if shape and not request.tools:  # it would be forced upon the calls too
+    if shape and not request.tools:  # it would be forced on the calls too
         body["format"] = shape
     if request.think is not None:
         body["think"] = request.think

@@ -13,7 +13,7 @@ from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
-# What templates of Llama 3 say as they fail with two calls in one message.
+# The error of Llama 3's templates for two calls in one message.
 ONE_CALL = "only supports single tool-calls"
 
 

@@ -18,10 +18,10 @@ from toolsupport.providers.openai_request import OpenAIDialect
 class Provider:
     """A kind of server. `wire` names its protocol: rows with the same protocol differ only by address or default.
 
-    `default_url` is "" if there is none; `hint` tells a person what to do when the server does not answer. `codec`
-    takes the longest line in bytes and creates the reader of one reply. `about` is a path with more details about the
-    server than its list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload
-    another one for it. `holds_calls_back`: it sends nothing while the model writes a call.
+    `default_url` is "" if there is none; `hint` is the advice if the server does not answer. `codec` takes the longest
+    line in bytes and creates the reader of one reply. `about` is a path with more details about the server than its
+    list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload another one for
+    it. `holds_calls_back`: it sends nothing while the model writes a call.
     """
 
     kind: str
@@ -46,8 +46,8 @@ OPENAI = Provider(
     hint="Start it, or correct its address: what stands before /v1, or before /chat/completions.",
 )
 
-# Where the same bytes go elsewhere, or differ by a word. The templates of local models are told whether to think; whose
-# tool_choice is ignored or only half kept (llama.cpp, LM Studio, LocalAI) is not given one.
+# The same protocol at another path, or with small differences. Templates of local models get a switch for thinking;
+# servers that ignore tool_choice or apply only a part of it (llama.cpp, LM Studio, LocalAI) do not get it.
 LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content")
 SERVED = replace(LOCAL, tool_choice=True)
 HOSTED = "Look whether its address and its API key are right, and whether this machine reaches the internet."

@@ -1,4 +1,4 @@
-"""Asks a model server and passes its answer on while it comes: the one loop for all providers.
+"""Sends a request to a model server and streams the answer: the one loop for all providers.
 
 In: an endpoint and a request. Out: batches of events, one per read and none of them empty, so that a caller sends once
 per read; the last event is always Finished or Failed. Caller: `exchange`, for chats, programs and tests alike.

@@ -15,6 +15,7 @@ from django.conf import settings
 from toolsupport.registry import leases
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
+from toolsupport.services.pull_worker import PullWorker
 from toolsupport.services.supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
@@ -48,11 +49,13 @@ class JobRunner:
         self.owner = uuid.uuid4().hex
         self.supervisor = TaskSupervisor("the background jobs")
         self.tester = DetectionWorker(self.owner, self.spawn)
+        self.puller = PullWorker(self.owner, self.spawn)
 
     def start(self) -> None:
         """Start the periodic jobs and the queued tests; needs the running event loop."""
         self.spawn(self._begin())
         self.spawn(self.tester.serve())
+        self.spawn(self.puller.serve())
         self.spawn(refresh.keep_asking())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -63,6 +66,7 @@ class JobRunner:
         """Cancel all tasks except the caller's."""
         await self.supervisor.stop()
         await self.tester.leave()
+        await self.puller.leave()
 
     async def _begin(self) -> None:
         """Run the jobs due at start, in the order of the table, then each at its own interval."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -20,6 +22,8 @@ from toolsupport.core.errors import ConfigError
 APPS = ("toolsupport", "chat")
 ADVISORY_LOCK = 0x746F6F6C  # "tool": one number for all processes of a site
 COPIES = 5  # how many copies from before an upgrade are kept
+UNFINISHED = ".unfinished"
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -41,6 +45,7 @@ def bring_up_to_date() -> str:
     An SQLite file with rows is first copied to `backups/`. Raises ConfigError if the database belongs to a newer
     version or the copy fails (then nothing is changed), and if a migration fails.
     """
+    remove_unfinished()
     try:
         executor = MigrationExecutor(connection)
         refuse_newer(executor)
@@ -78,25 +83,60 @@ def unknown_migrations(executor: MigrationExecutor) -> list[str]:
 
 def copy_sqlite() -> Path:
     """Copy the database file to `backups/` and remove copies beyond `COPIES`. Raises ConfigError."""
-    folder = Path(settings.DATA_DIR) / "backups"
-    copy = folder / f"toolsupport-{timezone.now():%Y%m%d-%H%M%S}.sqlite3"
-    unfinished = copy.with_suffix(".unfinished")
+    unfinished = None
     connection.ensure_connection()
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        unfinished.touch(mode=0o600)
+        unfinished = _new_file()
         with closing(sqlite3.connect(unfinished)) as target:
             connection.connection.backup(target)
+        copy = unfinished.with_suffix(".sqlite3")
         os.replace(unfinished, copy)
+        _sync(copy.parent)
     except (OSError, sqlite3.Error) as error:
-        with suppress(OSError):
-            unfinished.unlink()
+        if unfinished is not None:
+            _remove(unfinished)
         raise ConfigError(
-            f"The database was not upgraded, because it could not be copied to {folder} first: {error}."
+            f"The database was not upgraded, because it could not be copied to {_folder()} first: {error}."
         ) from error
-    for old in sorted(folder.glob("toolsupport-*.sqlite3"))[:-COPIES]:
-        old.unlink()
+    for old in sorted(_folder().glob("toolsupport-*.sqlite3"))[:-COPIES]:
+        _remove(old)
     return copy
+
+
+def remove_unfinished() -> None:
+    """Remove what a process left that was killed while it copied; within `exclusive`, so no copy is being made."""
+    for left in sorted(_folder().glob(f"toolsupport-*{UNFINISHED}")):
+        _remove(left)
+        log.warning("removed %s, a copy of the database that was never finished", left)
+
+
+def _folder() -> Path:
+    return Path(settings.DATA_DIR) / "backups"
+
+
+def _new_file() -> Path:
+    """Create the file of a copy that is being made; two within one second get names of their own."""
+    _folder().mkdir(mode=0o700, exist_ok=True)
+    prefix = f"toolsupport-{timezone.now():%Y%m%d-%H%M%S-%f}-"
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=UNFINISHED, dir=_folder())
+    os.close(handle)
+    return Path(name)
+
+
+def _remove(file: Path) -> None:
+    """Remove a copy with the journal that SQLite may have left beside it; one that cannot be removed stays."""
+    for one in (file, file.with_name(f"{file.name}-journal")):
+        with suppress(OSError):
+            one.unlink()
+
+
+def _sync(folder: Path) -> None:
+    """Make the new name of a file outlast a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

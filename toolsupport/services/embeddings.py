@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 KEPT = 20_000
 AT_ONCE = 32
-# A server that gave none is left alone for so many seconds, so that nobody waits for it again and again.
+# Seconds without requests after a failure, so that searches do not wait for it repeatedly.
 PATIENCE = 60.0
-# Somebody waits for what is searched, however many texts are new: what came until then is kept for the next search.
+# A person waits for the search, however many texts are new: finished vectors are kept for the next one.
 LONGEST = 6.0
 Vector = list[float]
 

@@ -102,7 +102,7 @@ def _unsupported(refused: ObservedRefusal) -> RefusalResponse:
         _keep(refused, "refused")
         in_text = switches.in_force().allows_text_format(works=True)
         return RefusalResponse(("save", "session", "text") if in_text else ("save", "session"))
-    # A person confirmed it: nobody is asked, and the reviewers hear of it once.
+    # A person confirmed it: no question is asked, and reviewers are notified once.
     noted = reviews.contradicted(refused.profile, known.override)
     _keep(refused, "refused" if noted else reviews.CONTRADICTED, known.override)
     return NOTHING

@@ -52,6 +52,6 @@ def _finding(model: WatchedModel, event: Event, up: bool) -> Callable[[], None] 
     if server_faults.model_missing(event.status, event.body):
         return partial(reachability.model_missing, model.profile)
     if event.kind in ("cut", "timeout"):
-        # It may have ended in mid-answer, or only be slow: a listing tells.
+        # It may have ended in mid-answer, or only be slow: a listing shows which.
         return partial(reachability.check_soon, model.server)
     return None

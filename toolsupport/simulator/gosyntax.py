@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-# Python's complaint, and what Go says after `invalid character 'x' `.
+# Python's message → Go's text after `invalid character 'x' `.
 COMPLAINTS = {
     "Expecting value": "looking for beginning of value",
     "Expecting property name enclosed in double quotes": "looking for beginning of object key string",

@@ -98,7 +98,7 @@ async def _next(
 def _path(head: h11.Request) -> str:
     """Return the path of a head. Raises BadRequest where h11 is more tolerant than the simulated server."""
     names = dict(head.headers)
-    # Two ways of saying how long a body is are an old trick to smuggle a request past a proxy.
+    # Two headers for the length of a body are an old trick to smuggle a request past a proxy.
     doubtful = b"transfer-encoding" in names and b"content-length" in names
     if head.http_version not in VERSIONS or doubtful:
         raise BadRequest

@@ -59,7 +59,7 @@ class ToolsRefusal:
 
 
 NO_TOOLS = ToolsRefusal(f"{FULL_NAME} does not support tools")
-# As vLLM says it when it was started without the flags.
+# vLLM's message when it was started without the flags.
 NO_PARSER = ToolsRefusal(
     '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "BadRequestError", 400
 )
@@ -243,13 +243,13 @@ def find(text: str) -> SimulatedModel | None:
 
 def render(prompt: ModelInput) -> str:
     """Return the prompt as one text, as a chat template writes it."""
-    shown = [f"<|{said.role}|>{_spoken(said)}\n" for said in prompt.messages]
+    shown = [f"<|{message.role}|>{_spoken(message)}\n" for message in prompt.messages]
     if prompt.tools:
         offered = [{"name": tool.name, "description": tool.description, **tool.parameters} for tool in prompt.tools]
         shown.insert(0, f"<|tools|>{json.dumps(offered)}\n")
     return "".join(shown) + ("<think>" if prompt.think else "")
 
 
-def _spoken(said: HistoryMessage) -> str:
-    calls = "".join(f"<|call|>{call.name}{json.dumps(call.arguments)}" for call in said.calls)
-    return said.content + calls
+def _spoken(message: HistoryMessage) -> str:
+    calls = "".join(f"<|call|>{call.name}{json.dumps(call.arguments)}" for call in message.calls)
+    return message.content + calls

@@ -20,6 +20,7 @@ ROUTES: dict[str, dict[str, Handler]] = {
     "/api/chat": {"POST": native.chat},
     "/api/generate": {"POST": native.generate},
     "/api/pull": {"POST": control.pull},
+    "/api/delete": {"DELETE": control.delete},
     "/v1/models": {"GET": listing.openai_models},
     "/v1/chat/completions": {"POST": openai.chat},
     "/simulator/drift": {"POST": control.drift},

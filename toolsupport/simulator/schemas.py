@@ -90,6 +90,7 @@ NATIVE = GoStruct(
     },
 )
 SHOW = GoStruct("api.ShowRequest", "ShowRequest", {"model": STRING, "name": STRING, "verbose": BOOL})
+DELETE = GoStruct("api.DeleteRequest", "DeleteRequest", {"model": STRING, "name": STRING})
 PULL = GoStruct("api.PullRequest", "PullRequest", {"model": STRING, "name": STRING, "insecure": BOOL, "stream": BOOL})
 
 OPENAI_FUNCTION = GoStruct("struct { Name string; Arguments string }", "", {"name": STRING, "arguments": STRING})

@@ -5,16 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from toolsupport.simulator.memory import ModelMemory
-from toolsupport.simulator.models import SimulatedModel
+from toolsupport.simulator.models import MODELS, SimulatedModel
 
 
 @dataclass(slots=True)
 class SimulatorState:
-    """`pace` is the seconds per token of a normal model; `drifts` counts the new builds so far."""
+    """`pace` is the seconds per token of a normal model; `drifts` counts the new builds so far.
+
+    `deleted` are models that are gone until they are pulled again, `pulled` the bytes of downloads that broke off.
+    """
 
     memory: ModelMemory
     pace: float
     drifts: dict[str, int] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    pulled: dict[str, int] = field(default_factory=dict)
+
+    def stored(self) -> list[SimulatedModel]:
+        """Return the models that are there, which are all until one is deleted."""
+        return [model for model in MODELS.values() if model.name not in self.deleted]
 
     def build(self, model: SimulatedModel) -> SimulatedModel:
         """Return the model in its present build, after all drifts."""

@@ -64,7 +64,7 @@ class ModelInput:
     @property
     def _since(self) -> int:
         """Return the position of a person's latest message; -1 without any."""
-        return max((place for place, said in enumerate(self.messages) if said.role == "user"), default=-1)
+        return max((place for place, message in enumerate(self.messages) if message.role == "user"), default=-1)
 
     @property
     def asked(self) -> str:
@@ -73,7 +73,7 @@ class ModelInput:
     @property
     def results(self) -> tuple[HistoryMessage, ...]:
         """The tool results since a person's latest message, in order."""
-        return tuple(said for said in self.messages[self._since + 1 :] if said.role == "tool")
+        return tuple(message for message in self.messages[self._since + 1 :] if message.role == "tool")
 
 
 class ReplyEnding(StrEnum):

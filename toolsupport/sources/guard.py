@@ -16,7 +16,7 @@ LONGEST = 20_000
 # Parts of a query that change something or reserve it.
 CHANGES = (exp.DML, exp.DDL, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into, exp.Lock, exp.Set, exp.Pragma)
 
-# Functions that reach outside of the data, whatever a database would say to them.
+# Functions with access outside the data, even if a database would refuse them.
 REACHING = (
     "pg_read",
     "pg_ls",

@@ -48,6 +48,6 @@ def ContentSecurityPolicy(get_response: Any) -> Callable[[HttpRequest], Any]:
 
 def _with_policy(response: HttpResponseBase, value: str) -> HttpResponseBase:
     response.headers.setdefault(HEADER, value)
-    # Pages are made for one person and would still be shown after signing out; static files say otherwise themselves.
+    # Pages are personal and would still be shown after signing out; static files set their own header.
     response.headers.setdefault("Cache-Control", "private, no-store")
     return response

@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-# Twisted must be told which loop to use before anything else imports it.
+# Twisted's loop must be chosen before anything else imports Twisted.
 from daphne import server as daphne_server  # isort: skip
 
 import orjson
@@ -32,7 +32,7 @@ FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files
 PATIENT = b"/v1/"
 FOR_PROGRAMS = tuple(place.encode() for place in api_errors.PLACES)
 UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
-# Seconds a large upload waits for the database to say who sends it; after that it is refused.
+# Seconds that a large upload waits for its session from the database; after that it is refused.
 PATIENCE = 0.5
 # A body stops this many bytes before its limit while that answer is open: more than one read of a socket brings.
 MARGIN = MIB
@@ -118,7 +118,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     def process(self) -> Any:
         if self.too_large and not UPLOADS.fullmatch(self.uri):
             return self.basic_error(413, b"Content Too Large", TOO_LARGE)
-        # The page of the files judges by the length, and says it in its own words.
+        # The file page checks the length, and has its own error message.
         return super().process()
 
     def handle_reply(self, message: dict[str, Any]) -> None:
@@ -143,7 +143,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """Return an error without calling Django, with the headers that Django would have set."""
-        for_program = self.uri.startswith(FOR_PROGRAMS)
+        for_program = (self.uri.partition(b"?")[0] + b"/").startswith(FOR_PROGRAMS)
         said = orjson.dumps(api_errors.body(status, body)) if for_program else f"{status} {body}\n".encode()
         chosen = ERROR_HEADERS | ({"Content-Type": "application/json"} if for_program else {})
         headers = [(name.encode(), value.encode()) for name, value in chosen.items()]
@@ -158,7 +158,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
 
     def onOpen(self) -> None:
         self.flow = FlowControl()
-        # Until now the buffer told the HTTP channel, which the socket came from.
+        # Until now the buffer notified the HTTP channel, which the socket came from.
         self.transport.unregisterProducer()
         self.transport.registerProducer(self.flow, True)
         super().onOpen()
@@ -171,7 +171,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         self.sendFrame(opcode=BINARY if binary else TEXT, payload=data)
 
     def serverClose(self, code: int | None = None) -> None:
-        # Twisted does not close what somebody still wants to write to.
+        # Twisted does not close a connection with a registered producer.
         self.transport.unregisterProducer()
         super().serverClose(code)
 

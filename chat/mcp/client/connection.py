@@ -74,7 +74,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
 
     `changed` is called when the server reports changed tools, and when its stream ends.
     """
-    # It takes a second and 55 MB: nobody pays for that who has no server, and nothing waits for it.
+    # It takes a second and 55 MB: imported only if there is a server, and in a thread.
     sdk = await asyncio.to_thread(import_module, "mcp.client.client")
     anyio = import_module("anyio")
     types = import_module("mcp_types")
@@ -110,7 +110,7 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
             async for _ in heard:
                 changed()
     except (subscriptions.ListenNotSupportedError, subscriptions.SubscriptionLost, errors.MCPError, TimeoutError):
-        return  # an older one tells without; and all are asked again every minute
+        return  # an older one notifies without a subscription; and all are queried every minute
 
 
 def in_words(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from toolsupport.core.types import JSON
 
 ENTERING = 30.0  # seconds
 LOOK_AGAIN = 60.0
-# At least so long between two looks, however often a server says that it has changed.
+# The minimum time between two queries, however often a server reports changes.
 LEAST = 1.0
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 # A connection that held so long was a good one: the next failure is a new beginning.
@@ -34,9 +34,9 @@ class HostObserver(Protocol):
 class McpHost:
     """One server. `serve` runs until `stop`; calls come from other tasks."""
 
-    def __init__(self, server: RemoteServer, heard: HostObserver) -> None:
+    def __init__(self, server: RemoteServer, observer: HostObserver) -> None:
         self.server = server
-        self._heard = heard
+        self._heard = observer
         self._connection: McpConnection | None = None
         self._digests: dict[str, str] = {}
         self._stopping = asyncio.Event()

@@ -10,7 +10,7 @@ NAME_BYTES = 255
 DEPTH = 16
 SHOWN_CHARACTERS = 120
 
-# Half-written files carry this prefix; nobody may ask for such a name, and no listing shows it.
+# Unfinished files have this prefix; requests for such a name are refused, and no listing shows it.
 TEMPORARY = ".toolsupport-part-"
 
 # These turn text around on the screen, so that a name would not be what it looks like.

@@ -15,7 +15,7 @@ from chat.tools.files.paths import shown
 from toolsupport.core.errors import NotFound, ToolError
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without O_NONBLOCK the mere opening of a pipe waits for somebody to write into it.
+# Without O_NONBLOCK opening a pipe waits for a writer.
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

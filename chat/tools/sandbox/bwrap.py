@@ -49,7 +49,7 @@ class SandboxLimits:
 
     @property
     def as_ulimit(self) -> str:
-        """Return limits set inside, as user nobody: the kernel does not limit root's processes.
+        """Return limits set inside, as user `nobody`: the kernel does not limit root's processes.
 
         CPU time has one second more: the monitor outside stops the command first, and reports the reason.
         """
@@ -76,7 +76,7 @@ def argv(workspace: Path, command: str, limits: SandboxLimits, filter_: int) -> 
 
 
 def _as_nobody(workspace: Path) -> list[str]:
-    """For a server that runs as root: mount the workspace where nobody can reach it, then become nobody.
+    """For a server that runs as root: mount the workspace where `nobody` can reach it, then become `nobody`.
 
     Each step replaces the one before: a process in between would need the right to kill the next one.
     """

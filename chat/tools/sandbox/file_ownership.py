@@ -19,7 +19,7 @@ SEEN = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def hand_over(root: Path) -> None:
-    """Give all files to nobody if the server runs as root; otherwise they have the right owner already."""
+    """Give all files to `nobody` if the server runs as root; otherwise they have the right owner already."""
     if os.geteuid() == 0:
         with directory(root) as top:
             os.chown(top, NOBODY, NOBODY)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-# Memory that belongs to no process and space on the disk that belongs to no size of a file, so that nobody counts
-# them; keys of the kernel, and doors to it that a command has no use for. Name → number on x86_64, on aarch64.
+# Memory outside of any process and disk space outside of a file's size, which escape the limits; kernel keys, and
+# kernel interfaces that commands do not need. Name → number on x86_64, on aarch64.
 REFUSED = {
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),

@@ -43,7 +43,7 @@ def calls(person: Person, wanted: CallFilter) -> Sequence[CountedCall]:
     if wanted.profile is not None:
         runs = runs.filter(turn__profile=wanted.profile)
     if wanted.format:
-        # Of a call that could not be read only its turn knows the format.
+        # The format of an unreadable call is stored only in its turn.
         runs = runs.filter(Q(format=wanted.format) | Q(format="", turn__format=wanted.format))
     together = runs.select_related("turn__profile__server", "message__conversation").order_by("-id")
     return [_counted(run) for run in together[:LISTED]]

@@ -18,7 +18,7 @@ from toolsupport.core import format_choice, format_fallback
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import RequestSpec, Role
 
-# Images go as one long word: nobody reads it, and it would fill the page.
+# Images are one long word, which is unreadable and would fill the page.
 LONGEST_WORD = 1000
 
 

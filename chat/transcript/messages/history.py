@@ -62,7 +62,7 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
 def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[types.ChatMessage]:
     if row.role == Role.USER:
         return [types.ChatMessage(Role.USER, row.content)]
-    # What a program called is the program's business: the model is told what the program gave.
+    # Calls of a program are left out: the model gets only the program's result.
     runs = [run for run in runs if run.program_id is None and run.format != AUTOMATIC and _counts(run, turn_id)]
     calls = tuple(call_of(run) for run in runs)
     content = _without_calls(row.content, runs)

@@ -92,7 +92,7 @@ class MarkdownRenderer(RendererHTML):
         return _code(tokens[idx].content, "", env)
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
-        # Loading it would tell a stranger's server who reads this.
+        # Loading it would reveal the reader to a foreign server.
         label = escape(tokens[idx].content or "Image")
         return f'<a href="{escape(str(tokens[idx].attrGet("src") or ""))}">{label}</a>'
 

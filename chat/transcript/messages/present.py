@@ -21,6 +21,10 @@ from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import Role
 from toolsupport.services import learning
 
+# How an answer ends early without an error, and how a call ends that gave a result.
+BROKEN_OFF = ("stopped", "interrupted", "model_changed")
+ENDED = ("done", "failed", "timeout")
+
 
 class MessageLink(Protocol):
     """The parts that link a message to the one before it."""
@@ -91,6 +95,7 @@ def message(
         siblings=siblings if row.role != Role.NOTICE else (),
         usage=ShownUsage.of(over.usage) if over else None,
         conversation=str(row.conversation_id),
+        may_go_on=over is not None and may_go_on(over, text),
         about=row.turn.profile_id if row.turn is not None and row.role == Role.NOTICE else None,
     )
 
@@ -107,6 +112,16 @@ def _images(row: Message) -> ShownImages | None:
     if not row.attachments or row.turn is None:
         return None
     return ShownImages(str(row.conversation_id), tuple(row.attachments), attachments.sees(row.turn.capabilities))
+
+
+def may_go_on(turn: Turn, text: str) -> bool:
+    """Return True for an answer that ended early and can be continued; `text` is that of its last message.
+
+    One that failed, mostly by a lost connection, needs something to go on from: text, or the result of a tool.
+    """
+    if turn.status in BROKEN_OFF or (turn.status == "done" and turn.reason):
+        return True
+    return turn.status == "failed" and (bool(text.strip()) or turn.tool_runs.filter(status__in=ENDED).exists())
 
 
 def _ending(turn: Turn) -> str:

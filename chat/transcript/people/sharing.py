@@ -24,7 +24,7 @@ DEED = "read_conversation"
 
 @dataclass(frozen=True, slots=True)
 class ShownShare:
-    """One valid share: with whom, or from whom, depending on the reader."""
+    """One valid share, with the name of the other person."""
 
     conversation: str
     title: str

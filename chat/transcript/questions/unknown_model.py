@@ -60,7 +60,11 @@ def ask(person: Person, conversation_id: str) -> Announcements:
 
 def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None, list[ShownDetection]]:
     """Return the content above the composer: an open question about the model, and its tests. Raises NotFound."""
-    conversation = own(person, conversation_id)
+    return pending_in(own(person, conversation_id))
+
+
+def pending_in(conversation: Conversation) -> tuple[ShownQuestion | None, list[ShownDetection]]:
+    """Do the same for a conversation that is read already."""
     tests = detection_reports.open_ones([conversation.profile_id] if conversation.profile_id else [])
     row = _open(conversation).filter(binds=_build(conversation)).last()
     return present.question(row) if row and _unknown(conversation) else None, list(tests.values())

@@ -28,7 +28,7 @@ from toolsupport.registry.models.request_context import RequestContext
 
 DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
 DOCUMENT_BYTES = 8 * 1024
-# Under this key of a conversation's settings stands the model that said there that it cannot reach files.
+# The setting with the model that denied access to files in this conversation.
 THROUGH_BASH = "through_bash"
 # Under this key, for one answer and never saved, stands the text format that a person asked for.
 ASKED_FORMAT = "asked_format"

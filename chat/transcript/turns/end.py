@@ -1,9 +1,9 @@
-"""The end of a turn in rows: by its process, by a person, by a message that came instead.
+"""Ends a turn in rows: by its process, by a person, or because of a new message.
 
 In: a turn with the reason why it ends. Out: a `TurnEnd` with all that pages must be shown, numbered in order.
 Callers: the runner (`end`), the handlers of frames (`request_stop`), `begin` (`supersede`), `leases` (`close`).
 - A turn ends once: the status is changed by an update that asks for the old one, and only then the rest is closed.
-- Afterwards nothing of it is open: no message grows, no call runs, no question waits, and calls that were cut say why.
+- Afterwards nothing of it is open: no message grows, no call runs, no question waits, and cut calls have a reason.
 It never stops a task: a running turn is only asked to stop, and the process that runs it ends it.
 """
 

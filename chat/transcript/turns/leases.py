@@ -1,4 +1,4 @@
-"""Which process holds a turn: leases renewed with the text that grew, and turns whose lease ran out.
+"""Manages the leases of turns: renews them together with grown texts, and settles expired ones.
 
 In: the id of a process, its turns and their grown texts. Out: which turns it lost and which are to stop; the turns
 that were interrupted. Callers: the runner, on every tick (`keep_alive`, `settle`), and `begin`, which frees a

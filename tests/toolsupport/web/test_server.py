@@ -63,9 +63,10 @@ def test_a_huge_body_is_refused_and_not_kept(site: Site, length: dict[str, str])
     assert memory(site, "VmHWM") - before < 40 * MIB
 
 
-def test_a_program_reads_of_a_huge_body_in_words_it_knows(site: Site) -> None:  # G4
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1?a=b"])
+def test_a_program_reads_of_a_huge_body_in_words_it_knows(site: Site, path: str) -> None:  # G4
     with closing(http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)) as connection:
-        connection.request("POST", "/v1/chat/completions", pieces(9), encode_chunked=True)
+        connection.request("POST", path, pieces(9), encode_chunked=True)
         answer = connection.getresponse()
         error = json.loads(answer.read())["error"]
     assert (answer.status, answer.headers["Content-Type"]) == (413, "application/json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Between a name and its tag; what stands after it says how a model was packed, not what it is.
+# Between a name and its tag; the tag describes how a model was packed, not what it is.
 TAG = ":"
 
 # Stands in a pattern for any one word that names a size, such as 8b.

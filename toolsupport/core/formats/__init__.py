@@ -81,8 +81,11 @@ PLAIN = Grammar({})
 
 
 def parser(name: str, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
-    """A parser for one reply. `thinking`: the reply begins inside of the reasoning (None: not known). "native" and ""
-    read reasoning alone. Raises KeyError."""
+    """Return a parser for one reply.
+
+    `thinking`: the reply begins inside reasoning (None: unknown). "native" and "" parse only reasoning. Raises
+    KeyError.
+    """
     if name in ("", "native"):
         return PLAIN.parser((), thinking=thinking)
     return FORMATS[ALIASES.get(name, name)].parser(tools, thinking=thinking)

@@ -1,4 +1,4 @@
-"""Shows the arguments of a call while they are written, as JSON text that only ever grows into the final one."""
+"""Streams the arguments of a call while they are written, as JSON text that only grows into the final one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_AS_SHOWN = "The arguments cannot be read without a doubt. Write the call aga
 
 
 class ArgumentStream:
-    """One call on its way. A wish that cannot be shown surely stops the showing, never the call."""
+    """The streamed arguments of one call. An uncertain value stops the streaming, never the call."""
 
     def __init__(self, reply: ReplyEvents, tools: Sequence[ToolSpec], name: str = "") -> None:
         self._reply = reply
@@ -41,17 +41,17 @@ class ArgumentStream:
         self._stopped = True
 
     def takes_text(self, key: str) -> bool:
-        """True where a value can be nothing but a string: then it may be shown while it is written."""
+        """Return True if a value can only be a string, so that it may be streamed."""
         return self._spec is not None and key in self._schemas and types(
             self._schemas[key], self._spec.parameters
         ) == TEXT  # fmt: skip
 
     def has(self, key: str) -> bool:
-        """Whether a value of this key was begun."""
+        """Return whether a value of this key was begun."""
         return key in self._keys
 
     def key(self, key: str) -> None:
-        """A value of this key begins; a second one of the same key is never shown."""
+        """Begin a value of this key; a second one of the same key is never streamed."""
         if key in self._keys:
             self.stop()
         self._send(f"{',' if self._keys else '{'}{ENCODE(key)}:")
@@ -67,7 +67,7 @@ class ArgumentStream:
         self._send('"')
 
     def value(self, key: str, value: Any) -> None:
-        """A whole value that is not a streamed text."""
+        """Add a complete value that is not a streamed text."""
         self.key(key)
         self._send(compact(typed({key: value}, self._spec)[0][key]))
 
@@ -80,7 +80,7 @@ class ArgumentStream:
         self._reply.delta(self.id, self.name, text)
 
     def done(self, written: ParsedCall, raw: str, value_ends: MarkerSet = NO_ENDS) -> None:
-        """The call is whole, or is none: say so. `value_ends`: what closes a value that may hold any text."""
+        """Finish or reject the call. `value_ends`: marks that close a value that may hold any text."""
         if written.arguments is None:
             self.broken(written.why_not, raw, written.name)
             return
@@ -97,7 +97,7 @@ class ArgumentStream:
 
 
 class JsonArguments:
-    """Hears a JSON walk and shows the arguments that it comes by.
+    """Observes a JSON walk and streams the arguments in it.
 
     With a name the object itself holds the arguments; without one it is {"name": …, "arguments": {…}}.
     """
@@ -125,7 +125,7 @@ class JsonArguments:
             self._mark_around(character)
 
     def _holds_arguments(self) -> bool:
-        """Whether the object that begins as a member of the call is that of its arguments."""
+        """Return whether the object that begins as a member of the call holds its arguments."""
         return self._key in ARGUMENT_KEYS
 
     def _mark_around(self, character: str) -> None:
@@ -210,7 +210,7 @@ class JsonArguments:
 
 
 class KeyedArguments(JsonArguments):
-    """The same where the name of the call is the key of its arguments: {"get_weather": {"city": "Bonn"}}."""
+    """The same, with the name of the call as the key of its arguments: {"get_weather": {"city": "Bonn"}}."""
 
     def _holds_arguments(self) -> bool:
         if self._key and not self.stream.name and self._key not in ARGUMENT_KEYS:

@@ -1,4 +1,4 @@
-"""Any format: all marks are looked for at once, and what no mark announces must bear the name of an offered tool."""
+"""Any format: all marks are searched at once, and calls without a mark must name an offered tool."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ UNMISTAKABLE: dict[str, Reader] = {
 
 
 def _read_tool_calls(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A list in JSON, or the calls of Hunyuan 3 in tags."""
+    """Read a list in JSON, or the calls of Hunyuan 3 in tags."""
     character = yield from reading.source.space()
     yield from (glm.HY.read if character == "<" else marked_json.ROWS["jamba"].read)(reading, opener)
 
 
 def _read_function_calls(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Invoke tags, or Python."""
+    """Read invoke tags, or Python."""
     character = yield from reading.source.space()
     yield from (xml_dialects.INVOKE.read if character == "<" else pythonic.read_wrapped)(reading, opener)
 
 
 def _read_call_begin(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A call of Kimi or of DeepSeek, which a keyboard's signs write alike; what stands behind the name decides."""
+    """Read a call of Kimi or DeepSeek, whose ASCII marks are the same; the text after the name decides."""
     yield from NamedCalls(reading, CALL_BEGINS).read(opener)
 
 
@@ -90,12 +90,12 @@ def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyP
 
 
 def grammar(tools: Sequence[ToolSpec]) -> Grammar:
-    """All openers; without tools no call can be told from text unless a mark announces it."""
+    """Return all openers; without tools only a mark can distinguish a call from text."""
     return Grammar(openers(tools), beginning=pythonic.read_bare_line if tools else None)
 
 
 def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
-    """The marks of all formats, and what calls without any mark begin with."""
+    """Return the marks of all formats, and the beginnings of calls without a mark."""
     bare = {
         "{": _read_json,
         "[": _read_list,
@@ -117,13 +117,13 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
 
 
 def _fence(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What stands in a fence is shown, not called, unless a mark announces it."""
+    """Treat the content of a fence as text, unless a mark announces a call."""
     reading.fenced = not reading.fenced
     yield from ()
 
 
 def _read_tool_code(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The calls of Gemma; a fence of that name without calls is a fence as any other."""
+    """Read the calls of Gemma; a fence of that name without calls is an ordinary fence."""
     place = reading.source.recorded
     if reading.fenced or not (yield from pythonic.read_tool_code(reading, opener)):
         reading.source.take(reading.source.at + place - reading.source.recorded)
@@ -136,7 +136,7 @@ def _read_json(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def _read_list(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A list of objects, or a list of calls as Python writes them."""
+    """Read a list of objects, or a Python list of calls."""
     if not reading.fenced:
         character = yield from reading.source.space()
         yield from (pure_json.read if character == "{" else pythonic.read_list_alone)(reading, opener)

@@ -33,7 +33,7 @@ BARE_KEY_BEGUN = re.compile(rf"[a-z_]{{0,{max(map(len, CALL_KEYS))}}}\s{{0,8}}")
 
 
 class CallPrecheck(JsonArguments):
-    """Hears an object and notices as early as possible that it is no call of an offered tool."""
+    """Observes an object and detects as early as possible that it is not a call of an offered tool."""
 
     def __init__(self, reading: ReaderContext, stream: ArgumentStream) -> None:
         super().__init__(stream)
@@ -51,7 +51,7 @@ class CallPrecheck(JsonArguments):
             self.refuse()
 
     def bare(self, piece: str, depth: int) -> None:
-        """A key or a name may stand without quotes, or between curly ones."""
+        """Accept a key or a name without quotes, or in curly ones."""
         if depth == 1 and not (self._off or self._inside):
             self._part(f"{' ' if self._pieces else ''}{piece.strip(CURLY_QUOTES)}")
             self._text_ended = True
@@ -70,7 +70,7 @@ class CallPrecheck(JsonArguments):
 
 
 class BareJson:
-    """One object, or several that are separated by commas or semicolons, perhaps in a list, perhaps in a fence."""
+    """One object, or several separated by commas or semicolons, possibly in a list, possibly in a fence."""
 
     def __init__(self, reading: ReaderContext, opener: str) -> None:
         self._reading = reading
@@ -79,7 +79,7 @@ class BareJson:
         self._starts_inside = opener == "{"
 
     def read(self) -> Steps[None]:
-        """What is no call is left in the record, or was told as text."""
+        """Read the calls; other text is left in the record, or emitted as text."""
         source = self._reading.source
         if self._starts_inside:
             source.back_to(0)
@@ -104,7 +104,7 @@ class BareJson:
         return begins
 
     def _object(self) -> Generator[None, None, int]:
-        """The length of the record at the end of a call, -1 where it was none."""
+        """Return the length of the record at the end of a call, -1 if it was not one."""
         source, reply = self._reading.source, self._reading.reply
         start = source.recorded
         self._stream = ArgumentStream(reply, self._reading.tools)
@@ -126,7 +126,7 @@ class BareJson:
         return source.recorded
 
     def _separator(self, end: int) -> Steps[str]:
-        """Tell the call with what closes it; the character behind what separates it from another one."""
+        """Emit the call with its closing brackets; the next character separates it from another one."""
         source = self._reading.source
         character = yield from source.space()
         if self._listed and character == "]":

@@ -1,4 +1,4 @@
-"""Follows the text of a reply and describes the place where a call stands: a fence, a quotation, a sentence.
+"""Tracks the text of a reply and describes the position of a call: in a fence, a quotation, a sentence.
 
 A line is looked at when it is whole, and as far as it goes when a call begins in it: each character is read once.
 """
@@ -40,7 +40,7 @@ STRAIGHT = ('"', "'")
 BY_PLACE = frozenset("\"'»›")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
-# Elements around what somebody else wrote; they count at the beginning of a line, since prose names such tags, too.
+# Elements around quoted text; they count at the beginning of a line, since prose names such tags, too.
 BLOCKS = (
     "document|documents|file|details|quote|textarea|script|examples|tool_response|tool_result|tool_results|results|"
     "result|observation|snippet|user"
@@ -64,13 +64,12 @@ LISTED = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 
 @dataclass(frozen=True, slots=True)
 class CallPosition:
-    """Where a call stands.
+    """The position of a call.
 
-    `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`:
-    it stands in a code fence that holds nothing but calls, `alone` if no word stands before that fence. `before`: a
-    word stands before it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`:
-    the straight quotes that a line above left open, which may close below. `unfinished`: the line above ends within a
-    sentence.
+    `quoted`: it is certainly only shown. `reported`: the words before it announce a quotation of someone else.
+    `fenced`: it is in a code fence that holds only calls, `alone` if no word precedes that fence. `before`: a word
+    precedes it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`: straight
+    quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     """
 
     quoted: bool = False
@@ -113,7 +112,7 @@ class ContextTracker:
         self._code_begins_line = False
 
     def text(self, piece: str) -> None:
-        """More text of the reply."""
+        """Add text of the reply."""
         if piece:
             self._pieces.append(piece)
         if "\n" in piece:
@@ -124,11 +123,11 @@ class ContextTracker:
                 self._end_line()
 
     def line_ends(self) -> None:
-        """A mark that is not shown ended a message."""
+        """Record that a hidden mark ended a message."""
         self.text("\n\n")
 
     def place(self) -> CallPosition:
-        """Where a call stands that begins here."""
+        """Return the position of a call that begins here."""
         self._take()
         quoted = self._block_quote or self._mentioned or bool(self._comment) or bool(self._tags)
         if self._fence:
@@ -148,7 +147,7 @@ class ContextTracker:
         )
 
     def called(self, raw: str, place: CallPosition) -> None:
-        """A call was read here; its marks may have opened or closed a fence."""
+        """Record a call; its marks may have opened or closed a fence."""
         self._take()
         self._whole, self._last = False, "x"
         opens = raw.lstrip()[:3] in ("```", "~~~")
@@ -159,7 +158,7 @@ class ContextTracker:
             self._fence = ""
 
     def mentioned(self, *, on_this_line: bool) -> None:
-        """The call that was read is text: what follows on its line belongs to the same sentence."""
+        """Record that the call is text: the rest of its line belongs to the same sentence."""
         self._words = self._fence_words = True
         self._mentioned = self._mentioned or on_this_line
 
@@ -169,7 +168,7 @@ class ContextTracker:
         self._part(part, "x")
 
     def _part(self, text: str, following: str) -> None:
-        """A part of a line; `following` stands behind it."""
+        """Add a part of a line; `following` is the text after it."""
         if not text:
             return
         begins = self._line is None and self._whole
@@ -257,19 +256,19 @@ class ContextTracker:
             self._begin_paragraph()
 
     def _adjacent(self) -> bool:
-        """Whether nothing but space stands between an opening quote and this place."""
+        """Return whether only space stands between an opening quote and this position."""
         last = self._tail.rstrip()[-1:]
         opened = [one for one in self._quotations if last in QUOTATIONS and one == QUOTATIONS[last]]
         return bool(opened) or (last == "`" and self._code > 0)
 
     def _forget_open_quotes(self) -> None:
-        """A straight quote that its line left open may be a slip, unless it stands at the end of the line."""
+        """Drop a straight quote left open on its line as a slip, unless it ends the line."""
         if self._tail.rstrip()[-1:] not in STRAIGHT:
             self._left_open += "".join(one for one in self._quotations if one in STRAIGHT)
             self._quotations = [one for one in self._quotations if one not in STRAIGHT]
 
     def _is_example(self) -> bool:
-        """Whether the words, the element or the indentation in front of this place show that the call is not meant."""
+        """Return whether the text or element before this position shows that the call is an example."""
         tail, cue = self._tail, self._cue if not self._before else ""
         shown = call_cues.LOG.match(tail) or call_cues.ASSIGNED.search(tail) or call_cues.CODE.search(tail)
         titled = (
@@ -287,13 +286,13 @@ class ContextTracker:
         return bool(INDENTED.match(self._tail)) and self._words and self._blank_above and not self._listed
 
     def _announced(self, words: re.Pattern[str]) -> bool:
-        """Whether such words stand in front of this place, on its line or on the one above if that ends in a colon."""
+        """Return whether an announcement precedes this position, on its line or above after a colon."""
         above = self._cue if self._cue.rstrip(" \t\r*_").endswith(call_cues.COLONS) and not self._before else ""
         return bool(words.search(self._tail) or words.search(above))
 
 
 def _opens(mark: str, previous: str, following: str) -> bool:
-    """Whether a mark opens a quotation here: an apostrophe or a sign for inches does not."""
+    """Return whether a mark opens a quotation here: an apostrophe or an inch sign does not."""
     if mark not in BY_PLACE:
         return True
     in_a_word = previous.isdigit() or previous.lower() != previous.upper() or previous in (*".,;!?)]}", "’")

@@ -1,4 +1,4 @@
-"""Reads sections of CDATA in a value between tags: whatever stands in one is text, also the tags that would end it."""
+"""Reads CDATA sections in a value between tags: their content is text, even tags that would end the value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BEGINS, ENDS = MarkerSet([CDATA]), MarkerSet([CDATA_END])
 
 
 def read(source: TextSource, value: TagValue) -> Steps[str | None]:
-    """The text of the sections that begin here, shown as it comes; None where the reply ends within them."""
+    """Return the text of the sections that begin here, streamed; None if the reply ends within them."""
     pieces: list[str] = []
     while (yield from source.found(BEGINS)):
         found = None

@@ -1,4 +1,4 @@
-"""Code instead of calls: a fence of Python, or what follows <|python_tag|>, is run by one tool.
+"""Code instead of calls: a Python fence, or the text after <|python_tag|>, is run by one tool.
 
 A fence begins on a line of its own and ends with the first backquotes outside of Python's texts and comments. The line
 break in front of them is theirs. A fence of another language is text, and so is what stands in it.
@@ -41,9 +41,9 @@ LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z|\r\Z")
 
 @dataclass(slots=True)
 class CodeStream:
-    """Code that is being written, shown but for a line break at its end, which may belong to the fence.
+    """Code that is being written, streamed except for a final line break, which may belong to the fence.
 
-    White space alone is no code: nothing is shown before there is some.
+    White space alone is not code: nothing is streamed before there is some.
     """
 
     reading: ReaderContext
@@ -73,12 +73,12 @@ class CodeStream:
         self._show(json.dumps(text[: len(text) - len(self.held)], ensure_ascii=False)[1:-1])
 
     def doubt(self) -> None:
-        """A fence seems to end here, within a text: that is so only if the text never ends."""
+        """Note that a fence seems to end here, within a string: true only if the string never ends."""
         if self.doubted is None:
             self.doubted, self.place = [], self.reading.source.recorded
 
     def trust(self) -> None:
-        """What was in doubt is code."""
+        """Accept the doubtful part as code."""
         doubted, self.doubted = self.doubted, None
         self.put("".join(doubted or ()))
 
@@ -87,7 +87,7 @@ class CodeStream:
         return bool(self.pieces) and self.pieces[-1].endswith("\n")
 
     def end(self) -> str:
-        """All of it, without the break that was held back."""
+        """Return all of it, without the line break that was held back."""
         self._show('"}')
         code = "".join(self.pieces)
         return code[: len(code) - len(self.held)]
@@ -98,7 +98,7 @@ class CodeStream:
 
 
 def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
-    """A fence at the beginning of a line; any other line is left to be text."""
+    """Read a fence at the beginning of a line; any other line stays text."""
     source = reading.source
     reading.reply.text(source.cut())
     found = yield from match(source, FENCE, FENCE_BEGUN)
@@ -112,7 +112,7 @@ def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
 
 
 def read_tag(reading: ReaderContext, _opener: str) -> Steps[None]:
-    """Everything behind the tag is code."""
+    """Read everything after the tag as code."""
     source = reading.source
     code = CodeStream(reading, reading.reply.new_id())
     while True:
@@ -145,7 +145,7 @@ def _tell(reading: ReaderContext, code: CodeStream, indent: str, repairs: tuple[
 
 
 def _pass_fence(reading: ReaderContext, length: int) -> Steps[None]:
-    """Text up to the line of backquotes that ends a fence of another language."""
+    """Pass text up to the line of backquotes that ends a fence of another language."""
     source = reading.source
     while source.left or not source.ended:
         yield from pour(source, TO_BACKQUOTE, lambda _piece: reading.reply.text(source.cut()))
@@ -158,7 +158,7 @@ def _pass_fence(reading: ReaderContext, length: int) -> Steps[None]:
 
 
 def _through_python(code: CodeStream, length: int) -> Steps[bool]:
-    """Code up to the backquotes that end it, which are taken too; False where the reply ends first."""
+    """Consume code and the backquotes that end it; return False if the reply ends first."""
     source = code.reading.source
     while True:
         yield from pour(source, PLAIN, code.put)
@@ -182,7 +182,7 @@ def _through_python(code: CodeStream, length: int) -> Steps[bool]:
 
 
 def _through_text(code: CodeStream, mark: str, length: int) -> Steps[None]:
-    """One text of Python, to its end; one in single marks ends with its line at the latest."""
+    """Consume one Python string to its end; one in single quotes ends with its line at the latest."""
     source = code.reading.source
     long = (yield from peek(source, 3)) == mark * 3
     end = mark * 3 if long else mark
@@ -203,7 +203,7 @@ def _through_text(code: CodeStream, mark: str, length: int) -> Steps[None]:
 
 
 def _backquotes(code: CodeStream, length: int) -> Steps[None]:
-    """Backquotes in a text; on a line of their own they may end the fence after all."""
+    """Handle backquotes in a string; on a line of their own they may end the fence after all."""
     begins_a_line = code.begins_a_line
     marks = yield from code.reading.source.through(BACKQUOTES)
     if begins_a_line and len(marks) >= length and (yield from peek(code.reading.source)) in ("", "\n", "\r"):

@@ -1,7 +1,7 @@
-"""Judges whether a written call was complete when a limit of tokens cut its reply.
+"""Judges whether a written call was complete when a token limit cut its reply.
 
-Asked only about calls that nothing but the end of the reply ended. Formats with an end mark need theirs; in the others
-the JSON or Python has to be closed.
+Used only for calls that nothing but the end of the reply ended. Formats with an end mark need theirs; in the others the
+JSON or Python must be closed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TAIL = 120  # characters; no end mark is longer
 
 
 def is_complete(written: str) -> bool:
-    """Whether the calls of one block, as they were written, have their own end."""
+    """Return whether the calls of one block have their own end."""
     written = written.strip()
     tail = written[-TAIL:]
     fence = FENCE.match(written)
@@ -53,7 +53,7 @@ def is_complete(written: str) -> bool:
 
 
 def _closed(written: str) -> bool:
-    """Whether no bracket and no text of JSON or Python is open at the end."""
+    """Return whether no bracket and no string is open at the end."""
     at = depth = 0
     while found := SPECIAL.search(written, at):
         mark, at = found.group(), found.end()
@@ -69,7 +69,7 @@ def _closed(written: str) -> bool:
 
 
 def _text_end(written: str, start: int) -> int:
-    """Where the text ends that begins with a quote, -1 where it does not."""
+    """Return where the string that begins with a quote ends, -1 if it does not."""
     quote = written[start]
     mark = quote * 3 if written.startswith(quote * 3, start) else quote
     at = start + len(mark)

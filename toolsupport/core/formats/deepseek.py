@@ -15,7 +15,7 @@ from toolsupport.core.types import ToolCall, ToolSpec
 
 
 def spellings(mark: str) -> Iterator[str]:
-    """With the signs of the model's own alphabet, and with those that a keyboard has for either or both of them."""
+    """Return the spellings with the model's own characters, and with ASCII for either or both of them."""
     plain = mark.replace("▁", "_")
     yield from dict.fromkeys((mark, plain.replace("｜", "|"), plain, mark.replace("｜", "|")))
 
@@ -34,7 +34,7 @@ MARKS = NamedMarks(
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows the beginning of a block, or of a single call."""
+    """Read the text after the beginning of a block, or of a single call."""
     yield from NamedCalls(reading, MARKS).read(opener)
 
 

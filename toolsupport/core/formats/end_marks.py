@@ -43,7 +43,7 @@ SPACE = re.compile(r"\s*")
 
 
 class EndMarkFilter:
-    """Text in, the same text out without the marks at its end. What may be one is held back."""
+    """Removes end marks at the end of the text. A possible one is held back."""
 
     def __init__(self) -> None:
         self._marks = MarkerSet([*END_MARKS, STRUCK])
@@ -52,7 +52,7 @@ class EndMarkFilter:
         self._struck = self._behind_a_call = False
 
     def text(self, piece: str) -> str:
-        """What is certain to be text."""
+        """Return the text that is certain."""
         if not (self._run or self._partial or FIRST.search(piece)):
             return self._shown(piece)
         text, self._partial = self._partial + piece, ""
@@ -63,13 +63,13 @@ class EndMarkFilter:
         return "".join(shown)
 
     def call(self) -> str:
-        """A call stands here: the text that was held back in front of it."""
+        """Return the text that was held back before a call."""
         text = self._ended_run() + self._partial
         self._partial, self._behind_a_call = "", True
         return text
 
     def flush(self) -> str:
-        """The reply is over: marks at its end are left out."""
+        """End the reply: remove marks at its end."""
         if self._partial:
             return self.call()
         run, self._run = self._run, []
@@ -80,7 +80,7 @@ class EndMarkFilter:
         return text
 
     def _in_run(self, text: str, at: int, shown: list[str]) -> int:
-        """Marks, and the space around them; anything else decides what they are."""
+        """Hold marks and the space around them; anything else decides what they are."""
         space = SPACE.match(text, at).group()  # type: ignore[union-attr]  # matches everywhere
         mark = space or self._marks.match(text, at)
         if mark and mark != STRUCK:

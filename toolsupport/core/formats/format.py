@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Parser(Protocol):
-    """Text of one reply in, events out; how the text was cut into pieces never shows in the events.
+    """Converts the text of one reply to events, independent of how the text was cut into pieces.
 
     A `CallRejected` with the id of an earlier call withdraws that call.
     """
 
-    def know_results(self, is_result: Callable[[str], bool]) -> None: ...
+    def set_result_check(self, is_result: Callable[[str], bool]) -> None: ...
 
     def feed(self, text: str) -> list[Event]: ...
 
@@ -27,16 +27,16 @@ class Parser(Protocol):
 
 
 class ParserFactory(Protocol):
-    """`thinking` is True where the reply begins inside of the model's reasoning (the prompt ended in <think>)."""
+    """`thinking` is True if the reply begins inside reasoning (the prompt ended in <think>)."""
 
     def __call__(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format. `name` is that of the family table, `label` what people call it.
+    """One format. `name` is that of the family table, `label` the name for people.
 
-    What `write_calls` writes, the parser reads back as the same calls; `write_results` gives the content of one user
+    The parser reads the output of `write_calls` as the same calls; `write_results` returns the content of one user
     message, which no result can close before its end.
     """
 

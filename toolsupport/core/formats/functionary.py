@@ -21,13 +21,13 @@ MARKS = NamedMarks(opens=(LINE,), behind_name=("\n", " \n"), closes=())
 
 
 def read_tag(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A function in its tags; under any name, since the tag announces it."""
+    """Read a function in its tags; under any name, since the tag announces it."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, TAGS, bare=False).read()
 
 
 def read_line(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What is said to all is text, what is said to a name is a call of it."""
+    """Read a line: text for all recipients, or a call of the named recipient."""
     if (yield from reading.source.found(TO_ALL)):
         reading.source.cut()
         reading.reply.message_ends()
@@ -37,7 +37,7 @@ def read_line(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def _names_a_call(reading: ReaderContext) -> Steps[bool]:
-    """Whether the name is an offered one, or an object follows it: a Python prompt looks the same up to there."""
+    """Return whether the name is offered, or an object follows it: a Python prompt looks the same before."""
     source = reading.source
     place = source.recorded
     yield from source.space()
@@ -48,7 +48,7 @@ def _names_a_call(reading: ReaderContext) -> Steps[bool]:
 
 
 def read_first(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The prompt may end in >>> already: then the reply begins with a receiver."""
+    """Read the beginning: the prompt may end in >>>, and then the reply begins with a recipient."""
     found = yield from match(reading.source, NAME_LINE, NAME_LINE_BEGUN)
     if found and reading.may_call(found["name"]):
         yield from NamedCalls(reading, MARKS).read(opener)

@@ -33,7 +33,7 @@ UNREADABLE = "The arguments cannot be read. Write the call again, every text bet
 
 @dataclass(frozen=True)
 class GemmaDialect:
-    """The marks of one of them."""
+    """The marks of one model."""
 
     opener: str
     closer: str
@@ -60,7 +60,7 @@ class GemmaDialect:
         return Grammar({self.opener: self.read})
 
     def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
-        """The call behind the opener; where none begins, the record keeps what was taken."""
+        """Read the call after the opener; if none begins, the consumed text stays in the record."""
         source = reading.source
         if (yield from source.space()) in ("{", "["):
             yield from JsonCalls(reading, self.closers, self.ends).read()
@@ -69,7 +69,7 @@ class GemmaDialect:
         if called:
             yield from source.space()
         name = yield from source.word(NAME, LONGEST_NAME)
-        # Without the word `call` only a brace that follows at once tells a name from words about the mark.
+        # Without the word `call` only a brace right after it distinguishes a name from prose about the mark.
         if not name or (yield from (source.space() if called else peek(source))) != "{":
             return
         stream = ArgumentStream(reading.reply, reading.tools, name)
@@ -83,7 +83,7 @@ class GemmaDialect:
         stream.done(TOO_DEEP if deepest > DEEPEST else written, source.cut(), self.quotes)
 
     def _object(self, source: TextSource, listener: JsonArguments) -> Steps[int]:
-        """Takes everything to the last brace, or to the mark that ends the call; how deep it nests, 0 if cut off."""
+        """Consume everything to the last brace, or to the end mark; return its nesting depth, 0 if cut off."""
         opened: list[str] = []
         deepest = 0
         loose: list[str] = []
@@ -107,7 +107,7 @@ class GemmaDialect:
                 return deepest
 
     def _text(self, source: TextSource, listener: JsonArguments, depth: int) -> Steps[bool]:
-        """A text between two marks; False where the reply ends within it."""
+        """Consume a string between two marks; return False if the reply ends within it."""
         listener.string_began(depth)
         found = yield from self._to(self.quotes, source, lambda piece: listener.string(ENCODE(piece)[1:-1], depth))
         if found:
@@ -116,7 +116,7 @@ class GemmaDialect:
         return found is not None
 
     def _to(self, marks: MarkerSet, source: TextSource, put: Callable[[str], object]) -> Steps[re.Match[str] | None]:
-        """Takes what stands before the next of the marks, None where there is none."""
+        """Consume the text before the next of the marks, None if there is none."""
         while True:
             found = marks.search(source.buffer, source.at)
             unsure = len(source.buffer) if source.ended else marks.unsure_from(source.buffer, source.at)
@@ -127,7 +127,7 @@ class GemmaDialect:
             yield
 
     def _written(self, name: str, text: str, tools: Sequence[ToolSpec]) -> ParsedCall:
-        """The texts stand between the marks, at every second place; the rest is JSON with bare keys."""
+        """Convert to JSON: strings stand between the marks, at every second place, the rest has bare keys."""
         parts = text.split(self.quote)
         if not all(map(BEHIND_A_TEXT.match, parts[2::2])):
             return ParsedCall(name, why_not=AMBIGUOUS)
@@ -163,7 +163,7 @@ class GemmaDialect:
 
 
 def _open_or_close(mark: str, opened: list[str]) -> None:
-    """Keep count of the brackets; a brace also closes the lists in it that nothing closed."""
+    """Count brackets; a brace also closes open lists in it."""
     if mark in "{[":
         opened.append(mark)
     elif mark == "}":

@@ -17,7 +17,7 @@ MARK = GLM.opens[0]
 
 def _format(name: str, label: str, pairs: PairTagSet) -> Format:
     def read(reading: ReaderContext, opener: str) -> Steps[None]:
-        """A call in pairs; behind the plain mark the tags of Qwen3-Coder may stand as well."""
+        """Read a call in pairs; after the plain mark the tags of Qwen3-Coder may follow as well."""
         tags = opener == MARK and (yield from reading.source.space()) == "<"
         yield from (tool_call_marks.read if tags else pairs.read)(reading, opener)
 

@@ -45,7 +45,7 @@ TAGGED = MarkerSet([*INVOKE.tags.wrappers, *INVOKE.tags.functions])
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """One message, up to what ends it; marks without a message are text."""
+    """Read one message to its end; marks without a message are text."""
     found = yield from match(reading.source, HEADER, HEADER_BEGUN)
     if found is None:
         return
@@ -65,14 +65,14 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def read_begun(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The message whose beginning the prompt wrote: its receiver is the first that is read."""
+    """Read the message whose beginning is in the prompt: its recipient comes first."""
     found = yield from match(reading.source, BEGUN, BEGUN_BEGUN)
     if found is not None:
         yield from read(reading, "")
 
 
 def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A message whose first mark the prompt wrote: its receiver stands in front, and what begins a message follows."""
+    """Read a message whose first mark is in the prompt: the recipient comes before the beginning of a message."""
     found = yield from match(reading.source, HEADED, HEADED_BEGUN)
     if found is not None:
         reading.source.take(found.end())
@@ -80,7 +80,7 @@ def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
-    """Reasoning, or words to a receiver, given out as they come: whatever stands in them calls nothing."""
+    """Stream reasoning, or text to a recipient: nothing in it is a call."""
     source = reading.source
     say = reading.reply.thinking if thinking else reading.reply.text
     while True:
@@ -95,7 +95,7 @@ def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
 
 
 def end_message(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The end of a message of words is not shown; without such a message the mark is text."""
+    """Hide the end mark of a text message; without such a message the mark is text."""
     if reading.in_message:
         reading.source.cut()
         reading.reply.message_ends()
@@ -104,7 +104,7 @@ def end_message(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def _call(reading: ReaderContext, name: str) -> Steps[None]:
-    """The arguments, an object; what is no object is the only argument of a tool that has one."""
+    """Read the arguments, an object; anything else is the only argument of a tool that has one."""
     source = reading.source
     stream = ArgumentStream(reading.reply, reading.tools, name)
     character = yield from source.space()
@@ -132,7 +132,7 @@ def _call(reading: ReaderContext, name: str) -> Steps[None]:
 
 
 def _end(reading: ReaderContext) -> Steps[None]:
-    """What ends the message of a call that was told."""
+    """Consume the end of a call's message."""
     source = reading.source
     yield from source.space()
     if (yield from source.closed(ENDS)):
@@ -140,7 +140,7 @@ def _end(reading: ReaderContext) -> Steps[None]:
 
 
 def _raw_argument(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]:
-    """Code or words instead of JSON."""
+    """Read code or text instead of JSON."""
     source = reading.source
     start = source.recorded
     while not (found := ALL_ENDS.search(source.buffer, source.at)):

@@ -17,7 +17,7 @@ BEFORE_A_CALL = frozenset("[,;]}")
 
 
 class JsonCalls:
-    """The calls of one block. Each is told when it is clear what follows it, so that `raw` holds all its marks."""
+    """The calls of one block. Each is emitted when the text after it is clear, so that `raw` has all its marks."""
 
     listener: type[JsonArguments] = JsonArguments
 
@@ -34,7 +34,7 @@ class JsonCalls:
         self._end = 0
 
     def read(self) -> Steps[bool]:
-        """False where no call begins here: then nothing was told, and the record holds what was taken."""
+        """Return False if no call begins here: nothing is emitted, and the text stays in the record."""
         source = self._reading.source
         while True:
             character = yield from source.space()
@@ -54,7 +54,7 @@ class JsonCalls:
                 return (yield from self._over())
 
     def _bracket(self, character: str) -> None:
-        """A bracket or a separator between calls; one that closes nothing is left out, and that is recorded."""
+        """Consume a bracket or a separator between calls; a stray closing one is dropped and recorded."""
         if character == "[":
             self._listed = True
         elif character == "]" and self._listed:
@@ -78,7 +78,7 @@ class JsonCalls:
         return self._tell(source.cut())
 
     def _begins_an_object(self) -> Steps[bool]:
-        """A brace and what may stand behind it: a quote, a bracket that closes, or a bare key."""
+        """Return whether a brace and a valid next character follow: a quote, a closing bracket, or a bare key."""
         source = self._reading.source
         place = source.recorded
         source.take(source.at + 1)

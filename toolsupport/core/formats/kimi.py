@@ -1,4 +1,4 @@
-"""Kimi K2: a section of calls, each named by an id that counts on through the conversation."""
+"""Kimi K2: a section of calls, each named by an id with a number that counts through the conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERED = re.compile(r"(?:functions\.)?(.+?)(?::(\d{1,9}))?")
 
 
 def named(written: str) -> tuple[str, str]:
-    """`functions.get_weather:0` is both the id and the name."""
+    """Split `functions.get_weather:0`, which is both the id and the name."""
     found = NUMBERED.fullmatch(written)
     name = found[1] if found else written
     return name, written if found and found[2] else ""
@@ -36,7 +36,7 @@ MARKS = NamedMarks(
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows the beginning of a section, or of a single call."""
+    """Read the text after the beginning of a section, or of a single call."""
     yield from NamedCalls(reading, MARKS).read(opener)
 
 

@@ -18,7 +18,7 @@ OPEN, CLOSE, END = "<|open|>", "<|close|>", "<|sep|>"
 TOOLS, TOOLS_END = f"{OPEN}tools{END}", f"{CLOSE}tools{END}"
 CALL, CALL_END = f"{OPEN}call tool=", f"{CLOSE}call{END}"
 ARGUMENT, ARGUMENT_END = f"{OPEN}argument key=", f"{CLOSE}argument{END}"
-# What only says where the answer begins and ends.
+# Marks at the beginning and end of the answer.
 AROUND = (f"{OPEN}response{END}", f"{CLOSE}response{END}", f"{CLOSE}message{END}")
 TAGS = TagSet(
     functions=(CALL,),
@@ -37,7 +37,7 @@ TAGS = TagSet(
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The calls of a reply, or one of them alone."""
+    """Read the calls of a reply, or one of them alone."""
     bare = opener == CALL
     if bare:
         reading.source.back_to(0)
@@ -45,7 +45,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def leave_out(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A mark around the answer is no part of it."""
+    """Hide a mark around the answer."""
     reading.source.cut()
     reading.reply.message_ends()
     yield from ()

@@ -19,7 +19,7 @@ BUILT_IN_BEGUN = re.compile(r"[\w-]{0,64}(?:\.(?:c|ca|cal|call)?)?")
 
 
 def read_tagged(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Behind the tag stands JSON, or `brave_search.call(query="…")`; anything else is text."""
+    """Read JSON after the tag, or `brave_search.call(query="…")`; anything else is text."""
     character = yield from reading.source.space()
     if character == "{" or character == "[":
         yield from JsonCalls(reading, CLOSERS, ENDS).read()

@@ -1,4 +1,4 @@
-"""Finds the calls in tags that ended too early: the end of a value stands alone in the text behind them.
+"""Finds calls in tags that ended too early: the text after them contains a stray end of a value.
 
 A value between tags may hold any text, also the marks that close its own call. Then the call seems to end within the
 value, and the real end of the value is left over. Whether the value was meant to be longer cannot be known, so no such
@@ -22,7 +22,7 @@ QUOTES = frozenset("`'\"“”‘’")
 
 @dataclass(slots=True)
 class LoneEnds:
-    """The calls whose values may hold any text, and what was written behind the first of them."""
+    """The calls whose values may hold any text, and the text after the first of them."""
 
     _calls: list[tuple[int, CallReady, MarkerSet]] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
@@ -39,14 +39,14 @@ class LoneEnds:
             self._length += len(piece)
 
     def found(self) -> list[CallReady]:
-        """The calls behind which the end of a value stands alone."""
+        """Return the calls that are followed by a stray end of a value."""
         text = "".join(self._text)
         last = {ends: _last_end(text, ends) for ends in {ends for _, _, ends in self._calls}}
         return [call for place, call, ends in self._calls if place <= last[ends]]
 
 
 def _last_end(text: str, ends: MarkerSet) -> int:
-    """Where the last of these marks stands, -1 where none does; one between quotes is only mentioned."""
+    """Return the position of the last of these marks, -1 if none; a quoted one is only mentioned."""
     last = -1
     for found in ends.all(text):
         around = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]

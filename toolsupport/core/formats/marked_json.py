@@ -20,8 +20,7 @@ from toolsupport.core.types import JSON, ToolCall, ToolSpec
 class JsonMarks:
     """One format. The first opener and the first closer are those that are written; `listed` puts all calls in a list.
 
-    `name` and `arguments` are the keys of a call, `kinds` what may stand behind the opener, `silent`
-    what stands around words and is not shown.
+    `name` and `arguments` are the keys of a call, `kinds` may follow the opener, `silent` are hidden marks around text.
     """
 
     opens: tuple[str, ...]
@@ -45,7 +44,7 @@ class JsonMarks:
         return MarkerSet(self.kinds)
 
     def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
-        """What follows the opener: calls, or text that only mentions it."""
+        """Read the text after the opener: calls, or text that only mentions it."""
         if opener.endswith("{"):  # the object begins within the opener
             reading.source.back_to(len(opener) - 1)
         yield from reading.source.space()
@@ -71,7 +70,7 @@ class JsonMarks:
 
     @property
     def calls(self) -> dict[str, Reader]:
-        """The openers with their readers; one that belongs to several formats has a reader of its own."""
+        """Return the openers with their readers; one shared by several formats has a reader of its own."""
         common = tool_call_marks.HERMES
         return {opener: tool_call_marks.read if opener in common else self.read for opener in self.opens}
 

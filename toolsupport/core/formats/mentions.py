@@ -20,7 +20,7 @@ CallEvent = CallReady | CallRejected
 
 
 class FenceRule(Enum):
-    """What a code fence around a call means in a format.
+    """The meaning of a code fence around a call in a format.
 
     QUOTES: the call is shown. ALONE: it is made if the fence is the whole reply. FORM: it is made if nothing follows.
     """
@@ -32,7 +32,7 @@ class FenceRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A call that is text of the reply; `quoted` tells that its place alone showed that."""
+    """A call that is text of the reply; `quoted`: its position alone showed that."""
 
     call: CallEvent
     quoted: bool = False
@@ -41,7 +41,7 @@ class Mention:
 Item = str | CallEvent | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
-# A fence that is a form of calling in every format: nobody but Gemma and Gemini names one so.
+# A fence that means a call in every format: only Gemma and Gemini use this name.
 TOOL_CODE = re.compile(r"\s*`{3,}tool_code\b")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 STOPS = frozenset(".!?。！？")
@@ -73,12 +73,12 @@ PART_OF_ELEMENT = re.compile(r"</?[a-zA-Z]*[1-6]?\Z")
 
 
 class MentionFilter:
-    """The calls and the text of one reply in, the same items in order out, each call decided."""
+    """Decides each call in one reply: takes calls and text, and returns the same items in order."""
 
     def __init__(
         self, fence: FenceRule = FenceRule.QUOTES, is_result: Callable[[str], bool] = lambda _raw: False
     ) -> None:
-        """`is_result` tells whether a tool gave this text back before."""
+        """`is_result` returns whether a tool returned this text before."""
         self._fence = fence
         self._is_result = is_result
         self._surroundings = ContextTracker()
@@ -91,7 +91,7 @@ class MentionFilter:
 
     @property
     def quoted(self) -> bool:
-        """Whether a call that begins here is certainly only shown."""
+        """Return whether a call that begins here is certainly only shown."""
         return self._here().quoted
 
     def text(self, piece: str) -> Sequence[Item]:
@@ -147,7 +147,7 @@ class MentionFilter:
         return before
 
     def message_ends(self) -> Sequence[Item]:
-        """A mark that is not shown, or reasoning, stands here: a sentence does not go on behind it."""
+        """Record a hidden mark or reasoning: a sentence does not continue after it."""
         self._place = None
         self._surroundings.line_ends()
         return () if self._held_place.fenced else self._decided(mentioned=False)
@@ -157,7 +157,7 @@ class MentionFilter:
         return self._decided(mentioned=found is not None and not found["blank"])
 
     def _until_quote(self, piece: str) -> Sequence[Item]:
-        """Hold the call until the quote above closes, or it is clear that it was a slip."""
+        """Hold the call until the quote above closes, or was clearly a slip."""
         self._waits = True
         found = self._quote_end()
         quoted = found is not None and not found["blank"]
@@ -173,7 +173,7 @@ class MentionFilter:
         return (*decided, piece)
 
     def _quote_end(self) -> re.Match[str] | None:
-        """The end of the quotation that a line above began, or of its paragraph."""
+        """Handle the end of the quotation that a line above began, or of its paragraph."""
         ends = QUOTE_ENDS.finditer(self._ahead[:LOOK_AHEAD])
         return next((one for one in ends if one["blank"] or one["quote"] in self._held_place.left_open), None)
 
@@ -188,7 +188,7 @@ class MentionFilter:
         return place.quoted or repeated or fenced
 
     def _is_tool_code(self, place: CallPosition, raw: str) -> bool:
-        """Whether the call stands in a fence of that name, which it may open and close itself."""
+        """Return whether the call is in a fence of that name, which it may open and close itself."""
         own = bool(TOOL_CODE.match(raw)) or (self._in_tool_code and place.fenced)
         self._in_tool_code = own and not raw.endswith("```")
         return own
@@ -206,7 +206,7 @@ class MentionFilter:
         return [item if isinstance(item, str) else Mention(item) for item in held]  # type: ignore[arg-type]
 
     def _undecided(self) -> re.Pattern[str]:
-        """What may follow the held call and decides nothing."""
+        """Skip text after the held call that decides nothing."""
         if self._held_place.fenced:
             return SPACE_AND_FENCES
         if self._held_place.closers:
@@ -216,7 +216,7 @@ class MentionFilter:
         return BLANKS if self._held_place.before else BLANKS_AND_STOPS
 
     def _behind_blanks(self) -> bool | None:
-        """White space ends a word, and the name of an element."""
+        """Handle white space, which ends a word, and the name of an element."""
         if self._below:
             return self._signs in VERBS if self._signs else None
         if PART_OF_ELEMENT.match(self._signs) and self._signs[-1:].isalnum():
@@ -224,7 +224,7 @@ class MentionFilter:
         return None
 
     def _is_mentioned(self, character: str) -> bool | None:
-        """Whether this character makes the held call a part of a text; None where what follows it decides."""
+        """Return whether this character makes the held call text; None if the next ones decide."""
         if self._held_place.fenced or character in self._held_place.closers:
             return True
         if self._below or character in "\n\r":
@@ -243,14 +243,14 @@ class MentionFilter:
         return character in GOES_ON or self._awaits(character)
 
     def _at_break(self, character: str) -> bool | None:
-        """The line ends behind the call; where the call stands alone on it, the next line decides."""
+        """Handle a line break after the call; if the call is alone on its line, the next line decides."""
         self._below = character == "\n"
         return False if self._broken or self._signs or self._held_place.before else None
 
     def _goes_on_below(self, character: str) -> bool | None:
-        """Whether the sentence goes on below a call that stands alone on its line.
+        """Return whether the sentence continues below a call that is alone on its line.
 
-        It does with a letter that is no capital where the line above ends within a sentence, else with a verb.
+        It does with a lower-case letter if the line above ends within a sentence, else with a verb.
         """
         kind = unicodedata.category(character)
         if self._held_place.unfinished or character in GOES_ON_BELOW:
@@ -260,7 +260,7 @@ class MentionFilter:
         return False
 
     def _goes_on(self, character: str) -> bool | None:
-        """Behind signs: letters go on with the sentence, but for those of a stray mark."""
+        """Return whether letters after punctuation continue the sentence, except those of a stray mark."""
         signs = self._signs
         if PART_OF_ELEMENT.match(signs):
             if character.isalnum() or (character == "/" and signs == "<"):
@@ -275,7 +275,7 @@ class MentionFilter:
         return self._awaits(character)
 
     def _awaits(self, character: str) -> bool | None:
-        """What follows this sign decides."""
+        """Wait for the text after this character."""
         # A tag that stands behind other signs is read as one that stands alone.
         self._signs = (self._signs if character != "<" else "") + character
         return None

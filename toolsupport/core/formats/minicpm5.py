@@ -1,4 +1,4 @@
-"""MiniCPM 5: functions and parameters with the attribute `name`, texts that hold tags as CDATA."""
+"""MiniCPM 5: functions and parameters with the attribute `name`, texts with tags as CDATA."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPECIAL = re.compile(r"[<>&]|\A\s")
 
 
 def read_function(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A function, which stands in no other tag; a call only under an offered name."""
+    """Read a function outside of other tags; a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, MINICPM_TAGS, bare=True).read()
 
@@ -46,7 +46,7 @@ def _written(call: ToolCall) -> str:
 
 
 def _text(text: str) -> str:
-    """The text as it is, or in CDATA; the end of one in it is divided between two."""
+    """Write a text plainly, or as CDATA, in which an end mark is split between two sections."""
     if not SPECIAL.search(text):
         return text
     return f"{CDATA}{text.replace(CDATA_END, f']]{CDATA_END}{CDATA}>')}{CDATA_END}"

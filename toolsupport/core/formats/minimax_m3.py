@@ -1,4 +1,4 @@
-"""MiniMax M3: tags behind a mark that no text holds, each argument in a tag of its own name."""
+"""MiniMax M3: tags after a mark that no text contains, each argument in a tag of its own name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ArgumentNode:
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The calls of a block, or one alone; where none begins, the record keeps what was taken."""
+    """Read the calls of a block, or one alone; if none begins, the text stays in the record."""
     source, bare = reading.source, opener == CALL
     if bare:
         source.back_to(0)
@@ -81,7 +81,7 @@ class _TreeCall:
         self._showing = False
 
     def read(self) -> Steps[None]:
-        """Everything up to the end of the call."""
+        """Read everything up to the end of the call."""
         source = self._reading.source
         while True:
             found = MARKS.search(source.buffer, source.at)
@@ -109,7 +109,7 @@ class _TreeCall:
         return finished(self._stream.name, arguments, tuple(dict.fromkeys(self._repairs)), self._reading.tools)
 
     def _ends_here(self) -> Steps[bool]:
-        """Whether the call ends at this mark, by its own end or because something else begins."""
+        """Return whether the call ends at this mark, by its own end or because something else begins."""
         closed = yield from self._reading.source.closed(CALL_ENDS)
         if not closed and not (yield from self._reading.source.marker(BEHIND_A_CALL)):
             return False
@@ -120,7 +120,7 @@ class _TreeCall:
         return True
 
     def _tag(self) -> Steps[None]:
-        """One tag behind its mark; what is none is text."""
+        """Read one tag after its mark; anything else is text."""
         source = self._reading.source
         start = source.recorded
         yield from source.found(MARKS)
@@ -147,13 +147,13 @@ class _TreeCall:
             self._stream.text_begins()
 
     def _show_last(self) -> None:
-        """Show the argument before this one; a list is whole only when another begins."""
+        """Stream the argument before this one; a list is complete only when another argument begins."""
         for key, nodes in list(members(self._open[0].parts).items())[-1:]:
             if not self._stream.has(key):
                 self._stream.value(key, self._value(key, nodes))
 
     def _close_named(self, key: str) -> None:
-        """Close the tag of that name, with all in it; an end without a beginning is left out."""
+        """Close the tag of that name with its contents; an end without a beginning is dropped."""
         if all(node.key != key for node in self._open[1:]):
             self._repairs.append("left out an end without a beginning")
             if any(part.key == key for part in self._open[0].parts):  # what stands before it may belong to its value
@@ -193,7 +193,7 @@ class _TreeCall:
 
 
 def members(parts: Sequence[ArgumentNode]) -> dict[str, list[ArgumentNode]]:
-    """The parts by their keys, in the order in which those were first written."""
+    """Return the parts by key, in order of first appearance."""
     found: dict[str, list[ArgumentNode]] = {}
     for part in parts:
         found.setdefault(part.key, []).append(part)
@@ -201,7 +201,7 @@ def members(parts: Sequence[ArgumentNode]) -> dict[str, list[ArgumentNode]]:
 
 
 def value_of(nodes: Sequence[ArgumentNode], schema: Mapping[str, Any] | None, root: JSON, repairs: list[str]) -> Any:
-    """What a tag stands for. Several of one name are a list; where the schema wants none, the first one counts."""
+    """Return the value of a tag. Several of one name are a list; if the schema has no list, the first one counts."""
     node = nodes[0]
     allowed = types(schema, root) if schema is not None else TEXT
     text = "".join(node.text)

@@ -25,7 +25,7 @@ ENDS = MarkerSet([OPENER, CLOSER])
 BEHIND_A_NAME = MarkerSet([ARGUMENTS, CALL_ID])
 NAME = re.compile(r"[\w.:/-]*")
 LONGEST_NAME = 128
-# A few words that lead to the list, where the mark begins a line: in mid-sentence a mark is only spoken of.
+# A few words before the list, if the mark begins a line: in mid-sentence a mark is only mentioned.
 WORDS = re.compile(r"[\w ,.:!'’-]{1,64}\s{0,8}(?=\[\s{0,8}\{)")
 WORDS_BEGUN = re.compile(r"[\w ,.:!'’-]{0,64}\s{0,8}(?:\[\s{0,8})?")
 WORDS_LEFT_OUT = "left out words in front of the calls"
@@ -33,7 +33,7 @@ NO_ARGUMENTS = "took a name without arguments for a call without any"
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows [TOOL_CALLS]: a list, or one name with its arguments."""
+    """Read the text after [TOOL_CALLS]: a list, or one name with its arguments."""
     source, begins_a_line = reading.source, reading.before in ("", "\n")
     character = yield from source.space()
     words = (yield from match(source, WORDS, WORDS_BEGUN)) if begins_a_line else None
@@ -47,7 +47,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
-    """`name[ARGS]` without the mark in front: the names are offered ones, and no part of a longer word."""
+    """Read `name[ARGS]` without the mark before: an offered name that is not part of a longer word."""
     if NAME.fullmatch(reading.before) and reading.before:
         return
     yield from _arguments(reading, ArgumentStream(reading.reply, reading.tools, opener.removesuffix(ARGUMENTS)))
@@ -76,7 +76,7 @@ def _named(reading: ReaderContext) -> Steps[None]:
 
 
 def _without_arguments(reading: ReaderContext, stream: ArgumentStream, end: int) -> Steps[None]:
-    """A name alone, at the end of the reply, of its line or of its block."""
+    """Read a name alone, at the end of the reply, of its line or of its block."""
     source = reading.source
     if not (yield from source.closed(CLOSERS)):
         source.back_to(end)
@@ -107,7 +107,7 @@ def _written(name: str, text: str, walk: JsonWalk, tools: Sequence[ToolSpec]) ->
 
 
 def _tell_without(reading: ReaderContext, stream: ArgumentStream, character: str) -> None:
-    """Nothing at all stands for no arguments; anything else but an object is no call."""
+    """Emit a call without arguments if nothing follows; anything but an object is not a call."""
     raw = reading.source.cut()
     written = finished(stream.name, {} if not character else "?", () if character else (NO_ARGUMENTS,), reading.tools)
     stream.done(written, raw)

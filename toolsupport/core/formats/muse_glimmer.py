@@ -1,4 +1,4 @@
-"""Muse Glimmer: messages with a receiver each; what one of a tool holds are invoke tags in the namespace `atem`."""
+"""Muse Glimmer: one message per recipient; those of a tool are invoke tags in the namespace `atem`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
 
 
 def write_calls(calls: Sequence[ToolCall]) -> str:
-    """Without the receivers, which belong to the messages of a template."""
+    """Write calls without the recipients, which belong to the messages of a template."""
     return ATEM.write_calls(calls)
 
 

@@ -29,7 +29,7 @@ FENCE = MarkerSet(["```json", "```"])
 class NamedMarks:
     """The marks of one format.
 
-    `kind` is what may stand in front of a name, `as_name` makes a name and an id of what stands there.
+    `kind` may precede a name, `as_name` converts that text to a name and an id.
     """
 
     opens: tuple[str, ...]
@@ -62,19 +62,19 @@ class NamedMarks:
 
     @cached_property
     def ends(self) -> MarkerSet:
-        """What ends arguments that are broken."""
+        """Return the marks that end broken arguments."""
         return MarkerSet([*self.opens, *self.closes, *self.block_closes])
 
 
 class NamedCalls:
-    """The calls of one block; each is told when it is clear what follows it."""
+    """The calls of one block; each is emitted when the text after it is clear."""
 
     def __init__(self, reading: ReaderContext, marks: NamedMarks) -> None:
         self._reading = reading
         self._marks = marks
 
     def read(self, opener: str) -> Steps[None]:
-        """Where no call begins here, the record keeps what was taken."""
+        """Read the calls; if none begins here, the text stays in the record."""
         source, marks = self._reading.source, self._marks
         if opener in marks.block_opens:
             yield from source.space()
@@ -98,7 +98,7 @@ class NamedCalls:
                 source.back_to(0)
 
     def _named(self) -> Steps[bool]:
-        """Whether a name and what must stand behind it were read."""
+        """Return whether a name and the required mark after it were read."""
         source, marks = self._reading.source, self._marks
         yield from source.space()
         yield from source.found(marks.kinds)
@@ -113,7 +113,7 @@ class NamedCalls:
         return bool(name)
 
     def _arguments(self) -> Steps[None]:
-        """An object, perhaps in a fence; nothing at all stands for no arguments."""
+        """Read an object, possibly in a fence; nothing at all means no arguments."""
         source, name, tools = self._reading.source, self._stream.name, self._reading.tools
         character = yield from source.space()
         if character == "`":
@@ -144,7 +144,7 @@ class NamedCalls:
 
 
 def _meant(name: str, arguments: object, tools: Sequence[ToolSpec]) -> str:
-    """The name; where a number stands for it, that of the only tool which has all these parameters."""
+    """Return the name; for a number, that of the only tool with all these parameters."""
     if not name.isdigit() or not isinstance(arguments, dict) or not arguments:
         return name
     fitting = [tool.name for tool in tools if set(arguments) <= set(properties(tool.parameters))]

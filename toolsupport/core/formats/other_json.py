@@ -25,7 +25,7 @@ LINES = NamedMarks(opens=(), behind_name=("\n", " \n", "\r\n"), closes=())
 
 
 class _KeyedCalls(JsonCalls):
-    """Each object holds the arguments under the name."""
+    """Reads objects with the arguments under the name."""
 
     listener = KeyedArguments
 
@@ -39,12 +39,12 @@ class _KeyedCalls(JsonCalls):
 
 
 def read_prefixed(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A list of objects behind the mark."""
+    """Read a list of objects after the mark."""
     yield from _KeyedCalls(reading, SUFFIXES, ENDS).read()
 
 
 def read_line(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A name on a line of its own and JSON below it: a call where the name is an offered one."""
+    """Read a name on a line of its own and JSON below it: a call if the name is offered."""
     reading.reply.text(reading.source.cut())
     found = yield from match(reading.source, NAME_LINE, NAME_LINE_BEGUN)
     if found and reading.may_call(found["name"]):

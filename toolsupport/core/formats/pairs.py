@@ -30,10 +30,10 @@ MENDED = "added the end that was missing"
 
 @dataclass(frozen=True)
 class PairTagSet:
-    """The tags of one format; `separator` stands behind the name. All have the ending `suffix` in front of their >.
+    """The tags of one format; `separator` follows the name. All have the ending `suffix` before their >.
 
     Some models put the calls between a pair of wrappers. `offered`: a name without any pair is a call only if it is
-    that of an offered tool.
+    offered.
     """
 
     prefix: str = ""
@@ -68,7 +68,7 @@ class PairTagSet:
 
     @cached_property
     def all_closers(self) -> MarkerSet:
-        """What closes a call that is JSON, with the wrapper that closes behind it."""
+        """Return the closers of a call in JSON, with the wrapper's closer."""
         outer = self.wrapper_closers.markers
         closers = self.closers.markers
         return MarkerSet(
@@ -112,7 +112,7 @@ class PairTagSet:
         return MarkerSet([*self.value_end.markers, *self.key.markers, *self.closers.markers])
 
     def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
-        """A name, or JSON where the model fell into Hermes' way."""
+        """Read a name, or JSON if the model used the syntax of Hermes."""
         source = reading.source
         character = yield from source.space()
         if opener in self.wrappers:
@@ -125,7 +125,7 @@ class PairTagSet:
             yield from self.read_named(reading)
 
     def read_named(self, reading: ReaderContext) -> Steps[None]:
-        """The calls behind the opener; where none begins, the record keeps what was taken."""
+        """Read the calls after the opener; if none begins, the text stays in the record."""
         source = reading.source
         while True:
             name = yield from source.word(NAME, LONGEST_NAME)
@@ -215,7 +215,7 @@ class _PairCall:
         self._stream.done(written, raw, self._pairs.value_end)
 
     def _pair(self) -> Steps[bool]:
-        """One key with its value; False where they are not whole."""
+        """Read one key with its value; return False if they are incomplete."""
         source = self._reading.source
         key = (yield from source.word(KEY_TEXT, LONGEST_NAME)).strip()
         yield from source.found(self._pairs.key_end)
@@ -239,7 +239,7 @@ class _PairCall:
         return True
 
     def _value(self, key: str, *, shows: bool) -> Steps[str | None]:
-        """The text of a value; what closes it is believed where something that may follow it does."""
+        """Read the text of a value; a closer counts only if a valid continuation follows it."""
         source, stream = self._reading.source, self._stream
         start = source.recorded
         show = stream.text if shows else _not_shown
@@ -279,4 +279,4 @@ class _PairCall:
 
 
 def _not_shown(_piece: str) -> None:
-    """Only texts are shown while they are written."""
+    """Stop streaming other values: only strings are streamed while they are written."""

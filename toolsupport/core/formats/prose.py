@@ -17,7 +17,7 @@ from toolsupport.core.types import ToolSpec
 MOST_FOUND = 16
 TOOL_TAG = re.compile(r"<([\w.-]+)(?:/>|>.*)")
 PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
-# Which mark at the beginning tells which format it was; the longest one that fits counts, without white space.
+# First mark → format; the longest match counts, without white space.
 FORMATS_BY_MARK = {
     "<tool_call>{": "hermes",
     "<tool_call>[": "hermes",
@@ -75,7 +75,7 @@ GENERAL_TAGS = tuple(mark.rstrip("{[<:") for mark in FORMATS_BY_MARK if mark.sta
 
 
 class ProseWatcher:
-    """Gets the text of one answer, gives what was found in it at the end."""
+    """Receives the text of one answer, and returns the calls found in it at the end."""
 
     def __init__(self, tools: Sequence[ToolSpec]) -> None:
         self._tools = tuple(tools)
@@ -86,11 +86,11 @@ class ProseWatcher:
         self._found: list[CallFound] = []
 
     def watch(self, text: str) -> None:
-        """Look at one more piece of the answer."""
+        """Add a piece of the answer."""
         self._keep(self._parser.feed(text))
 
     def flush(self, *, cut: bool = False) -> list[CallFound]:
-        """The whole calls of offered tools that stood in the text, at most MOST_FOUND."""
+        """Return the complete calls of offered tools in the text, at most MOST_FOUND."""
         self._keep(self._parser.flush(cut=cut))
         found, self._found = self._found, []
         return found
@@ -105,7 +105,7 @@ class ProseWatcher:
 
 
 def format_of(raw: str) -> str:
-    """The name of the format that a call was written in."""
+    """Return the name of the format that a call was written in."""
     start = "".join(raw[:200].split())
     if TOOL_TAG.match(start) and not start.startswith(GENERAL_TAGS):
         return "tool_tags"

@@ -1,4 +1,4 @@
-"""JSON without any mark: a call is an object whose name is that of an offered tool, everything else is the answer."""
+"""JSON without any mark: an object with the name of an offered tool is a call, everything else is the answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPENERS = ("{", "[", *FENCES)
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """An object, a list of them, or a fence around either."""
+    """Read an object, a list of them, or a fence around either."""
     if opener in FENCES:
         reading.fenced = not reading.fenced
     if not (opener in FENCES and not reading.fenced):

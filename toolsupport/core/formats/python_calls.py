@@ -17,14 +17,14 @@ Put = Callable[[str], None]
 
 
 class ArgumentWriter:
-    """Puts the JSON of arguments piece by piece; what was put is always a prefix of the whole."""
+    """Emits the JSON of arguments piece by piece; the emitted text is always a prefix of the whole."""
 
     def __init__(self, put: Put) -> None:
         self._put = put
         self._before = "{"
 
     def begin_text(self, key: str) -> Sink:
-        """Where the pieces of a text go that is still being written."""
+        """Return the sink for the pieces of a string that is still being written."""
         self._put(f'{self._key(key)}"')
         return lambda piece: self._put(dumps(piece)[1:-1])
 
@@ -43,7 +43,7 @@ class ArgumentWriter:
 
 
 class CallReader(LiteralReader):
-    """Arguments up to and with the closing bracket, as the schema of `spec` wants them."""
+    """Reads arguments up to and with the closing bracket, in the types of the schema of `spec`."""
 
     def __init__(self, source: TextSource, spec: ToolSpec | None, put: Put) -> None:
         super().__init__(source)
@@ -56,7 +56,7 @@ class CallReader(LiteralReader):
         self.closers = [")"]
 
     def read(self) -> Steps[JSON]:
-        """The arguments; the opening bracket was read before. Raises Broken."""
+        """Return the arguments; the opening bracket was consumed before. Raises Broken."""
         while not (yield from self._call_closed()):
             yield from self._argument()
             yield from self._separator()
@@ -73,7 +73,7 @@ class CallReader(LiteralReader):
         return head == ")"
 
     def _closed_by_the_end(self) -> bool:
-        """A reply that ends behind a value that was closed itself lacks nothing but the bracket."""
+        """Return whether only the bracket is missing: the reply ends after a closed value."""
         if not self.arguments or not isinstance(list(self.arguments.values())[-1], str | dict | list):
             raise UnreadableString("the call breaks off")
         if self.dirty:
@@ -105,7 +105,7 @@ class CallReader(LiteralReader):
             self._keep(key, (yield from self.value(bare=self.listed and not positional)))
 
     def _is_text(self, key: str) -> bool:
-        """True where a text would be taken as it is, so that it may be shown while it is being written."""
+        """Return True if a string is used unchanged, so that it may be streamed."""
         return key not in self._properties or types(self._properties[key], self._schema) == {"string"}
 
     def _keep(self, key: str, value: Any) -> None:
@@ -118,7 +118,7 @@ class CallReader(LiteralReader):
         self._writer.add(key, fitting)
 
     def _spread(self, stars: str) -> Steps[None]:
-        """`**{…}` gives named arguments, `*[…]` gives positional ones."""
+        """Read `**{…}` as named arguments, `*[…]` as positional ones."""
         named = stars == "**"
         self.skip(2 if named else 1)
         value = yield from self.value()
@@ -132,7 +132,7 @@ class CallReader(LiteralReader):
             raise UnreadableString(f"{stars} stands before something that cannot be spread")
 
     def _place(self, value: Any) -> None:
-        """A dict without a name is all arguments at once where its members are parameters."""
+        """Use a dict without a name as all arguments if its members are parameters."""
         if isinstance(value, dict) and value and set(value) <= set(self._properties) and not self.arguments:
             self.mended("took one object for the arguments")
             for key, one in value.items():
@@ -157,5 +157,5 @@ class CallReader(LiteralReader):
 
 
 def dumps(value: Any) -> str:
-    """JSON as CallDelta and the arguments of a call are compared."""
+    """Serialise JSON in the form in which CallDelta and the arguments of a call are compared."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

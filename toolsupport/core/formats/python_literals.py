@@ -23,20 +23,20 @@ INTEGER = re.compile(r"[+-]?\d++(?:_\d++)*+")
 HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]+")
 FLOAT = re.compile(r"[+-]?(?:\d[\d_]*+(?:\.[\d_]*+)?|\.\d++)(?:[eE][+-]?\d+)?")
 REST_OF_LINE = re.compile(r"[^,()\[\]{}\n]*")
-# Words, a date or a time that somebody forgot to quote; no sum, no number.
+# Words, a date or a time without the required quotes; no sum, no number.
 BARE_TEXT = re.compile(r"(?!(?:nan|inf|infinity)$)(?:[^\W\d_][^*+=%<>]*|\d+[-:/]\d[\d:/.-]*)", re.IGNORECASE)
 KEY = re.compile(r"(?P<quote>[\"']?)(?P<name>[A-Za-z_][\w.-]{0,127})(?P=quote)\s{0,32}[=:]")
 KEY_BEGUN = re.compile(r"[\"']?(?:[A-Za-z_][\w.-]{0,127})?[\"']?\s{0,32}")
 
 
 class LiteralReader(StringReader):
-    """Values, one at a time. `closers` is the stack of brackets that are open, innermost last."""
+    """Reads values, one at a time. `closers` is the stack of open brackets, innermost last."""
 
     def spaces(self) -> Steps[str]:
         return self.source.through(SPACE)
 
     def value(self, sink: Sink | None = None, *, bare: bool = False) -> Steps[Any]:
-        """One literal; `sink` gets the pieces of a string while it arrives, `bare` allows text without quotes."""
+        """Read one literal; `sink` gets the pieces of a string as it arrives, `bare` allows text without quotes."""
         yield from self.spaces()
         if (yield from self.opens_string()):
             return (yield from self.strings(sink))
@@ -46,7 +46,7 @@ class LiteralReader(StringReader):
         return (yield from self._word(bare=bare))
 
     def key(self) -> Steps[str]:
-        """The name before `=` or `:`, read; "" where none stands here."""
+        """Read and return the name before `=` or `:`; "" if there is none."""
         found = yield from match(self.source, KEY, KEY_BEGUN)
         if found is None:
             return ""
@@ -72,7 +72,7 @@ class LiteralReader(StringReader):
         return items[0] if self.closers[-1] == ")" and len(items) == 1 and not commas else items
 
     def _mapping(self) -> Steps[Any]:
-        """A dict; without colons a set, which JSON writes as a list."""
+        """Read a dict; without colons a set, which becomes a list in JSON."""
         pairs: dict[str, Any] = {}
         items: list[Any] = []
         while not (yield from self._closed()):
@@ -98,7 +98,7 @@ class LiteralReader(StringReader):
         return word
 
     def _closed(self) -> Steps[bool]:
-        """True where the innermost bracket closes here, which is then read."""
+        """Consume the closer of the innermost bracket; return True if it is here."""
         yield from self.spaces()
         head = yield from peek(self.source)
         if not head:
@@ -132,7 +132,7 @@ class LiteralReader(StringReader):
         return text
 
     def _built(self, name: str) -> Steps[Any]:
-        """`dict(a=1)`, `list([1])` and their like."""
+        """Read `dict(a=1)`, `list([1])` and similar constructors."""
         self.skip(1)
         if len(self.closers) >= DEEPEST:
             raise UnreadableString(f"values are nested deeper than {DEEPEST}")
@@ -162,7 +162,7 @@ class LiteralReader(StringReader):
 
 
 def _as_key(value: Any) -> str:
-    """Keys of JSON are text: those of other types are written as JSON would write them."""
+    """Return a key as text: JSON has no other keys, and they are written as JSON would write them."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or value is None:

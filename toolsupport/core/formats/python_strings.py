@@ -36,11 +36,11 @@ WORD_BEGUN = re.compile(r"[A-Za-z_][\w.-]*\s*")
 
 
 class UnreadableString(Exception):
-    """What stands here cannot be read; the message says why, for the model."""
+    """The string cannot be parsed; the message gives the reason, for the model."""
 
 
 class StringReader:
-    """Strings out of `source`. `listed` says that a call must be followed by a comma or a bracket."""
+    """Reads strings out of `source`. `listed`: a call must be followed by a comma or a bracket."""
 
     def __init__(self, source: TextSource) -> None:
         self.source = source
@@ -58,7 +58,7 @@ class StringReader:
         self.source.take(self.source.at + count)
 
     def strings(self, sink: Sink | None = None) -> Steps[str]:
-        """One string, or several that stand side by side and make one."""
+        """Read one string, or several adjacent ones that form one."""
         pieces: list[str] = []
 
         def put(piece: str) -> None:
@@ -96,7 +96,7 @@ class StringReader:
         return (yield from self.opens_string())
 
     def opens_string(self) -> Steps[bool]:
-        """True where a string literal begins here, its prefix included."""
+        """Return True if a string literal begins here, including its prefix."""
         head = yield from peek(self.source)
         if head and head in PREFIXES:
             head = yield from peek(self.source, 3)
@@ -132,7 +132,7 @@ class StringReader:
         return head if raw else SIMPLE.get(mark, head)
 
     def _code(self, mark: str) -> Steps[str]:
-        """A character by its number; the two halves of one are put together."""
+        """Return a character by its number; two surrogate halves are joined."""
         digits = yield from peek(self.source, DIGITS[mark])
         if len(digits) < DIGITS[mark] or not CODE.fullmatch(digits) or int(digits, 16) > 0x10FFFF:
             return "\\" + mark
@@ -146,7 +146,7 @@ class StringReader:
         return character
 
     def _ends(self) -> Steps[bool]:
-        """True where the quote that stands here is the end of its string."""
+        """Return True if the quote here is the end of its string."""
         while True:
             start = self.source.at + 1
             ahead = self.source.buffer[start : start + WINDOW]
@@ -161,7 +161,7 @@ class StringReader:
             return verdict is not False
 
     def _verdict(self, ahead: str, *, full: bool) -> bool | None:
-        """Whether `ahead` may follow a string; None where it is too short to tell."""
+        """Return whether `ahead` may follow a string; None if it is too short to decide."""
         rest = ahead.lstrip()
         if not rest:
             return None
@@ -174,7 +174,7 @@ class StringReader:
         return self._closes(rest) if rest[0] in ")]}" else False
 
     def _closes(self, rest: str) -> bool | None:
-        """Whether a run of closing brackets fits those that are open, and what follows it fits too."""
+        """Return whether a run of closing brackets matches the open ones, with a valid continuation."""
         if not self.listed and not self.dirty:
             return rest[0] == self.closers[-1]
         depth = len(self.closers)

@@ -1,4 +1,4 @@
-"""The formats that write calls as Python: they differ in what stands around the calls."""
+"""The formats with calls in Python syntax, which differ in the marks around the calls."""
 
 from __future__ import annotations
 

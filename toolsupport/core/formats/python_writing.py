@@ -12,14 +12,14 @@ WORDS = {True: "True", False: "False", None: "None"}
 
 
 def call(one: ToolCall) -> str:
-    """`name(key=value)`; keys that cannot be names stand in `**{…}`."""
+    """Write `name(key=value)`; keys that are not identifiers go into `**{…}`."""
     named = [f"{key}={literal(value)}" for key, value in one.arguments.items() if _is_name(key)]
     spread = {key: value for key, value in one.arguments.items() if not _is_name(key)}
     return f"{one.name}({', '.join([*named, *([f'**{literal(spread)}'] if spread else [])])})"
 
 
 def literal(value: Any) -> str:
-    """A value of JSON as Python writes it, texts in double quotes."""
+    """Write a JSON value as Python does, strings in double quotes."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {literal(v)}" for key, v in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -34,7 +34,7 @@ def _is_name(key: str) -> bool:
 
 
 def signature(tool: ToolSpec) -> str:
-    """How a tool is shown to a model that writes Python: its head, what it does, and its parameters as JSON Schema."""
+    """Describe a tool to a model that writes Python: its head, its purpose, its parameters as JSON Schema."""
     parameters = tool.parameters.get("properties") or {}
     required = tool.parameters.get("required") or []
     names = [name if name in required else f"{name}=…" for name in parameters]

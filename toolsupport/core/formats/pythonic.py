@@ -63,9 +63,9 @@ LINE_END_BEGUN = re.compile(r"[ \t]{0,32}")
 
 @dataclass(slots=True)
 class EnclosingMarks:
-    """What is open around the calls that are being read; `printed`: the call stands in `print(…)`.
+    """The marks that are open around the calls; `printed`: the call is in `print(…)`.
 
-    In a fence that is named `tool_code` nothing but calls stands.
+    A fence that is named `tool_code` contains only calls.
     """
 
     closer: str = ""
@@ -80,7 +80,7 @@ class EnclosingMarks:
 
     @property
     def marks(self) -> MarkerSet:
-        """What may close it; a lost opening marker does not keep the closing one from being known."""
+        """Return the closers; a closing mark is recognised even if its opening one is missing."""
         return _marks(self.closer, self.listed, self.fenced)
 
     def close(self, mark: str) -> None:
@@ -99,7 +99,7 @@ def _marks(closer: str, listed: bool, fenced: bool) -> MarkerSet:
 
 
 def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
-    """Calls at the beginning of a line, or a fence without calls, which is text."""
+    """Read calls at the beginning of a line, or a fence without calls, which is text."""
     source = reading.source
     while True:
         reading.reply.text(source.cut())
@@ -116,7 +116,7 @@ def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
 
 
 def read_bare_line(reading: ReaderContext, _opener: str) -> Steps[None]:
-    """Calls at the beginning of a line where other formats are read too: nothing in a fence is one."""
+    """Read calls at the beginning of a line beside other formats: nothing in a fence is one."""
     source = reading.source
     while True:
         reading.reply.text(source.cut())
@@ -128,7 +128,7 @@ def read_bare_line(reading: ReaderContext, _opener: str) -> Steps[None]:
 
 
 def read_tool_code(reading: ReaderContext, _opener: str) -> Steps[bool]:
-    """A fence that is named `tool_code` where other formats are read too: False where it does not begin with a call."""
+    """Read a fence named `tool_code` beside other formats; return False if it does not begin with a call."""
     source = reading.source
     source.back_to(0)
     found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
@@ -139,18 +139,18 @@ def read_tool_code(reading: ReaderContext, _opener: str) -> Steps[bool]:
 
 
 def read_list(reading: ReaderContext, _opener: str) -> Steps[None]:
-    """Calls in brackets, anywhere in the text."""
+    """Read calls in brackets, anywhere in the text."""
     if (yield from _list(reading)):
         yield from read_line(reading, "")
 
 
 def read_list_alone(reading: ReaderContext, _opener: str) -> Steps[None]:
-    """Calls in brackets, without those on the lines behind them."""
+    """Read calls in brackets, without those on the following lines."""
     yield from _list(reading)
 
 
 def _list(reading: ReaderContext) -> Steps[bool]:
-    """The calls behind an opening bracket; True where a new line begins behind them."""
+    """Read the calls after an opening bracket; return True if a new line begins after them."""
     found = yield from match(reading.source, LISTED, LISTED_BEGUN)
     if found is None or not reading.may_call(found["name"]):
         return False
@@ -158,7 +158,7 @@ def _list(reading: ReaderContext) -> Steps[bool]:
 
 
 def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Calls behind a marker, as Python or as JSON; a marker without calls is text."""
+    """Read calls after a marker, as Python or as JSON; a marker without calls is text."""
     found = yield from match(reading.source, WRAPPED, WRAPPED_BEGUN)
     if found is None:
         yield from JsonCalls(reading, MarkerSet([WRAPPERS[opener]]), MarkerSet([opener, WRAPPERS[opener]])).read()
@@ -171,13 +171,13 @@ def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def read_one(reading: ReaderContext, name: str) -> Steps[None]:
-    """One call behind a mark; its name and the opening bracket were read."""
+    """Read one call after a mark; its name and the opening bracket were consumed."""
     outcome = yield from _call(reading, name, EnclosingMarks("<|eom_id|>"))
     _tell(reading, outcome, reading.source.cut())
 
 
 def _fence(reading: ReaderContext) -> Steps[None]:
-    """Text up to the end of the fence that begins here; calls in a list or behind a marker are calls there too."""
+    """Pass text to the end of the fence; calls in a list or after a marker count there too."""
     source = reading.source
     source.take(source.at + len(FENCE))
     while True:
@@ -196,14 +196,14 @@ def _fence(reading: ReaderContext) -> Steps[None]:
 
 
 def _to_closer(reading: ReaderContext, closer: str) -> Steps[None]:
-    """Text between the last call and the marker that closes; a new opening marker ends it too."""
+    """Pass text between the last call and the closing marker; a new opening marker ends it too."""
     found = yield from _text_to(reading, MarkerSet([closer, *WRAPPERS]))
     if found == closer:
         reading.source.skip(reading.source.at + len(closer))
 
 
 def _text_to(reading: ReaderContext, markers: MarkerSet) -> Steps[str]:
-    """Gives the text out up to one of the markers, which is not taken; "" at the end of the reply."""
+    """Pass text up to one of the markers, which is not consumed; return "" at the end of the reply."""
     source = reading.source
     while True:
         found = markers.search(source.buffer, source.at)
@@ -219,7 +219,7 @@ def _text_to(reading: ReaderContext, markers: MarkerSet) -> Steps[str]:
 
 
 def _calls(reading: ReaderContext, found: re.Match[str], around: EnclosingMarks) -> Steps[bool]:
-    """The call that was found and all that follow it in the same place; True where a new line begins behind them."""
+    """Read the first call and all that follow it; return True if a new line begins after them."""
     following: re.Match[str] | None = found
     while following is not None:
         reading.source.take(following.end())
@@ -233,7 +233,7 @@ def _calls(reading: ReaderContext, found: re.Match[str], around: EnclosingMarks)
 
 
 def _call(reading: ReaderContext, name: str, around: EnclosingMarks) -> Steps[CallReady | CallRejected | None]:
-    """One call, without its raw text; None where what looked like one is prose."""
+    """Read one call, without its raw text; return None if it is prose."""
     source, reply = reading.source, reading.reply
     identity = reply.new_id()
     shown = around.explicit or around.tool_code
@@ -265,13 +265,13 @@ def _print_ends(source: TextSource) -> Steps[None]:
 
 
 def _stands_alone(source: TextSource) -> Steps[bool]:
-    """True where nothing follows on the line, or a separator does."""
+    """Return True if nothing follows on the line, or a separator does."""
     found = yield from match(source, LINE_END, LINE_END_BEGUN)
     return found is not None or not source.buffer[source.at :].strip(" \t")
 
 
 def _to_its_end(reading: ReaderContext, around: EnclosingMarks) -> Steps[None]:
-    """Takes what follows up to where a broken call seems to end, so that the calls behind it are not lost with it."""
+    """Consume text up to the likely end of a broken call, so that later calls are not lost with it."""
     source = reading.source
     closers = _marks(around.closer, listed=False, fenced=False)
     while True:
@@ -287,7 +287,7 @@ def _to_its_end(reading: ReaderContext, around: EnclosingMarks) -> Steps[None]:
 
 
 def _behind(reading: ReaderContext, around: EnclosingMarks) -> Steps[tuple[str, re.Match[str] | None]]:
-    """What closes a call and belongs to it, and the next call; space that belongs to neither is left in the record."""
+    """Consume the closers of a call, and find the next call; space that belongs to neither stays in the record."""
     source = reading.source
     raw, mark = source.cut(), ""
     while True:

@@ -16,13 +16,13 @@ from toolsupport.core.types import ToolCall, ToolSpec
 
 
 def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A function without a wrapper: a call only under an offered name."""
+    """Read a function without a wrapper: a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, TAGS, bare=True).read()
 
 
 def read_bare_seed(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The same as Seed writes it."""
+    """Read the same in Seed's spelling."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, SEED_TAGS, bare=True).read()
 
@@ -62,7 +62,7 @@ def _written_for_seed(call: ToolCall) -> str:
 
 
 def _inline(value: object) -> str:
-    """A value on the line of its tag, unless it begins with a line break itself."""
+    """Write a value on the line of its tag, unless it begins with a line break itself."""
     text = written_value(value)
     return f"\n{text}\n" if text[:1] in ("\r", "\n") else text
 

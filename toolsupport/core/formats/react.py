@@ -1,4 +1,4 @@
-"""ReAct: a line `Action: name` and a line `Action Input: {…}`, as LangChain's prompts ask for it."""
+"""ReAct: a line `Action: name` and a line `Action Input: {…}`, as in LangChain's prompts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_MARKS = NamedMarks(opens=(), behind_name=(), closes=())
 
 
 class ReactCall(NamedCalls):
-    """The arguments behind a name: an object, or the only argument as plain text on the line."""
+    """Reads the arguments after a name: an object, or the only argument as plain text on the line."""
 
     def behind(self, name: str) -> Steps[None]:
         source, tools = self._reading.source, self._reading.tools
@@ -45,7 +45,7 @@ class ReactCall(NamedCalls):
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A call where both lines are there and the name is that of an offered tool."""
+    """Read a call if both lines exist and the name is that of an offered tool."""
     if reading.fenced:
         return
     found = yield from match(reading.source, HEAD, HEAD_BEGUN)

@@ -33,10 +33,10 @@ LONGEST_ID = 64
 
 
 class ReplyEvents:
-    """The events that were not handed out yet; `calls` counts the whole calls among all of them.
+    """The events not emitted yet; `calls` counts the complete calls among all of them.
 
-    `answer` is all that was read as text or calls, `said` counts it but for white space and end marks, `quotes` tells
-    whether a mark at its end is quoted. `cut`: a limit ended the reply. `stray`: a call took in a mark which ends
+    `answer` is all that was read as text or calls, `said` counts it without white space and end marks, `quotes` returns
+    whether a mark at its end is quoted. `cut`: a limit ended the reply. `stray`: a call contains a mark which ends
     reasoning.
     """
 
@@ -82,18 +82,18 @@ class ReplyEvents:
             self._events.append(ThinkingDelta(piece))
 
     def _say(self, piece: str) -> None:
-        """Text without the marks that end a turn: they are no words."""
+        """Add text without the marks that end a turn."""
         if not piece.isspace() and piece:
             self.said += 1
         self._put(self._mentions.text(piece))
 
     def message_ends(self) -> None:
-        """A mark that is not shown stands here, and what follows is no part of the sentence in front of it."""
+        """Record a hidden mark: the following text does not continue the sentence before it."""
         self._say(self._end_marks.call())
         self._put(self._mentions.message_ends())
 
     def retract(self, told: str) -> list[CallReady]:
-        """What was told of the answer is reasoning, written as `told`; the calls that stood there."""
+        """Reclassify the answer so far as reasoning, written as `told`; return the calls in it."""
         shown = len(self._events)
         self.settle()
         del self._events[shown:]
@@ -106,7 +106,7 @@ class ReplyEvents:
         return made
 
     def unthink(self, text: str, length: int) -> None:
-        """So many characters at the end of the reasoning are this text of the answer."""
+        """Move this many characters at the end of the reasoning to the answer, as this text."""
         self.answer.append(text)
         self._blank = None
         self._events.append(TextReclassified("".join(self.answer), "", length))
@@ -115,7 +115,7 @@ class ReplyEvents:
         self._put([call])
 
     def new_id(self, wanted: str = "") -> str:
-        """The wanted id where it can serve and is free, else `call_1`, `call_2` …"""
+        """Return the requested id if it is valid and free, else `call_1`, `call_2` …"""
         self._given += 1
         unique = wanted if wanted and len(wanted) <= LONGEST_ID and not UNWANTED_IN_AN_ID.search(wanted) else ""
         number = self._given
@@ -130,9 +130,9 @@ class ReplyEvents:
             self._events.append(CallDelta(id, name, text))
 
     def ready(self, call: ToolCall, raw: str, value_ends: MarkerSet = NO_ENDS) -> None:
-        """A whole call; `value_ends` are marks that show, behind it, that it ended too early.
+        """Add a complete call; `value_ends` are marks that show, after it, that it ended too early.
 
-        The last one of a cut reply waits: what only that end made whole is rejected.
+        The last one of a cut reply waits: if only the cut completed it, it is rejected.
         """
         self._decide_last(followed=True)
         self._block.append(raw)
@@ -142,14 +142,14 @@ class ReplyEvents:
             self._decide_last(followed=True)
 
     def rejected(self, rejection: CallRejected) -> None:
-        """The text of a call that cannot be read stays in the answer, and the reason follows it."""
+        """Keep the text of an unreadable call in the answer, followed by the reason."""
         self._decide_last(followed=True)
         if self.cut and not is_complete("".join([*self._block, rejection.raw])):
             rejection = replace(rejection, reason=CUT, fault="cut")
         self._read(rejection, PROOFS.search(rejection.raw, 0) is not None)
 
     def _decide_last(self, *, followed: bool = False) -> None:
-        """Tell the call that waited, now that it is known what follows it."""
+        """Emit the waiting call, once the text after it is known."""
         last, self._last = self._last, None
         if last is None:
             return
@@ -168,7 +168,7 @@ class ReplyEvents:
         self._put(self._mentions.call(call))
 
     def settle(self) -> None:
-        """The text is over: what was held back is decided."""
+        """End the text and decide everything that was held back."""
         self._decide_last()
         self._say(self._end_marks.flush())
         self._put(self._mentions.end())
@@ -197,7 +197,7 @@ class ReplyEvents:
                 self._events.append(item)
 
     def _mentioned(self, mention: Mention) -> None:
-        """A mention stays in the text as it was written; one that cannot be read is nothing but text."""
+        """Keep a mention in the text as it was written; an unreadable one is only text."""
         call = mention.call
         self._text(call.raw)
         if mention.quoted and isinstance(call, CallReady):
@@ -217,11 +217,11 @@ class ReplyEvents:
 
 
 def _strays(made: CallReady) -> bool:
-    """Whether a mark that ends reasoning stands in the call, but in none of its arguments."""
+    """Return whether a mark that ends reasoning is in the call, but in none of its arguments."""
     found = PROOFS.search(made.raw, 0)
     return found is not None and found.group() not in compact(made.call.arguments)
 
 
 def object_of(call: ToolCall) -> JSON:
-    """A call in the shape that most formats write."""
+    """Return a call in the JSON form that most formats write."""
     return {"name": call.name, "arguments": call.arguments}

@@ -21,11 +21,10 @@ from toolsupport.core.types import ToolSpec
 
 @dataclass(slots=True)
 class ReaderContext:
-    """What a reader works on.
+    """The input and state of a reader.
 
-    `before` is the last character in front of the opener, "" at the beginning; `fenced` tells that the opener stands
-    in a code fence. A reader sets `begins` where a message begins behind what it read, and `in_message` where
-    that message has an end mark.
+    `before` is the last character before the opener, "" at the beginning; `fenced`: the opener is in a code fence. A
+    reader sets `begins` if a message begins after the text it read, and `in_message` if that message has an end mark.
     """
 
     tools: Sequence[ToolSpec]
@@ -37,7 +36,7 @@ class ReaderContext:
     in_message: bool = False
 
     def may_call(self, name: str) -> bool:
-        """Whether a call without an explicit mark may bear that name: only an offered one where any is."""
+        """Return whether a call without an explicit mark may have that name: only an offered one, if any is."""
         return bool(name) and (not self.tools or find_tool(name, self.tools) is not None)
 
 
@@ -46,9 +45,9 @@ Reader = Callable[[ReaderContext, str], Steps[None]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read.
+    """The openers of a format, each with its reader; `beginning` reads the text before any of it was consumed.
 
-    `fence` says what a code fence around a call means.
+    `fence` is the meaning of a code fence around a call.
     """
 
     openers: Mapping[str, Reader]
@@ -60,7 +59,7 @@ class Grammar:
 
 
 class ReplyParser:
-    """Text of one reply in, events out."""
+    """Converts the text of one reply to events."""
 
     def __init__(
         self, grammar: Grammar, tools: Sequence[ToolSpec], *, thinking: bool | None = None, draft: bool = False
@@ -77,17 +76,17 @@ class ReplyParser:
 
     @property
     def openers(self) -> Sequence[str]:
-        """The marks of the format itself."""
+        """Return the marks of the format itself."""
         return tuple(self._grammar.openers)
 
-    def know_results(self, is_result: Callable[[str], bool]) -> None:
-        """`is_result` tells whether a tool gave a text back: where the reply quotes it, it is no call."""
+    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
+        """Set `is_result`, which returns whether a tool returned a text: quoted by the reply, it is not a call."""
         self._reading.reply.is_result = is_result
 
     def _draft_parser(self) -> ReplyParser:
-        """A parser for the calls that are drafted in reasoning."""
+        """Return a parser for the calls that are drafted in reasoning."""
         parser = ReplyParser(self._grammar, self._reading.tools, draft=True)
-        parser.know_results(self._reading.reply.is_result)
+        parser.set_result_check(self._reading.reply.is_result)
         return parser
 
     def feed(self, text: str) -> list[Event]:
@@ -97,7 +96,7 @@ class ReplyParser:
         return self._reading.reply.handed_out()
 
     def flush(self, *, cut: bool = False) -> list[Event]:
-        """What the end of the reply shows. `cut`: a limit of tokens ended it, so nothing that is open was meant so."""
+        """Return the events at the end of the reply. `cut`: a token limit ended it, so open marks are unintended."""
         if not self._reading.source.ended:
             self._reading.source.ended = True
             self._reading.reply.cut = self.reasoning.cut = cut
@@ -105,7 +104,7 @@ class ReplyParser:
         return self._reading.reply.handed_out()
 
     def call_follows(self) -> list[Event]:
-        """A call that did not come in the text stands here."""
+        """Record a native call at this position."""
         self._reading.reply.message_ends()
         return self._reading.reply.handed_out()
 
@@ -138,7 +137,7 @@ class ReplyParser:
             self._say(self._reading.source.cut())
 
     def _next_opener(self) -> str:
-        """Say the text in front of the next opener; "" where none is there yet."""
+        """Emit the text before the next opener; return "" if there is none yet."""
         source = self._reading.source
         found = self._openers.search(source.buffer, source.at)
         unsure = len(source.buffer) if source.ended else self._openers.unsure_from(source.buffer, source.at)
@@ -154,7 +153,7 @@ class ReplyParser:
             self._reading.before = text[-1:]
 
     def _at_mark(self, reading: ReaderContext, mark: str) -> Steps[None]:
-        """A mark of reasoning; where the answer begins (again), a call may stand as at the beginning of the reply."""
+        """Handle a mark of reasoning; where the answer begins (again), a call may begin as at the start."""
         if (yield from self.reasoning.at_mark(mark)):
             reading.before = ""
             yield from self._begin()

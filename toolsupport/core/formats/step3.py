@@ -45,16 +45,16 @@ TAGS = replace(
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows a mark of DeepSeek: a name and JSON, or tags."""
+    """Read the text after a mark of DeepSeek: a name and JSON, or tags."""
     source = reading.source
     yield from NamedCalls(reading, deepseek.MARKS).read(opener)
-    if source.recorded:  # no call was told: the record still holds what was taken
+    if source.recorded:  # no call was emitted: the consumed text is still in the record
         source.back_to(0 if opener in deepseek.MARKS.opens else len(opener))
         yield from TaggedCalls(reading, TAGS, bare=False).read() if source.recorded else _from_its_mark(reading, opener)
 
 
 def _from_its_mark(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Tags with the mark before them; a mark without tags is taken as text, since it would be found here for ever."""
+    """Read tags with the mark before them; consume a mark without tags, or it would be found again for ever."""
     source = reading.source
     if (yield from source.marker(TAGS.openings)):
         yield from TaggedCalls(reading, TAGS, bare=False).read()
@@ -64,7 +64,7 @@ def _from_its_mark(reading: ReaderContext, opener: str) -> Steps[None]:
 
 @dataclass(frozen=True)
 class Step3Marks(XmlDialect):
-    """Its own marks are written without the underscores of DeepSeek."""
+    """Its own marks, written without the underscores of DeepSeek."""
 
     def write_calls(self, calls: Sequence[ToolCall]) -> str:
         begin, call, call_end, end = (mark.replace("▁", "_") for mark in (BEGIN, CALL + KIND, CALL_END, END))

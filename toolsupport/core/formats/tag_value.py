@@ -1,4 +1,4 @@
-"""Streams a value between tags while it arrives, and decodes the text that it stands for."""
+"""Streams a value between tags while it arrives, and decodes its text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEPT, LEFT_OUT, PAIRED = "kept", "left out", "paired"
 
 
 class TagValue:
-    """One value on its way: a text is shown as it comes, without the line break at either end."""
+    """One value in progress: a text is streamed, without the line break at either end."""
 
     def __init__(self, stream: ArgumentStream, key: str, breaks: str, *, shows: bool) -> None:
         self._stream = stream
@@ -27,11 +27,11 @@ class TagValue:
         self._doubted: list[str] | None = None
 
     def doubt(self) -> None:
-        """The value may have ended: what follows is not shown before that is settled."""
+        """Note that the value may have ended: the following text is held back until that is settled."""
         self._doubted = []
 
     def settle(self, *, kept: bool) -> None:
-        """It is known whether what was in doubt belongs to the value."""
+        """Decide whether the doubtful text belongs to the value."""
         doubted, self._doubted = self._doubted, None
         self.text("".join(doubted or ()) if kept else "")
 
@@ -80,7 +80,7 @@ def is_json_of(value: Any, text: str) -> bool:
 
 
 def without_breaks(text: str, breaks: str, *, closed: bool) -> str:
-    """The value that a text stands for; `closed` tells that its own tag closes it, and nothing else."""
+    """Return the value of a text; `closed`: its own tag closes it, and nothing else."""
     if breaks == KEPT:
         return text
     inner = _without_first_break(text)
@@ -96,5 +96,5 @@ def _without_last_break(text: str) -> str:
 
 
 def written_value(value: Any) -> str:
-    """A value as it stands between tags: a text as it is, everything else as JSON."""
+    """Write a value between tags: a text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else compact(value)

@@ -43,12 +43,12 @@ NO_PARAMETERS = ParsedCall(
 
 @dataclass(frozen=True)
 class TagSet:
-    """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers.
+    """The tags of one dialect. `wrappers` may surround functions, openers and closers.
 
-    `breaks`: what becomes of a line break at either end of a value. `cdata` are the parameters whose value may be
-    CDATA. `tag_end` ends a tag that has attributes; a parameter may tell by the attribute `type_key` whether its value
+    `breaks`: the handling of a line break at either end of a value. `cdata` are the parameters whose value may be
+    CDATA. `tag_end` ends a tag that has attributes; the attribute `type_key` of a parameter may give whether its value
     is a text (`text_type`) or JSON. `json` are the tags around arguments that are one JSON object. `escaped`: names are
-    written with the entities of HTML.
+    written with HTML entities.
     """
 
     functions: tuple[str, ...]
@@ -74,7 +74,7 @@ class TagSet:
         return MarkerSet(self.json)
 
     @property
-    def says_its_type(self) -> str:
+    def types_given(self) -> str:
         return f'" {self.type_key}="'
 
     @cached_property
@@ -103,7 +103,7 @@ class TagSet:
 
     @cached_property
     def ends(self) -> MarkerSet:
-        """What ends JSON that stands in a function."""
+        """Return the marks that end JSON in a function."""
         return MarkerSet([*self.function_ends, *self.wrapper_ends, *self.json])
 
     @cached_property
@@ -120,12 +120,12 @@ class TagSet:
 
     @cached_property
     def behind_a_doubtful_end(self) -> MarkerSet:
-        """What is looked for where a value may have ended, but what followed could be quoted in it as well."""
+        """Return the marks to search after a possible end of a value, if it could be a quoted one."""
         return MarkerSet([*self.in_a_value.markers, *self.functions, *self.wrappers])
 
 
 class TaggedCalls:
-    """The functions of one block; each is told when it is clear what follows it."""
+    """The functions of one block; each is emitted when the text after it is clear."""
 
     def __init__(self, reading: ReaderContext, tags: TagSet, *, bare: bool) -> None:
         self._reading = reading
@@ -133,7 +133,7 @@ class TaggedCalls:
         self._bare = bare
 
     def read(self) -> Steps[None]:
-        """Where no function begins here, the record keeps what was taken."""
+        """Read the functions; if none begins here, the text stays in the record."""
         source = self._reading.source
         while True:
             yield from source.space()
@@ -169,7 +169,7 @@ class TaggedCall:
         self._unclosed = self._another = False
 
     def read(self) -> Steps[bool]:
-        """False where this is no call after all."""
+        """Return False if this is not a call after all."""
         name = (yield from self._name()).partition('" ')[0]
         # Without a wrapper around it (ollama #16686: <tool_call> is left out) only an offered tool is a call.
         if not name or (self._bare and not self._reading.may_call(name)):
@@ -183,7 +183,7 @@ class TaggedCall:
         return True
 
     def _begins_with_json(self) -> Steps[bool]:
-        """Some write the arguments as one object instead of parameters, some formats between tags of its own."""
+        """Read arguments as one object instead of parameters, in some formats between its own tags."""
         character = yield from self._reading.source.space()
         return character == "{" or bool(
             self._tags.json and (yield from self._reading.source.found(self._tags.around_json))
@@ -195,14 +195,14 @@ class TaggedCall:
         self._stream.done(written, raw, self._tags.stray)
 
     def _name(self) -> Steps[str]:
-        """What stands before the end of the tag, perhaps in quotes; "" where the tag does not end."""
+        """Read the text before the end of the tag, possibly quoted; return "" if the tag does not end."""
         name = yield from self._reading.source.word(NAME, LONGEST_NAME)
         closed = yield from self._reading.source.found(self._tags.ends_of_tags)
         name = name.strip().strip("\"'").strip() if closed else ""
         return html.unescape(name) if self._tags.escaped else name
 
     def _part(self) -> Steps[bool]:
-        """One parameter; False behind the function."""
+        """Read one parameter; return False after the function."""
         source = self._reading.source
         place = source.recorded
         character = yield from source.space()
@@ -222,7 +222,7 @@ class TaggedCall:
         return False
 
     def _parameter(self, tag: str) -> Steps[None]:
-        key, _, kind = (yield from self._name()).partition(self._tags.says_its_type)
+        key, _, kind = (yield from self._name()).partition(self._tags.types_given)
         is_text = kind == self._tags.text_type
         if not key:
             self._broken = NO_PARAMETERS
@@ -250,9 +250,9 @@ class TaggedCall:
             yield from self._reading.source.found(self._tags.stray)
 
     def _stands_in_a_value(self, key: str, text: str, *, in_cdata: bool) -> bool:
-        """Whether this parameter may be quoted in the value of the one before it.
+        """Return whether this parameter may be quoted in the value of the one before it.
 
-        It comes again behind another one, or it holds an end too many. One that merely comes again at once is a slip.
+        It repeats after another one, or has one end too many. One that only repeats at once is a slip.
         """
         unclosed, self._unclosed = self._unclosed, self._another
         last, self._key, self._another = self._key, key, False
@@ -261,7 +261,7 @@ class TaggedCall:
         return (again and (key != last or unclosed)) or (ends_within and (again or unclosed))
 
     def _typed(self, key: str, text: str, allowed: frozenset[str]) -> Any:
-        """What a text stands for. JSON is how such values are written: to read anything else is a repair."""
+        """Return the value of a text. Such values are written as JSON: any other reading is a repair."""
         value = from_text(text, allowed)
         if not isinstance(value, str) and not is_json_of(value, text):
             self._repairs.append(f"{key}: read string as {type_of(value)}")
@@ -272,7 +272,7 @@ class TaggedCall:
         return TEXT if schema is None or self._spec is None else types(schema, self._spec.parameters)
 
     def _value(self, value: TagValue, key: str) -> Steps[str | None]:
-        """The text of a value, without one line break at each end; None where the reply ends within it."""
+        """Read the text of a value, without one line break at each end; None if the reply ends within it."""
         source = self._reading.source
         start = source.recorded
         self._doubtful = -1
@@ -302,7 +302,7 @@ class TaggedCall:
             value.text(source.since(here))
 
     def _end_here(self, key: str) -> Generator[None, None, int]:
-        """Where the value ends, by the tag that stands here and by what follows it; -1 where it goes on."""
+        """Return where the value ends, by the tag here and the text after it; -1 if it continues."""
         source = self._reading.source
         place = source.recorded
         tag = yield from source.found(self._tags.behind_a_doubtful_end)
@@ -329,15 +329,15 @@ class TaggedCall:
         return place if ends else -1
 
     def _another_begins(self, key: str) -> Steps[bool]:
-        """Whether the tag that was read is that of another parameter of the tool."""
+        """Return whether the tag is that of another parameter of the tool."""
         following = yield from self._reading.source.word(NAME, LONGEST_NAME)
         closed = yield from self._reading.source.marker(self._tags.ends_of_tags)
-        other = following.strip("\"' ").partition(self._tags.says_its_type)[0]
+        other = following.strip("\"' ").partition(self._tags.types_given)[0]
         known = schema_of(other, self._spec) is not None and other not in self._arguments
         return bool(closed) and known and other != key
 
     def _function_ends(self, tag: str, place: int) -> Steps[bool]:
-        """Whether a function ends with a value that nothing closed. Where text follows, that stays in doubt."""
+        """Return whether a function ends with an unclosed value. If text follows, that stays in doubt."""
         if tag in self._tags.wrapper_ends:
             return (yield from self._followed_by(self._tags.wrapper_openings))
         if (yield from self._followed_by(self._tags.wrapper_openings)) or (
@@ -352,19 +352,19 @@ class TaggedCall:
         return ends
 
     def _followed_by(self, marks: MarkerSet) -> Steps[bool]:
-        """Whether nothing follows but space, or one of the marks."""
+        """Return whether only space follows, or one of the marks."""
         character = yield from self._reading.source.space()
         return not character or bool((yield from self._reading.source.marker(marks)))
 
     def _doubted_end(self) -> int:
-        """Go back to where the value may have ended; -1 where there is no such place."""
+        """Go back to a possible end of the value; -1 if there is none."""
         if self._doubtful >= 0:
             self._reading.source.back_to(self._doubtful)
             self._repairs.append("added the end that was missing")
         return self._doubtful
 
     def _json(self) -> Steps[None]:
-        """The arguments as one JSON object."""
+        """Read the arguments as one JSON object."""
         source = self._reading.source
         yield from source.space()
         start = source.recorded

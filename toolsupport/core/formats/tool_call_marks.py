@@ -1,4 +1,4 @@
-"""Reads what stands behind <tool_call>: JSON as Hermes writes it, Qwen3-Coder's tags, or a name with GLM's pairs.
+"""Reads the text after <tool_call>: Hermes' JSON, Qwen3-Coder's tags, or a name with GLM's pairs.
 
 Models confuse the three, so all formats with this mark read all of them; what stands behind the mark decides.
 """
@@ -43,7 +43,7 @@ ENDS = MarkerSet([*WRAPPERS, *TAGS.wrapper_ends])
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows the mark: calls, or text that only mentions it."""
+    """Read the text after the mark: calls, or text that only mentions it."""
     character = yield from reading.source.space()
     if character == "<":
         yield from TaggedCalls(reading, SEED_TAGS if opener == SEED else TAGS, bare=False).read()

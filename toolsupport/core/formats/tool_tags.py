@@ -1,6 +1,6 @@
-"""Tags named like the tool and its arguments, as Cline's prompts ask for it: `<now><zone>CET</zone></now>`.
+"""Tags named like the tool and its arguments, as in Cline's prompts: `<now><zone>CET</zone></now>`.
 
-Nothing but its name marks such a call, so only a whole one of an offered tool counts, and nothing is mended in it.
+Only its name marks such a call, so only a complete one of an offered tool counts, and nothing in it is repaired.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The call behind its opening tag; what is none is text."""
+    """Read the call after its opening tag; anything else is text."""
     if not reading.fenced:
         yield from ToolTagCall(reading, opener.strip("<>")).read()
 
 
 def read_empty(reading: ReaderContext, opener: str) -> Steps[None]:
-    """`<now/>` is a call without arguments."""
+    """Read `<now/>` as a call without arguments."""
     name = opener.strip("</ >")
     if not reading.fenced:
         ArgumentStream(reading.reply, reading.tools, name).done(
@@ -80,7 +80,7 @@ class ToolTagCall:
         self._stream.done(written, source.cut(), ends)
 
     def _argument(self, key: str) -> Steps[ParsedCall | None]:
-        """One argument; why the call cannot be read, or None."""
+        """Read one argument; return why the call is invalid, or None."""
         schema = schema_of(key, self._spec)
         allowed = TEXT if schema is None or self._spec is None else types(schema, self._spec.parameters)
         again = key in self._arguments
@@ -94,7 +94,7 @@ class ToolTagCall:
         return None
 
     def _text(self, key: str, value: TagValue) -> Steps[str | None]:
-        """The text up to the tag that closes it, with which the call ends or goes on; None where the reply ends."""
+        """Read the text up to the tag that closes it, after which the call ends or continues; None at the end."""
         source, ends = self._reading.source, MarkerSet([f"</{key}>"])
         start = source.recorded
         while True:
@@ -115,7 +115,7 @@ class ToolTagCall:
             value.text(source.since(here))
 
     def _goes_on(self) -> Steps[bool]:
-        """Whether another argument follows, or the end of the call."""
+        """Return whether another argument follows, or the end of the call."""
         source = self._reading.source
         yield from source.space()
         if (yield from source.marker(self._end)):

@@ -1,4 +1,4 @@
-"""Writes what most formats write alike: the list of tools, and results that cannot close their own block."""
+"""Writes the parts that most formats share: the list of tools, and results that cannot close their own block."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LOOKS_ALIKE = {"<": "‹", "[": "⁅", "`": "ˋ"}
 
 
 def listed(tools: Sequence[ToolSpec]) -> str:
-    """The tools as servers list them, one JSON object a line."""
+    """Write the tools as servers list them, one JSON object per line."""
     return "\n".join(compact(tool.to_openai()) for tool in tools)
 
 
 def blocks(results: Sequence[ChatMessage], opener: str, closer: str) -> str:
-    """One block for each result, which holds the tool's name and what it gave back."""
+    """Write one block for each result, with the tool's name and its result."""
     return "\n".join(f"{opener}\n{name_line(result)}{harmless(result.content)}\n{closer}" for result in results)
 
 
 def write_results(results: Sequence[ChatMessage]) -> str:
-    """The results as most formats give them to the model."""
+    """Write the results in the most common form."""
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
@@ -35,5 +35,5 @@ def name_line(result: ChatMessage) -> str:
 
 
 def harmless(content: str) -> str:
-    """The content without anything that could open or close a block of any format."""
+    """Return the content without anything that could open or close a block of any format."""
     return MARKS.sub(lambda found: LOOKS_ALIKE[found.group()], content)

@@ -1,4 +1,4 @@
-"""The formats that write calls as tags like Qwen3-Coder, under other names for the tags."""
+"""The formats that write calls as tags like Qwen3-Coder, with other tag names."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from toolsupport.core.types import ToolCall, ToolSpec
 
 @dataclass(frozen=True)
 class XmlDialect:
-    """`types` says that each parameter tells whether its value is a text or JSON."""
+    """`types`: each parameter has an attribute with whether its value is a text or JSON."""
 
     tags: TagSet
     types: bool = False
 
     def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
-        """What follows a wrapper, or a function without one; JSON where the model fell into Hermes' way."""
+        """Read the text after a wrapper, or a function without one; JSON if the model used the syntax of Hermes."""
         bare = opener in self.tags.functions
         if bare:
             reading.source.back_to(0)
@@ -76,7 +76,7 @@ def _format(name: str, label: str, dialect: XmlDialect) -> Format:
 
 
 def _barred(word: str, *wrappers: str) -> XmlDialect:
-    """Tags with a word between bars in front of their names, in every spelling of the bars."""
+    """Return tags with a word between bars before their names, in every spelling of the bars."""
 
     def tags(*names: str) -> tuple[str, ...]:
         return tuple(one for name in names for one in spellings(name.replace("@", f"｜{word}｜")))
@@ -106,7 +106,7 @@ WRAPPERS = (
 
 
 def invoke(wrapper: str, namespace: str = "") -> XmlDialect:
-    """The dialect that is written with this wrapper and this namespace, and reads all of them."""
+    """Return the dialect that is written with this wrapper and this namespace, and reads all of them."""
     namespaces = dict.fromkeys((namespace, *NAMESPACES))
     wrappers = dict.fromkeys((wrapper, *WRAPPERS))
     return XmlDialect(

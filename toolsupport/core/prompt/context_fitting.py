@@ -1,8 +1,8 @@
-"""Decides what is done where a prompt does not fit into its context, so that it always comes to an end.
+"""Decides how to continue if a prompt does not fit into its context, in a way that always ends.
 
-First the context is raised, as long as it stays modest: the server loads the model again for that, but once. Then tools
-are left out, since they can be found again, and where that is not enough, the context is raised further. It grows in
-doublings up to the most there may be, and one that did not load is never tried again: each is tried at most once.
+First the context is raised, as long as it stays modest: the server reloads the model for that, but only once. Then
+tools are left out, since they can be found again, and if that is not enough, the context is raised further. It grows in
+doublings up to its maximum, and a size that did not load is never tried again: each is tried at most once.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def fits(context: int, needed: int) -> bool:
     return not context or needed + min(ANSWER, context // ANSWER_PART) <= context
 
 
-def cure(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTools | RaiseContext | None:
+def remedy(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTools | RaiseContext | None:
     """Return the next remedy for a prompt that needs `needed` tokens; None if it fits, or nothing helps.
 
     `spare` are the tools that may be left out with the cost of each, in that order. If one remedy needs the other, the

@@ -1,14 +1,14 @@
 """Renders the canonical log of a conversation for the model that is asked next.
 
-The log may hold anything: notices, calls without a result (a person pressed Stop), results without a call, two
-questions in a row, calls that another model made. What comes out holds to the strictest template we know of:
+The log may contain anything: notices, calls without a result (a person pressed Stop), results without a call, two
+questions in a row, calls of another model. The output satisfies the strictest known template:
 
   one system message or none, first; after it a user message; no empty message;
   never two user messages in a row, and two assistant messages only across results;
   native: the results follow their calls at once, one for each, in order, under ids that are unique in the request;
           an assistant message stands between a result and the next user message;
-  text:   calls stand in the assistant's text, and what all of them gave in one user message, as the format has it;
-  words:  for a model that gets no tools, calls and results are described, and no message has a call.
+  text:   calls are in the assistant's text, and all their results in one user message, in the format's form;
+  words:  for a model without tools, calls and results are described, and no message has a call.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolsupport.core.types import ChatMessage, RequestSpec, Role
 
-NUM_CTX = 8192  # tokens; always the same for a model, with tools and without, since another one loads it anew
+NUM_CTX = 8192  # tokens; constant per model, with and without tools, since a change reloads it
 TEMPERATURE_WITH_TOOLS = 0.3
 FORCED = ("required", "any")
 

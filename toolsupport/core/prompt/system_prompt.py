@@ -7,7 +7,7 @@ from toolsupport.core.prompt import styles
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.types import RequestSpec
 
-# Rules of an Exclusion that say it is the model that stands in the way; the others are people's wishes.
+# Rules of an Exclusion because of the model; the other rules are people's choices.
 MODEL_CANNOT = frozenset({"unsupported", "unknown", "refused"})
 
 WITHOUT_TOOLS = (
@@ -46,10 +46,10 @@ def _how_to_call(brief: RequestSpec) -> str:
     format_ = FORMATS.get(brief.format)
     if format_ is None:
         return ""
-    told = format_.instructions(brief.tools)
+    instructions = format_.instructions(brief.tools)
     offered = {tool.name for tool in brief.tools}
     proven = [call for call in brief.examples if call.name in offered]
-    return _paragraphs(told, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
+    return _paragraphs(instructions, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
 
 
 def _about_tools(brief: RequestSpec) -> str:

@@ -1,4 +1,4 @@
-"""Whether a prompt fits into the context of a model, and what its tools cost there.
+"""Estimates whether a prompt fits into the context of a model, and the cost of its tools.
 
 A server counts the tokens of what it was sent. What the tools cost is the difference that they make in the shortest
 requests with and without them; nothing is ever sent just to measure.
@@ -40,8 +40,8 @@ def tools_digest(brief: RequestSpec) -> str:
     """Return 32 hex characters that identify a set of tools; "" if no tools are offered."""
     if not brief.offers_tools:
         return ""
-    told = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
-    return hashlib.sha256(told.encode(errors="replace")).hexdigest()[:32]
+    definition = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
+    return hashlib.sha256(definition.encode(errors="replace")).hexdigest()[:32]
 
 
 def characters(brief: RequestSpec, log: Sequence[ChatMessage]) -> int:

@@ -6,10 +6,10 @@ import gc
 import signal
 import subprocess
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-# Twisted must be told which loop to use before anything else imports it.
+# Twisted's loop must be chosen before anything else imports Twisted.
 from toolsupport.web.server import BoundedServer  # isort: skip
 
 from django.conf import settings
@@ -28,12 +28,19 @@ loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when dap
 STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
+def port(text: str) -> int:
+    """Parse a port. Raises ArgumentTypeError."""
+    if text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a port: use a number from 1 to 65535")
+
+
 class Command(BaseCommand):
     help = "Serve the site at http://HOST:PORT. On SIGTERM, running answers finish first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
-        parser.add_argument("--port", type=int, default=8000, help="Port to listen on.")
+        parser.add_argument("--port", type=port, default=8000, help="Port to listen on.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.address = f"http://{options['host']}:{options['port']}"
@@ -138,7 +145,7 @@ def stop_on_signals(server: BoundedServer) -> None:
             server.stop()
 
     def asked_to_stop() -> None:
-        # Once is enough: whoever asks again waits for the same end.
+        # Once is enough: a second signal waits for the same end.
         for number in STOPS:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)

@@ -21,7 +21,7 @@ from toolsupport.sources import sqlite
 from toolsupport.sources.types import KINDS, Column, DatabaseSource, SourceError, TableShape
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
-# Words for a kind as a model is told of it, so that it writes the right SQL.
+# The name of a kind for models, so that they write the right SQL.
 DIALECTS = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "files": "DuckDB"}
 
 

@@ -76,7 +76,7 @@ class TimelineCursor:
 AT_ONCE = 100
 PART = """SELECT * FROM (SELECT at, id FROM toolsupport_historyentry WHERE {conditions}
 ORDER BY at DESC, id DESC LIMIT %s) AS walk"""
-# PostgreSQL thinks for long about many parts; it can be told to walk once for each facet instead.
+# PostgreSQL plans a union of many parts slowly; this form scans once per facet instead.
 FOR_EACH = """SELECT walk.at, walk.id FROM UNNEST(STRING_TO_ARRAY(%s::text, ',')::bigint[]) AS facet (id)
 CROSS JOIN LATERAL
 (SELECT at, id FROM toolsupport_historyentry AS entry WHERE entry.facet_id = facet.id AND {conditions}
@@ -91,7 +91,7 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
     """Return at most so many ids of the newest entries, or of those after a place."""
     about = wanted.about()
     if "profile_id" in about and "server_id" in about:
-        # A model has one server: either the second condition says nothing, or both together nothing at all.
+        # A model has one server: the second condition is either redundant or matches nothing.
         server = about.pop("server_id")
         if not ModelProfile.objects.filter(pk=about["profile_id"], server_id=server).exists():
             return []

@@ -15,7 +15,7 @@ from toolsupport.registry.knowledge import effective_values, event_log, override
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
 
-# Verdicts of entries that ask for somebody's look, and what answers them: a later agreement or decision of a person.
+# Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 FLAGS = (DISAGREES, CONTRADICTED)
 DECISIONS = ("override", "withdrawal")
@@ -62,7 +62,7 @@ def _open_proposals() -> QuerySet[Override]:
 
 
 def _flagged() -> dict[int, int]:
-    """The models that something was flagged about that nobody has answered since, with that entry."""
+    """The models with an unanswered flag, with that entry."""
     rows = HistoryEntry.objects.filter(facet__verdict__in=FLAGS).order_by()
     newest = rows.values_list("profile").annotate(newest=Max("pk"))
     return {profile: entry for profile, entry in newest if not _answered(profile, entry)}

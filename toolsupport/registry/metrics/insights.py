@@ -13,7 +13,7 @@ from django.db.models import Sum
 from toolsupport.core import format_choice
 from toolsupport.models import CallMetric
 
-# More lines than this nobody tells apart; more rows than that nobody reads.
+# More lines cannot be distinguished in a plot; more rows are not read.
 MOST_LINES = 8
 MOST_POINTS = 1000
 VALID, REPAIRED, REFUSED = "ready", "repaired", "refused"

@@ -232,7 +232,7 @@ def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
 
 
 def _context(profile: ModelProfile, known: Capabilities) -> Capability:
-    # What the server says of this very model is nearer than what the family table says of its kind, but no person.
+    # The server's fact about this model has precedence over the family's, but not over a person's.
     if profile.context_length is None or known["context"].source == "user_confirmed":
         return known["context"]
     return Capability("context", profile.context_length, "declared", "The server gives this context length.")

@@ -18,13 +18,13 @@ from toolsupport.models import ModelProfile, Override, Server, Setting
 from toolsupport.registry.knowledge import effective_values, overrides, team_families
 from toolsupport.registry.knowledge.overrides import NewOverride
 
-# What the file says that has no row of its own: entries whose server is not here yet, and what stood beside the list.
+# Parts of the file without a row: entries whose server does not exist here yet, and fields beside the list.
 _ASIDE = "user_models_aside"
 
-# What a measurement of another site is filed under where the file does not say which build it measured.
+# The build key of an imported measurement if the file does not name its build.
 ELSEWHERE = "elsewhere"
 
-# Ticks a change may need: somebody confirmed it elsewhere; somebody here decided otherwise.
+# Confirmations a change may need: it was confirmed on another site; a person here decided otherwise.
 CONFIRM, OUTRANK = "confirm", "outrank"
 
 

@@ -126,7 +126,7 @@ def _give(user: User, role: str) -> None:
         raise ConfigError(f"There is no role {role!r}.")
     user.groups.remove(*user.groups.filter(name__in=ROLES))
     user.groups.add(Group.objects.get_or_create(name=role)[0])
-    # Whoever administers also sees Django's own administration.
+    # Administrators also get access to Django's own administration.
     User.objects.filter(pk=user.pk).update(is_staff=role == "admin", is_superuser=role == "admin")
 
 

@@ -17,7 +17,7 @@ from toolsupport.models import ApiKey
 from toolsupport.registry.people.permissions import SCOPES
 
 PREFIX = "tsk-"
-SHOWN = 10  # letters of a key by which people tell it from others
+SHOWN = 10  # letters of a key by which people recognise it
 MOST = 50  # keys in force of one person
 LONGEST_NAME = 80
 SELDOM = timedelta(minutes=1)  # how exact the time of the last use is

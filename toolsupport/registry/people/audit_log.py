@@ -46,7 +46,7 @@ def write(actor: int, deed: str, subject: str, reason: str) -> None:
     reason = " ".join(reason.split())
     if not 0 < len(reason) <= REASON_LENGTH:
         raise ValueError(f"Say why, in up to {REASON_LENGTH} characters.")
-    # The first row is never changed: whoever appends holds it, so that no two follow the same row.
+    # The first row is never changed: writers lock it, so that no two rows follow the same row.
     list(Audit.objects.select_for_update().order_by("id")[:1])
     last = Audit.objects.order_by("id").last()
     row = Audit(at=timezone.now(), actor_id=actor, deed=deed, subject=subject, reason=reason)
@@ -58,8 +58,8 @@ def write(actor: int, deed: str, subject: str, reason: str) -> None:
 def digest(row: Audit) -> str:
     """Compute the digest of a row."""
     at = row.at.astimezone(UTC).isoformat()
-    said = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    fields = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
 def broken_at() -> int | None:

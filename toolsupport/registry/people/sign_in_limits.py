@@ -15,8 +15,8 @@ from toolsupport.models import SignInTally
 
 WINDOW = timedelta(minutes=5)
 
-# Tries in a window. One name from one address is a person who forgot, or somebody who guesses; one address with many
-# names is a list being tried; one name from many addresses has room, so that nobody can lock somebody else out fast.
+# Attempts in a window. One name from one address is a forgotten password, or guessing; one address with many names
+# is a list being tried; one name from many addresses has a high limit, so that no attacker can quickly lock it out.
 PAIR, ADDRESS, NAME = 8, 60, 60
 
 

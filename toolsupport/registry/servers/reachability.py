@@ -14,7 +14,7 @@ from toolsupport.core.server_faults import UNREACHABLE
 from toolsupport.models import ModelProfile, Server
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 5.0, 300.0  # seconds
-CLAIM = timedelta(seconds=60)  # longer than a listing takes: nobody else asks the server meanwhile
+CLAIM = timedelta(seconds=60)  # longer than a listing takes: no other worker queries the server meanwhile
 STATUS = ["reachable", "checked_at", "down_since", "last_error", "fault", "failures", "next_check_at"]
 
 

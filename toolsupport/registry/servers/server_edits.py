@@ -38,7 +38,7 @@ def edit(server_id: int, change: ServerChange, actor: int) -> None:
     row = editable(server_id)
     name = checked_name(change.name, but=server_id)
     url = server_url(change.kind, change.base_url.strip() or providers.provider(change.kind).default_url)
-    # A key is write-only: with another address it would be sent to whoever listens there.
+    # A key is write-only: with another address it would be sent to a different server.
     if row.api_key and _host(url) != _host(row.base_url) and not (change.api_key or change.remove_key):
         raise ConfigError(OTHER_HOST)
     changed = [
@@ -66,7 +66,7 @@ def remove(server_id: int, actor: int) -> str:
     audit_log.write(actor, "remove_server", subject(row.pk), f"Removed {name} ({row.base_url}).")
     row.enabled, row.removed_at, row.api_key = False, timezone.now(), ""
     row.next_check_at = None
-    # Rows of the history name their server: the name says that it is no more, and another server can have it.
+    # Rows of the history name their server: the new name shows the removal, and frees the old name.
     ending = f" (removed {row.pk})"
     row.name = name[: LONGEST_NAME - len(ending)] + ending
     row.save(update_fields=["enabled", "removed_at", "api_key", "next_check_at", "name"])

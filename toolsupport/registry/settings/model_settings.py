@@ -56,7 +56,7 @@ def _switch(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-# Option → what a stored value of it must be; others belong to somebody else and stay untouched.
+# Option → the check of its stored value; options of other modules stay untouched.
 VALID: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
     {
         "temperature": _number(0, 2),

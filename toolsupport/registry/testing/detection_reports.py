@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Avg, Count, Q
+from django.db.models import Avg, Case, Count, Q, When
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import JSON
 from toolsupport.core.verdicts import VERDICTS
-from toolsupport.models import Detection, HistoryEntry, Trial
+from toolsupport.models import Detection, HistoryEntry, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry.knowledge import format_findings
 from toolsupport.registry.knowledge.effective_values import display_name
@@ -134,6 +134,14 @@ def tests(profile: int) -> ModelDetections:
     took = next((one.run_ms for one in found if one.run_ms and one.kind == "tools" and one.status == "done"), None)
     over = [one for one in found if not one.open]
     return ModelDetections([one for one in found if one.open], over, max(1, round(took / 1000)) if took else None)
+
+
+def expected_seconds(profile: ModelProfile) -> int:
+    """Return how long a test of this model takes: as the last one of it or else of its server did; 5 without any."""
+    done = Detection.objects.filter(kind="tools", status="done", run_ms__gt=0, profile__server=profile.server_id)
+    own_first = Case(When(profile=profile.pk, then=0), default=1)
+    took = done.order_by(own_first, "-pk").values_list("run_ms", flat=True).first()
+    return max(1, round((took or 5000) / 1000))
 
 
 @dataclass(frozen=True, slots=True)

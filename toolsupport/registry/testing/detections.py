@@ -26,7 +26,7 @@ from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import queue
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
-MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
+MOST_AN_HOUR = 60  # tests that a person without the permission to decide for everyone may request
 LEASE = leases.TEST  # renewed every 1.5 s; one that ran out means that its worker is gone
 GONE = (
     "The process that ran it is gone, or could not write to the database for "
@@ -146,7 +146,7 @@ def _open(asked: DetectionRequest, profile: ModelProfile) -> OpenedDetection:
     except IntegrityError:
         # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
         open_ones = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN)
-        # Whoever asks now does not wait until the server is idle.
+        # A person's request does not wait until the server is idle.
         open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
         found = open_ones.first()
         return OpenedDetection(found.pk, fresh=False) if found else _open(asked, profile)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection
 
 SECONDS = 30.0
-GAP = 5.0  # between two looks: what happened in a longer one nobody knows
+GAP = 5.0  # between two checks: a longer gap may hide activity
 
 
 def never() -> Collection[int]:

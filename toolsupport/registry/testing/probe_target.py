@@ -61,7 +61,7 @@ def tested(detection: int) -> DetectionTarget:
     made = RequestSpec(
         model=profile.name,
         capabilities=capabilities,
-        # The context is the one of ordinary turns: another one would load the model anew.
+        # The context is that of ordinary turns: another one would reload the model.
         options={"num_ctx": asked.num_ctx},
         keep_alive=asked.keep_alive,
         think=asked.think,

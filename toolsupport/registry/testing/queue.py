@@ -42,7 +42,7 @@ def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
     asked = [entry for entry in queued if entry.trigger != "drift"]
     seen: set[int] = set()
     for entry in asked or [entry for entry in queued if idle(entry.server)]:
-        # The first one of a server that has to wait holds up those behind it: nobody is overtaken for ever.
+        # The first test of a server that must wait blocks those behind it, so that none waits for ever.
         if entry.server not in seen and _has_room(entry):
             yield entry.pk
         seen.add(entry.server)

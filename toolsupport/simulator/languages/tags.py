@@ -1,4 +1,4 @@
-"""Calls written as tags, the way Qwen3-Coder does: values stand between them as they are."""
+"""Calls written as tags, as Qwen3-Coder does: values are written between them unchanged."""
 
 from __future__ import annotations
 

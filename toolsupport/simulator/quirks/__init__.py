@@ -1,1 +1,1 @@
-"""How each simulated model behaves: a function from its prompt to its reply."""
+"""Behaviours of the simulated models: functions from a prompt to a reply."""

@@ -45,7 +45,7 @@ def of(value: Any) -> OfferedTool | None:
 def _schema(value: JSON, described: bool) -> JSON | None:
     given = [value[key] for key in SCHEMAS if value.get(key)]
     read = [schema for schema in map(schemas.of_object, given) if schema is not None]
-    # Where nothing is given, the description tells a tool from a call.
+    # Without arguments, the description distinguishes a tool from a call.
     return read[0] if read else {} if described and not given and "type" not in value else None
 
 

@@ -24,7 +24,7 @@ BESIDE = re.compile(r"[`*]*[ \t]*(?:(?:->|=>)[ \t]*[\w.\[\], |]+?)?[ \t]*(?::|-|
 BELOW = re.compile(r"\n[ \t]+(?:[-*•][ \t]+)?[`\"]?([A-Za-z_]\w*)[`\"]?[ \t]*:[ \t]*(?=\{)")
 OPENERS, CLOSERS = "([{<", ")]}>"
 MARK = re.compile(r"[()\[\]{}<>\"']")
-# No signature is longer, and nobody offers more of them.
+# No signature is longer, and no prompt has more of them.
 LONGEST, MOST = 4000, 1000
 
 

@@ -11,7 +11,7 @@ from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.rules.tool_choice import MEANINGS
 from toolsupport.simulator.types import ModelInput, OfferedTool, SimulatedCall
 
-# A step on the way to what was wanted, of which the answer says nothing.
+# An intermediate step, which the answer does not mention.
 ON_THE_WAY = {"on_the_way": "yes"}
 
 

@@ -149,9 +149,9 @@ def _rows(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _time(intent: Intent, outcome: ToolOutcome) -> str:
     """Return the time in a result, for its target if it has one."""
-    told = results.look_up(outcome.text, "target") or outcome.text
+    time = results.look_up(outcome.text, "target") or outcome.text
     try:
-        moment = datetime.fromisoformat(results.look_up(told, "datetime"))
+        moment = datetime.fromisoformat(results.look_up(time, "datetime"))
     except ValueError:
         return _quote(intent, outcome)
     then = f"At {intent['clock']} in {intent['here']} it is" if intent["clock"] else "It is"

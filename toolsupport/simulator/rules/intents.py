@@ -65,7 +65,7 @@ class Intent:
         return self.values.get(name, "")
 
 
-# Nobody needs more words than this to say what they want; the patterns below stay quick.
+# Requests are shorter than this; the patterns below stay quick.
 LONGEST = 2000
 
 # A reader gives the values it found in a clause, or None where its kind does not fit.

@@ -73,7 +73,7 @@ def folder(text: str) -> str:
 
 
 def topic(text: str) -> str:
-    """Return the topic of a question: "version" for "tell me the version"; "" if there is none."""
+    """Return the topic of a question: "version" for `tell me the version`; "" if there is none."""
     match = next(filter(None, (pattern.search(text) for pattern in TOPICS)), None)
     words = match.group("topic").strip() if match else ""
     return "" if words.lower() in DULL else words

@@ -39,11 +39,11 @@ def read(content: str) -> ToolOutcome:
     value = as_json(content)
     if isinstance(value, dict):
         return _object(value, content)
-    said = content.strip()
-    if said.startswith(CRASHED):
-        return ToolOutcome(content, said.split("\n")[-1])
-    short = said.count("\n") < ERROR_LINES and len(said) < ERROR_LENGTH
-    first = said.split("\n")[0]
+    stripped = content.strip()
+    if stripped.startswith(CRASHED):
+        return ToolOutcome(content, stripped.split("\n")[-1])
+    short = stripped.count("\n") < ERROR_LINES and len(stripped) < ERROR_LENGTH
+    first = stripped.split("\n")[0]
     return ToolOutcome(content, first if short and WRONG.search(first) else "")
 
 

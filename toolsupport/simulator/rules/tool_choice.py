@@ -120,7 +120,7 @@ SHELL = {
     IntentKind.EDIT: "sed -i {script} {path}",
 }
 
-# Words in the names of tools that say nothing about what a tool is for.
+# Words in the names of tools that do not show their purpose.
 PLAIN = _set(
     "get set do run make use call fetch find search list read write show tool file query data new test my python"
 )
@@ -209,5 +209,5 @@ def _script(intent: Intent) -> str:
 
 def _by_subject(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """Return a tool with a word in its name that the person used too: `get_weather` for the weather."""
-    said = set(re.findall(r"[a-z0-9]+", intent.text.lower()))
-    return next(((tool, intent) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)
+    words_used = set(re.findall(r"[a-z0-9]+", intent.text.lower()))
+    return next(((tool, intent) for tool in tools if words_used & (set(words(tool.name)) - PLAIN)), None)

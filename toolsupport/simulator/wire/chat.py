@@ -116,7 +116,7 @@ class ReplyStreamer:
     model: SimulatedModel
     clock: ReplyTiming
 
-    async def speak(self) -> AsyncGenerator[JSON, None]:
+    async def reply_chunks(self) -> AsyncGenerator[JSON, None]:
         """Yield the chunks of the reply. The last has `done`, or is `{"error": …}`. Raises ConnectionCut."""
         reply = self.model.reply(self.request.prompt)
         limit = self.request.whole("num_predict", -1)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
-from toolsupport.simulator.models import MODELS
-from toolsupport.simulator.schemas import PULL
+from toolsupport.simulator.models import MODELS, SimulatedModel
+from toolsupport.simulator.schemas import DELETE, PULL
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON
 from toolsupport.simulator.wire.native import NDJSON, RequestRejected, body, error, model_of
 
+PIECES = 20  # of a download
+PIECE_TOKENS = 20  # a piece takes as long as so many tokens
 NO_MANIFEST = "pull model manifest: file does not exist"
 
 
@@ -27,34 +31,66 @@ async def drift(state: SimulatorState, client: Client, request: ReceivedRequest)
 
 
 async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
-    """POST /api/pull: a model that drifts gets another build, others stay the same."""
+    """POST /api/pull: a deleted model is downloaded, one that drifts gets another build, others stay the same."""
     try:
         given = body(request.body, PULL)
-        lines = _pulled(state, given.get("model") or given.get("name") or "")
+        model = _known(state, given.get("model") or given.get("name") or "")
     except RequestRejected as refused:
         return error(refused)
+    lines = _pulled(state, model) if model else _unknown()
     if given.get("stream") is False:
-        return Response(gojson.encode(lines[-1]), 500 if "error" in lines[-1] else 200)
-    return StreamedResponse(_stream(lines), NDJSON)
+        last = [line async for line in lines][-1]
+        return Response(gojson.encode(last), 500 if "error" in last else 200)
+    return StreamedResponse(_encoded(lines), NDJSON)
 
 
-def _pulled(state: SimulatorState, name: str) -> list[JSON]:
-    """Yield the lines of a pull.
-
-    Ollama reports an unknown model within the stream. Raises RequestRejected without a name.
-    """
+async def delete(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+    """DELETE /api/delete: the model is gone until it is pulled again."""
     try:
-        model = state.drift(model_of(name))
+        given = body(request.body, DELETE)
+        model = model_of(given.get("model") or given.get("name") or "", state.deleted)
+    except RequestRejected as refused:
+        return error(refused)
+    state.memory.unload(model.name)
+    state.deleted.add(model.name)
+    return Response(b"")
+
+
+def _known(state: SimulatorState, name: str) -> SimulatedModel | None:
+    """Return the model, None for an unknown one. Raises RequestRejected without a name."""
+    try:
+        return state.drift(model_of(name))
     except RequestRejected as refused:
         if refused.status != 404:
             raise
-        return [{"status": "pulling manifest"}, {"error": NO_MANIFEST}]
-    layer = {"digest": f"sha256:{model.digest}", "total": model.size, "completed": model.size}
-    steps = [{"status": f"pulling {model.digest[:12]}", **layer}]
-    steps += [{"status": words} for words in ("verifying sha256 digest", "writing manifest", "success")]
-    return [{"status": "pulling manifest"}, *steps]
+        return None
 
 
-async def _stream(lines: list[JSON]) -> AsyncGenerator[bytes, None]:
-    for line in lines:
-        yield gojson.encode(line) + b"\n"
+async def _unknown() -> AsyncGenerator[JSON, None]:
+    """Ollama reports within the stream that the registry has no such model."""
+    yield {"status": "pulling manifest"}
+    yield {"error": NO_MANIFEST}
+
+
+async def _pulled(state: SimulatorState, model: SimulatedModel) -> AsyncGenerator[JSON, None]:
+    """A download goes on where it broke off; a layer that is there already comes once, complete."""
+    layer = {"status": f"pulling {model.digest[:12]}", "digest": f"sha256:{model.digest}", "total": model.size}
+    yield {"status": "pulling manifest"}
+    if model.name in state.deleted:
+        step = max(1, model.size // PIECES)
+        for done in range(state.pulled.get(model.name, 0), model.size, step):
+            state.pulled[model.name] = done
+            yield {**layer, "completed": done} if done else layer
+            await asyncio.sleep(state.pace * PIECE_TOKENS)
+        state.pulled.pop(model.name, None)
+    yield {**layer, "completed": model.size}
+    for words in ("verifying sha256 digest", "writing manifest"):
+        yield {"status": words}
+    state.deleted.discard(model.name)
+    yield {"status": "success"}
+
+
+async def _encoded(lines: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(lines):
+        async for line in lines:
+            yield gojson.encode(line) + b"\n"

@@ -46,7 +46,7 @@ async def version(state: SimulatorState, client: Client, request: ReceivedReques
 
 async def tags(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/tags."""
-    return Response(gojson.encode({"models": [_tag(state.build(model)) for model in MODELS.values()]}))
+    return Response(gojson.encode({"models": [_tag(state.build(model)) for model in state.stored()]}))
 
 
 def _tag(model: SimulatedModel) -> JSON:
@@ -79,7 +79,7 @@ async def show(state: SimulatorState, client: Client, request: ReceivedRequest) 
     """POST /api/show."""
     try:
         given = body(request.body, SHOW)
-        model = model_of(given.get("model") or given.get("name") or "")
+        model = model_of(given.get("model") or given.get("name") or "", state.deleted)
     except RequestRejected as refused:
         return error(refused)
     return Response(gojson.encode(_shown(state.build(model))))
@@ -94,7 +94,7 @@ def _shown(model: SimulatedModel) -> JSON:
         "details": details(model),
         "model_info": gojson.as_map(info),
     }
-    # Servers before 0.6.4 leave the key out, which says nothing about the model.
+    # Servers before 0.6.4 omit the key, which is no claim about the model.
     known = {} if model.capabilities is None else {"capabilities": list(model.capabilities)}
     return {**shown, **known, "modified_at": model.modified_at}
 
@@ -105,7 +105,7 @@ def _openai_model(model: SimulatedModel, name: str) -> JSON:
 
 async def openai_models(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /v1/models."""
-    data = [_openai_model(model, f"{model.name}:latest") for model in MODELS.values()]
+    data = [_openai_model(model, f"{model.name}:latest") for model in state.stored()]
     return Response(gojson.encode({"object": "list", "data": data}) + b"\n", content_type=JSON_TYPE)
 
 
@@ -113,7 +113,7 @@ async def openai_model(state: SimulatorState, client: Client, request: ReceivedR
     """GET /v1/models/NAME."""
     name = request.path.removeprefix("/v1/models/")
     try:
-        model = model_of(name)
+        model = model_of(name, state.deleted)
     except RequestRejected as refused:
         return openai_error(str(refused), refused.status, "api_error")
     return Response(gojson.encode(_openai_model(model, name)) + b"\n", content_type=JSON_TYPE)

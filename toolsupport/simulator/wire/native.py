@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ from toolsupport.simulator.wire.chat import ChatRequest, ReplyStreamer, chunk, c
 NDJSON = "application/x-ndjson"
 
 
-# As Ollama says it where a model and its context do not fit into memory.
+# Ollama's message when a model and its context do not fit into memory.
 TOO_LARGE = "model requires more system memory ({:.1f} GiB) than is available ({:.1f} GiB)"
 TOKENS_PER_GIB = 2048
 
@@ -60,12 +60,12 @@ def body(data: bytes, kind: GoStruct) -> JSON:
     return value or {}
 
 
-def model_of(name: str) -> SimulatedModel:
+def model_of(name: str, deleted: Collection[str] = ()) -> SimulatedModel:
     """Return the model. Raises RequestRejected if there is none of that name."""
     if not is_name(name):
         raise RequestRejected("model is required")
     model = find(name)
-    if model is None:
+    if model is None or model.name in deleted:
         raise RequestRejected(f"model '{name}' not found", 404)
     return model
 
@@ -98,9 +98,9 @@ def chat_request(data: bytes) -> ChatRequest:
     )
 
 
-def admit(request: ChatRequest) -> tuple[SimulatedModel, ChatRequest]:
+def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[SimulatedModel, ChatRequest]:
     """Return the model and the request as it reaches the model. Raises RequestRejected if the server refuses."""
-    model = model_of(request.model)
+    model = model_of(request.model, deleted)
     if request.think and not model.thinks:
         raise RequestRejected(f"{gojson.text(request.model)} does not support thinking")
     if request.prompt.tools and model.refusal:
@@ -108,7 +108,7 @@ def admit(request: ChatRequest) -> tuple[SimulatedModel, ChatRequest]:
     for name, value in request.options.items():
         if name in OPTIONS and OPTIONS[name].fault(value, GoPath()):
             raise RequestRejected(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
-    # A model that can think does so unless it is told not to.
+    # A model that can think does so unless thinking is off.
     think = model.thinks and request.think is not False
     tools = request.prompt.tools if model.reads_tools else ()
     seen = replace(request, prompt=ModelInput(request.prompt.messages, tools, think))
@@ -122,12 +122,14 @@ def check_memory(model: SimulatedModel, request: ChatRequest) -> None:
         raise RequestRejected(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)
 
 
-async def speak(state: SimulatorState, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
+async def reply_chunks(
+    state: SimulatorState, client: Client, request: ChatRequest
+) -> JSON | AsyncGenerator[JSON, None]:
     """Return one complete chunk, or the chunks in a stream. Raises RequestRejected."""
     if not request.prompt.messages and request.keep_alive == 0:
-        state.memory.unload(model_of(request.model).name)
+        state.memory.unload(model_of(request.model, state.deleted).name)
         return chunk(request.model, {}, done=True, done_reason="unload")
-    model, request = admit(request)
+    model, request = admit(request, state.deleted)
     check_memory(model, request)
     clock = await load(state, client, request, model)
     if not request.prompt.messages:
@@ -136,14 +138,14 @@ async def speak(state: SimulatorState, client: Client, request: ChatRequest) -> 
     if request.render_only:
         rendered = {"rendered_template": render(request.prompt)}
         return {**chunk(request.model, {"role": ""}), "_debug_info": rendered}
-    spoken = ReplyStreamer(state, client, request, model, clock).speak()
-    return spoken if request.stream else await collect(spoken)
+    chunks = ReplyStreamer(state, client, request, model, clock).reply_chunks()
+    return chunks if request.stream else await collect(chunks)
 
 
 async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /api/chat."""
     try:
-        answer = await speak(state, client, chat_request(request.body))
+        answer = await reply_chunks(state, client, chat_request(request.body))
     except RequestRejected as refused:
         return error(refused)
     if isinstance(answer, AsyncGenerator):
@@ -151,9 +153,9 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
     return Response(gojson.encode(answer), 500 if "error" in answer else 200)
 
 
-async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(spoken):
-        async for piece in spoken:
+async def _lines(chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(chunks):
+        async for piece in chunks:
             yield gojson.encode(piece) + b"\n"
 
 

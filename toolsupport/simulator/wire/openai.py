@@ -17,7 +17,7 @@ from toolsupport.simulator.schemas import LEVELS, OPENAI
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, SimulatedCall
 from toolsupport.simulator.wire.chat import ChatRequest
-from toolsupport.simulator.wire.native import RequestRejected, body, speak, tool
+from toolsupport.simulator.wire.native import RequestRejected, body, reply_chunks, tool
 
 FINGERPRINT = "fp_ollama"
 JSON_TYPE = "application/json"
@@ -105,7 +105,7 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
         text = "EOF" if str(refused) == "missing request body" else str(refused)
         return error(text, 400, "invalid_request_error")
     try:
-        answer = await speak(state, client, asked)
+        answer = await reply_chunks(state, client, asked)
     except RequestRejected as refused:
         # The wrapper around the native handler calls every error of its own kind.
         return error(str(refused), refused.status, refused.kind, refused.code)
@@ -154,10 +154,10 @@ class ChunkConverter:
         frame = self._frame("chat.completion", native["model"])
         return {**frame, "choices": [choice], "usage": _usage(native)}
 
-    async def events(self, spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async def events(self, chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
         """Yield server-sent events; `[DONE]` comes only after a proper end."""
-        async with aclosing(spoken):
-            async for native in spoken:
+        async with aclosing(chunks):
+            async for native in chunks:
                 event = self.chunk(native)
                 yield _event(gojson.encode(event))
                 if native.get("done"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -11,6 +12,9 @@ from toolsupport.web import api_errors
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, DisallowedHost):
+        words = "An administrator can add the name in the address to TOOLSUPPORT_ALLOWED_HOSTS."
+        return _page(request, 400, "This site does not answer under this host name", words)
     return _page(request, 400, "That request could not be read", "Go back and try it again.")
 
 

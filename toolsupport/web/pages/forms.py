@@ -24,7 +24,7 @@ DECISIONS = (("yes", "Yes"), ("no", "No"), ("evidence", "Follow the evidence"))
 FEWEST_TOKENS, MOST_TOKENS = 512, 2_097_152
 WAIT_HELP = "In seconds, loading included; empty: as for every model."
 
-# What a choice is called → the option it stands for; the first leaves it to somebody else.
+# Form value → option; the first one leaves it unset.
 THINK = {"": None, "true": True, "false": False} | {level: level for level in THINK_LEVELS}
 THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
 SWITCH = {"": None, "true": True, "false": False}

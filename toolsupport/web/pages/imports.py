@@ -13,11 +13,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.core.user_models import MOST_BYTES
+from toolsupport.core.user_models import MOST_BYTES, MOST_ENTRIES
 from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services import user_models_files
 from toolsupport.web.view_permissions import AuthedRequest, requires
+
+ALL = "all"  # the value of the box that ticks every entry
 
 
 @require_http_methods(["GET", "POST"])
@@ -38,7 +40,7 @@ def take(request: AuthedRequest) -> HttpResponseBase:
 @requires(Action.ADMINISTER)
 def merge(request: AuthedRequest) -> HttpResponse:
     """Merge the file of a preview, with the selected options."""
-    ticks = MergeConsent(request.user.pk, _indexes(request.POST, "confirm"), _indexes(request.POST, "outrank"))
+    ticks = MergeConsent(request.user.pk, _ticked(request.POST, "confirm"), _ticked(request.POST, "outrank"))
     try:
         merged = user_models_files.merge(request.POST.get("file", ""), ticks)
     except (ConfigError, NotFound) as error:
@@ -62,7 +64,10 @@ def _sent(file: UploadedFile[Any] | None) -> bytes:
     return bytes(file.read(MOST_BYTES + 1))
 
 
-def _indexes(sent: QueryDict, name: str) -> frozenset[int]:
+def _ticked(sent: QueryDict, name: str) -> frozenset[int]:
+    """Return the indexes of the entries that were ticked one by one or all together."""
+    if ALL in sent.getlist(name):
+        return frozenset(range(MOST_ENTRIES))
     return frozenset(
         int(value) for value in sent.getlist(name) if value.isascii() and value.isdigit() and len(value) < 9
     )
@@ -77,5 +82,6 @@ def _counted(plans: Iterable[MergePlan]) -> dict[str, int]:
 
 def _page(request: AuthedRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
     if "plans" in said:
-        said = said | {"counted": _counted(said["plans"]), "ticks": any(plan.needs for plan in said["plans"])}
+        needs = {name: sum(name in plan.needs for plan in said["plans"]) for name in ("confirm", "outrank")}
+        said = said | {"counted": _counted(said["plans"]), "needs": needs, "ticks": any(needs.values())}
     return render(request, "toolsupport/imports.html", said, status=status)

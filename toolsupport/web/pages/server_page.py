@@ -16,6 +16,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import server_edits, servers
 from toolsupport.registry.servers.server_edits import ServerChange
 from toolsupport.services import refresh
+from toolsupport.web.pages import server_upkeep
 from toolsupport.web.pages.form_page import board
 from toolsupport.web.pages.server_forms import ServerEditForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -34,7 +35,7 @@ def shown(request: AuthedRequest, server_id: int) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def edit(request: AuthedRequest, server_id: int) -> HttpResponse:
     """Change a server, which is asked at once."""
-    form = ServerEditForm(request.POST, has_key=servers.shown(server_id).has_key)
+    form = ServerEditForm(request.POST, has_key=True)
     if not _saved(form, server_id, int(request.user.pk)):
         return _answer(request, server_id, {"form": form})
     asked = async_to_sync(refresh.refresh)(server_id)
@@ -45,7 +46,7 @@ def edit(request: AuthedRequest, server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def remove(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Remove a server: the page with the button has said what happens to its models."""
+    """Remove a server; the page with the button has explained the effect on its models."""
     servers.shown(server_id)
     try:
         name = server_edits.remove(server_id, int(request.user.pk))
@@ -69,7 +70,7 @@ def _saved(form: ServerEditForm, server_id: int, actor: int) -> bool:
 def _answer(request: AuthedRequest, server_id: int, said: dict[str, Any]) -> HttpResponse:
     server = servers.shown(server_id)
     context = {
-        "server": server,
+        **server_upkeep.context(server),
         "form": ServerEditForm.of(server),
         "changes": audit_log.of(server_edits.subject(server_id))[:LATEST],
         **said,

@@ -9,14 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
 from tests import databases
 from tests.serving import ADMIN, ROOT, Site, prepare, sign_in
+from toolsupport.services import database_upgrade
 
 
 @pytest.fixture
@@ -79,22 +83,74 @@ def older(site: Site) -> str:
     return newest[1]
 
 
-def test_an_older_sqlite_file_is_copied_before_it_is_brought_up_to_date(kept: Site) -> None:
-    newest = older(kept)
+# Runs the command where no file may grow beyond a size: a write then fails, or the system kills the process in it.
+LIMITED = """
+import resource, signal, sys
+from django.core.management import execute_from_command_line
+resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))
+signal.signal(signal.SIGXFSZ, signal.{then})
+execute_from_command_line(["manage.py", "serve", "--port", "{port}"])
+"""
+
+
+def limited(site: Site, then: str) -> subprocess.CompletedProcess[str]:
+    code = LIMITED.format(bytes=256 * 1024, then=then, port=site.port)
+    environ = site.environ() | {"DJANGO_SETTINGS_MODULE": "toolsupport.config.settings"}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60)
+
+
+@contextmanager
+def full_disk(folder: Path) -> Iterator[bool]:
+    """A disk of 256 KiB at this folder, where this user may mount one."""
+    folder.mkdir(exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k,mode=0700", "tmpfs", str(folder)]
+    mounted = subprocess.run(mount, capture_output=True).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_an_older_sqlite_file_is_copied_before_it_is_brought_up_to_date_or_stays_as_it_was(kept: Site) -> None:  # P2
+    newest, copies = older(kept), kept.directory / "backups"
+    applied = "SELECT count(*) FROM django_migrations WHERE name = ?"
+    copies.write_text("in the way")
+    assert "could not be copied" in refused(kept)
+    copies.unlink()
+    with full_disk(copies) as mounted:
+        if mounted:
+            assert "could not be copied" in refused(kept)
+            assert list(copies.iterdir()) == []
+    failed = limited(kept, "SIG_IGN")
+    assert failed.returncode == 1 and "could not be copied" in failed.stderr and "Traceback" not in failed.stderr
+    assert list(copies.iterdir()) == []
+    assert limited(kept, "SIG_DFL").returncode == -signal.SIGXFSZ
+    assert [file.suffix for file in copies.iterdir() if "journal" not in file.name] == [".unfinished"]
+    assert kept.rows(applied, newest) == [(0,)]
     kept.start()
     stop(kept)
-    applied = "SELECT count(*) FROM django_migrations WHERE name = ?"
     assert kept.rows(applied, newest) == [(1,)]
-    [copy] = (kept.directory / "backups").glob("*.sqlite3")
-    assert copy.stat().st_mode & 0o077 == 0
+    [copy] = copies.iterdir()
+    assert copy.suffix == ".sqlite3" and copy.stat().st_mode & 0o077 == 0
     assert databases.rows(f"sqlite:///{copy}", applied, newest) == [(0,)]
+    log = (kept.directory / "serve.log").read_text()
+    assert len([line for line in log.splitlines() if "never finished" in line]) == 1
 
 
-def test_nothing_is_changed_where_the_copy_cannot_be_made(kept: Site) -> None:
-    newest = older(kept)
-    (kept.directory / "backups").write_text("in the way")
-    assert "could not be copied" in refused(kept)
-    assert kept.rows("SELECT name FROM django_migrations WHERE name = ?", newest) == []
+def test_two_copies_of_one_moment_are_two_files(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2026, 11, 3, tzinfo=UTC))
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript("CREATE TABLE part (name TEXT); INSERT INTO part VALUES ('bolt');")
+        held = SimpleNamespace(connection=database, ensure_connection=lambda: None)
+        monkeypatch.setattr(database_upgrade, "connection", held)
+        copies = {database_upgrade.copy_sqlite() for _ in range(3)}
+    assert len(copies) == 3
+    for copy in copies:
+        assert databases.rows(f"sqlite:///{copy}", "SELECT name FROM part") == [("bolt",)]
+        assert copy.stat().st_mode & 0o077 == 0
 
 
 def test_a_database_of_a_newer_version_is_refused_in_words(kept: Site) -> None:

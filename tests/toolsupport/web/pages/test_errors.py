@@ -1,4 +1,4 @@
-"""The pages that say why something cannot be shown."""
+"""The error pages."""
 
 from __future__ import annotations
 
@@ -65,3 +65,9 @@ def test_what_broke_is_in_the_log_without_its_secrets_and_not_on_the_page(
     assert answer.status_code == 500 and "canary" not in answer.content.decode()
     lines = [JsonFormatter().format(record) for record in caplog.records]
     assert any("RuntimeError" in line for line in lines) and "canary" not in str(lines)
+
+
+def test_a_wrong_host_name_is_explained(client: Client) -> None:
+    for path in ("/", "/v1/models"):
+        answer = client.get(path, headers={"Host": "other.example"})
+        assert answer.status_code == 400 and "TOOLSUPPORT_ALLOWED_HOSTS" in answer.content.decode()

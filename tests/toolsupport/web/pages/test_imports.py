@@ -108,3 +108,15 @@ def test_only_administrators_import(client: Client, who: str, request: pytest.Fi
     assert client.get("/models/import/").status_code == 403
     assert upload(client, b"{}").status_code == 403
     assert client.post("/models/import/merge/", {"file": "0" * 64, "confirm": "0"}).status_code == 403
+
+
+def test_many_models_are_merged_with_a_tick_for_each_or_with_one_for_all(client: Client, bob: User) -> None:  # M6
+    client.force_login(bob)
+    for name, many, ticks in (("each", 1000, [str(number) for number in range(1000)]), ("all", 3, ["all"])):
+        data = json.dumps({"user_models": [ENTRY | {"id": f"{name}:{number}"} for number in range(many)]}).encode()
+        token = upload(client, data).headers["Location"].split("=")[1]
+        if ticks == ["all"]:
+            assert "Confirm all 3" in client.get(f"/models/import/?file={token}").content.decode()
+        merged = client.post("/models/import/merge/", {"file": token, "confirm": ticks}).content.decode()
+        assert f"Merged: 0 known, {many} new" in merged
+    assert Override.objects.filter(actor=bob, proposed=False).count() == 1003

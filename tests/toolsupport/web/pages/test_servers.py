@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.markup import flat
 from tests.toolsupport.stand_in import Servers
-from toolsupport.core.errors import ConfigError
-from toolsupport.core.types import ChatSettings
-from toolsupport.models import Server
-from toolsupport.providers import ModelReport, ServerReport
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError, RequestRefused
+from toolsupport.core.pull_progress import PullReader
+from toolsupport.core.types import ChatSettings, Endpoint
+from toolsupport.models import ModelPull, Server
+from toolsupport.providers import ModelReport, RunningModel, ServerReport
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.models import picker, request_context
 from toolsupport.registry.people import audit_log
-from toolsupport.registry.servers import key_encryption, missing_flags, servers
+from toolsupport.registry.servers import key_encryption, missing_flags, pulls, servers
 from toolsupport.registry.servers.servers import NewServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -237,3 +241,88 @@ def test_a_silent_server_shows_when_it_is_asked_again(client: Client, bob: User,
     client.post(f"/servers/{server.pk}/check/")
     changed = client.get(status, headers=HTMX)
     assert changed.headers["HX-Retarget"] == f"#server-{server.pk}" and "Online</span>" in flat(_text(changed))
+
+
+# -- the models of one server -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> dict[str, RunningModel]:
+    """What every server has in memory; `delete` and `unload` take it away."""
+    held = {"m:1b": RunningModel("m:1b", 5_000_000_000, 2_000_000_000, timezone.now() + timedelta(minutes=4), 8192)}
+
+    async def running(endpoint: Endpoint) -> tuple[RunningModel, ...]:
+        return tuple(held.values())
+
+    async def taken(endpoint: Endpoint, name: str) -> None:
+        if name not in held:
+            raise RequestRefused("The server does not have this model: “<b>no</b>”.", kind="model_missing")
+        del held[name]
+
+    monkeypatch.setattr(providers, "running", running)
+    monkeypatch.setattr(providers, "unload", taken)
+    monkeypatch.setattr(providers, "delete", taken)
+    return held
+
+
+def test_only_administrators_see_or_change_the_models_of_a_server(
+    client: Client, alice: User, charlie: User, in_memory: dict[str, RunningModel]
+):  # M10
+    server = ServerFactory()
+    for person in (alice, charlie):
+        client.force_login(person)
+        assert client.get(f"/servers/{server.pk}/models/").status_code == 403
+        for deed in ("pull", "cancel", "delete", "unload"):
+            sent = {"deed": deed, "name": "m:1b"}
+            assert client.post(f"/servers/{server.pk}/models/act/", sent).status_code == 403
+    assert "m:1b" in in_memory and not ModelPull.objects.exists()
+
+
+def test_bob_pulls_a_model_and_its_progress_survives_a_reload(
+    client: Client, bob: User, in_memory: dict[str, RunningModel]
+):  # M10
+    server = ServerFactory(name="Box")
+    client.force_login(bob)
+    act, part = f"/servers/{server.pk}/models/act/", f"/servers/{server.pk}/models/?part=pulls"
+    page = flat(_text(client.post(act, {"deed": "pull", "name": "qwen3:8b"}, headers=HTMX)))
+    assert "Waiting" in page and "Cancel qwen3:8b" in page and 'hx-trigger="every 1s"' in page
+    claimed = pulls.claim("worker")
+    assert claimed is not None
+    read = PullReader("downloading")
+    read.feed(b'{"status":"pulling a","digest":"sha256:a","total":5000000000,"completed":1200000000}')
+    assert pulls.progress(claimed.id, "worker", read)
+    for shown in (client.get(part, headers=HTMX), client.get(f"/servers/{server.pk}/")):
+        page = flat(_text(shown))
+        assert "Downloading: 1.2 GB of 5.0 GB" in page and 'value="24"' in page and "HX-Trigger" not in shown.headers
+    page = flat(_text(client.post(act, {"deed": "cancel", "name": "qwen3:8b"}, headers=HTMX)))
+    assert "Cancelled" in page and "Resume qwen3:8b" in page and "every 1s" not in page
+    assert not pulls.progress(claimed.id, "worker", read), "its process stops"
+    assert client.get(part, headers=HTMX).headers["HX-Trigger"] == "models-changed"
+    client.post(act, {"deed": "pull", "name": "qwen3:8b"})
+    assert ModelPull.objects.get().status == "queued", "the same download goes on"
+    assert "without spaces" in _text(client.post(act, {"deed": "pull", "name": "a b"}, headers=HTMX))
+
+
+def test_bob_deletes_and_unloads_and_a_foreign_error_is_quoted_and_escaped(
+    client: Client, bob: User, in_memory: dict[str, RunningModel]
+):  # M10
+    server = ServerFactory(name="Box")
+    model = ModelProfileFactory(name="m:1b", server=server, size_bytes=5_000_000_000)
+    client.force_login(bob)
+    act = f"/servers/{server.pk}/models/act/"
+    page = flat(_text(client.get(f"/servers/{server.pk}/")))
+    assert "5.0 GB · 2.0 GB on graphics cards · context 8,192 · unloaded in 4 min" in page
+    assert "Deleting m:1b frees its space" in page
+    page = flat(_text(client.post(act, {"deed": "unload", "name": "m:1b"}, headers=HTMX)))
+    assert "m:1b was unloaded." in page and "No model is in memory." in page
+    page = _text(client.post(act, {"deed": "delete", "name": "m:1b"}, headers=HTMX))
+    assert "“&lt;b&gt;no&lt;/b&gt;”" in page
+    in_memory["m:1b"] = RunningModel("m:1b", 1, 0, None)
+    page = flat(_text(client.post(act, {"deed": "delete", "name": "m:1b"}, headers=HTMX)))
+    assert "m:1b was deleted" in page and "The server lists no models." in page
+    model.refresh_from_db()
+    assert model.gone_since is not None
+    assert [change.reason for change in audit_log.of(f"server {server.pk}")] == [
+        "Deleted m:1b from Box.",
+        "Unloaded m:1b on Box.",
+    ]

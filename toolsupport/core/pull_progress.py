@@ -1,0 +1,89 @@
+"""Reads the progress of a download from the lines of an Ollama server, and states its errors in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from toolsupport.core.quotation import quoted
+
+STEPS = {
+    "": "Waiting",
+    "manifest": "Reading the manifest",
+    "downloading": "Downloading",
+    "verifying": "Verifying",
+    "writing": "Saving",
+}
+BROKEN_OFF = "The connection to the server broke off. Resume to go on."
+
+# What Ollama writes, with what a person can do about it; the first row that fits counts.
+ERRORS = (
+    (r"no space left|not enough space|disk quota", "The disk of the server is full. Make room, then resume."),
+    (r"newer version of ollama|\b412\b", "This model needs a newer version of Ollama."),
+    (r"file does not exist|manifest unknown|\b404\b", "The registry has no model of this name. Check name and tag."),
+    (r"invalid model name|invalid model path|name \S{1,200} is invalid", "This is not a valid model name."),
+    (r"digest mismatch", "The downloaded data were damaged. Resume to download them again."),
+    (r"unauthorized|access denied|denied|\b40[13]\b", "The registry denies access to this model."),
+    (
+        r"no such host|dial tcp|i/o timeout|connection re|network is unreachable|tls|max retries|proxy|unexpected eof",
+        "The server does not reach the registry. Check its network, then resume.",
+    ),
+)
+
+
+@dataclass(slots=True)
+class PullReader:
+    """One download. `completed` and `total` are the bytes of all layers seen so far; Ollama names each layer."""
+
+    step: str = ""
+    done: bool = False
+    error: str = ""
+    _layers: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def completed(self) -> int:
+        return sum(completed for completed, _ in self._layers.values())
+
+    @property
+    def total(self) -> int:
+        return sum(total for _, total in self._layers.values())
+
+    def feed(self, line: bytes) -> None:
+        """Read one line; a line that is no object of a download changes nothing."""
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(said, dict):
+            return
+        if said.get("error"):
+            self.error = explained(str(said["error"]))
+            return
+        self._status(str(said.get("status") or ""))
+        digest, total = said.get("digest"), _bytes(said.get("total"))
+        if isinstance(digest, str) and total:
+            # A layer that is there already comes once, complete.
+            self._layers[digest[:100]] = (min(_bytes(said.get("completed")), total), total)
+
+    def _status(self, status: str) -> None:
+        self.done = self.done or status == "success"
+        if status == "pulling manifest":
+            self.step = "manifest"
+        elif status.startswith("pulling "):
+            self.step = "downloading"
+        elif status.startswith("verifying"):
+            self.step = "verifying"
+        elif status.startswith(("writing", "removing")):
+            self.step = "writing"
+
+
+def explained(words: str) -> str:
+    """Return what a person can do about an error, with the server's own words quoted."""
+    plain = words[:1000].lower()
+    advice = next((advice for pattern, advice in ERRORS if re.search(pattern, plain)), "The server could not pull it.")
+    return f"{advice} Server: {quoted(words)}."
+
+
+def _bytes(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
