@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +30,8 @@ class HistoryMessage:
     content: str = ""
     calls: tuple[SimulatedCall, ...] = ()
     name: str = ""
+    # Not part of the text from which ids of calls are derived.
+    images: tuple[bytes, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import replace
@@ -80,7 +81,8 @@ def said(value: Any) -> HistoryMessage:
     functions = [(call or {}).get("function") or {} for call in message.get("tool_calls") or []]
     calls = tuple(SimulatedCall(function.get("name") or "", function.get("arguments") or {}) for function in functions)
     role = (message.get("role") or "").lower()
-    return HistoryMessage(role, message.get("content") or "", calls, message.get("tool_name") or "")
+    images = tuple(b64decode(image) for image in message.get("images") or [])
+    return HistoryMessage(role, message.get("content") or "", calls, message.get("tool_name") or "", images)
 
 
 def chat_request(data: bytes) -> ChatRequest:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import json
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -23,6 +26,7 @@ FINGERPRINT = "fp_ollama"
 JSON_TYPE = "application/json"
 SSE = "text/event-stream"
 GO_KINDS = {bool: "bool", int: "float64", float: "float64", dict: "map[string]interface {}", type(None): "<nil>"}
+DATA_URL = re.compile(r"data:image/(?:jpeg|jpg|png|webp|gif);base64")
 # The options OpenAI names otherwise.
 OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperature", "top_p": "top_p"}
 
@@ -70,8 +74,20 @@ def said(value: Any) -> HistoryMessage:
     calls = tuple(
         SimulatedCall(function.get("name") or "", arguments(function.get("arguments"))) for function in functions
     )
-    role = (message.get("role") or "").lower()
-    return HistoryMessage(role, text_of(message.get("content"), given), calls, message.get("name") or "")
+    role, content = (message.get("role") or "").lower(), message.get("content")
+    images = tuple(filter(None, map(image, content))) if isinstance(content, list) else ()
+    return HistoryMessage(role, text_of(content, given), calls, message.get("name") or "", images)
+
+
+def image(value: Any) -> bytes:
+    """Return the bytes of a part that is an image in a data URL; every other part gives none."""
+    given = value.get("image_url") if isinstance(value, dict) else None
+    url = given.get("url") if isinstance(given, dict) else given
+    kind, _, data = url.partition(",") if isinstance(url, str) else ("", "", "")
+    try:
+        return base64.b64decode(data, validate=True) if DATA_URL.fullmatch(kind) else b""
+    except binascii.Error:
+        return b""
 
 
 def think(effort: str | None) -> bool | str | None:
