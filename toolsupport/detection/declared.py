@@ -6,7 +6,7 @@ import asyncio
 
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
-from toolsupport.core.events import Failed
+from toolsupport.core.events import Failed, TextDelta
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
@@ -26,7 +26,7 @@ async def run(runner: ProbeRunner) -> None:
         reply.failed = Failed("unreachable", why)
         await runner.note(ASKED, reply, TrialOutcome("declared", "failed", why))
         return
-    reply.text = ", ".join(details.capabilities or ())
+    reply.take(TextDelta(", ".join(details.capabilities or ())))
     if "thinking" in (details.capabilities or ()):
         runner.thinks = runner.declared_thinking = True
     await runner.note(ASKED, reply, TrialOutcome("declared", *_told(details.capabilities, details.unsaid)))

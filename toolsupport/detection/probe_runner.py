@@ -30,7 +30,7 @@ SHORTEST = 0.05  # seconds in which no model answers
 THINKING_STRETCH = 4.0
 THINKING_TOKENS = 4096
 # Seconds of an answer → how many trials of a side finding have to agree: what is cheap is sampled more.
-AGREEING = ((0.5, 4), (float("inf"), 3))
+AGREEING = ((2.0, 6), (float("inf"), 5))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import asyncio
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.detection.probe_prompts import GREETING, TICKET, TOOLS
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -26,7 +27,7 @@ async def run(runner: ProbeRunner) -> None:
         inside = shown.proves or TICKET.name in shown.text
         why = f"The tools {'are' if inside else 'are not'} in the prompt, by the server's {shown.by}."
         outcome = TrialOutcome("rendered", "right" if inside else "no_call", why, subject=shown.by)
-        await runner.note(question, ProbeReply(text=shown.text), outcome)
+        await runner.note(question, ProbeReply(ReplyBuilder(shown.text)), outcome)
     elif runner.bare is not None and runner.greeted is not None:
         await runner.note(question, runner.greeted, _by_tokens(runner.bare, runner.greeted))
 

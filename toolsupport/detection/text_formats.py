@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.events import CallReady
+from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.format_choice import CODE, READ_ONLY
-from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
+from toolsupport.core.reply_builder import ReplyBuilder
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolSpec
 from toolsupport.core.verdicts import format_settled, format_works
 from toolsupport.detection.code_mode_calls import calls_in
@@ -88,9 +90,10 @@ def _is_mark(mark: str) -> bool:
 
 def _reads(name: str, text: str) -> bool:
     tools = _offered(name)
-    reader = parser(name, tools)
-    events = [*reader.feed(text), *reader.flush()]
-    calls = [event.call for event in events if isinstance(event, CallReady)]
+    reader, reply = ReplyReader(name, tools), ReplyBuilder()
+    for event in reader.hear([TextDelta(text), Finished("stop")]):
+        reply.take(event)
+    calls = [event.call for event in reply.calls if isinstance(event, CallReady)]
     if name == CODE:
         return any(calls_in(call.arguments.get("code"), TICKET) for call in calls)
     return any(call.name == TICKET.name for call in calls)

@@ -128,3 +128,12 @@ def test_a_model_that_writes_programs_reads_of_the_functions_that_they_have(alic
     assert told == set(python_execution.functions(context)) and {"read_file", "box__ask"} <= told
     # Another format may come before this one in a turn: bash is part of that one only.
     assert "bash(" not in FORMATS["code_mode"].instructions([BUILTINS["bash"].spec])
+
+
+# T7
+def test_a_tool_of_a_server_needs_no_search_where_a_program_calls_it(alice: User, tool: McpTool) -> None:
+    model = conversation(alice).profile_id
+    assert model is not None
+    for wanted in ("box__ask", "read_file"):
+        offered = {spec.name for spec in turn_settings.briefing_without_chat(model, alice.pk, wanted).brief.tools}
+        assert ("box__ask" in offered) is (wanted == "box__ask")
