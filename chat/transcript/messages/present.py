@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
-from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
+from chat.models import Conversation, Message, Question, ToolRun, Turn
+from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.tools import BUILTINS
 from chat.transcript.messages import attachments, markdown
 from chat.transcript.messages.view_models import (
@@ -98,7 +99,7 @@ def message(
 def _without_unreadable(text: str, runs: Iterable[ToolRun]) -> str:
     """Return an answer's text without unreadable calls: their cards show the model's text."""
     for run in runs:
-        if run.status == "rejected" and run.raw and run.format in FORMATS:
+        if run.status == CallStatus.REJECTED and run.raw and run.format in FORMATS:
             text = text.replace(run.raw, "", 1)
     return text if text.strip() else ""
 
@@ -111,7 +112,7 @@ def _images(row: Message) -> ShownImages | None:
 
 def _ending(turn: Turn) -> str:
     """Return how a turn ended if unsuccessful; a done turn with a reason was ended by a limit."""
-    if turn.status == "done":
+    if turn.status == TurnStatus.DONE:
         return "limit" if turn.reason else ""
     return turn.status
 
@@ -148,7 +149,7 @@ def call(run: ToolRun, inner: Iterable[ToolRun] = ()) -> ShownCall:
         error=run.error,
         repairs=tuple(run.repairs),
         raw=run.raw,
-        question=_open_question(run) if run.status == "waiting" else None,
+        question=_open_question(run) if run.status == CallStatus.WAITING else None,
         asked_arguments=dict(_mapping(run.asked_arguments)),
         inner=tuple(call(one) for one in inner),
         program=str(run.program_id or ""),

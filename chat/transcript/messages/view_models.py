@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from chat.statuses import UNFINISHED, CallStatus, TurnStatus
 from toolsupport.core import format_choice
 from toolsupport.registry.models.picker_rows import ShownModel
 
@@ -63,7 +64,7 @@ class ShownCall:
     @property
     def repeatable(self) -> bool:
         """Whether it has ended and can be run again; a program's call runs only with its program."""
-        return self.status not in ("pending", "waiting", "running", "rejected") and not self.program
+        return self.status not in (*UNFINISHED, CallStatus.REJECTED) and not self.program
 
     @property
     def asks(self) -> bool:
@@ -167,7 +168,7 @@ class ShownMessage:
     @property
     def may_go_on(self) -> bool:
         """Whether it ended early without an error, so that it can be continued."""
-        return self.ended in ("stopped", "interrupted", "model_changed", "limit")
+        return self.ended in (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED, "limit")
 
 
 @dataclass(frozen=True, slots=True)

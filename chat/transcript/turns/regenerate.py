@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chat.models import Conversation, Message
+from chat.statuses import TurnStatus
 from chat.transcript.conversations.conversations import keep_first_choice
 from chat.transcript.settings import turn_settings
 from chat.transcript.settings.turn_settings import ChatRequestContext
@@ -15,7 +16,7 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.types import Role
 from toolsupport.registry.models import picker
 
-UNFINISHED = ("stopped", "interrupted", "model_changed")
+UNFINISHED = (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED)
 
 
 def _as_set(conversation: Conversation) -> ChatRequestContext:
@@ -96,7 +97,7 @@ class RegenerateRequest:
 
 def may_go_on(status: str, reason: str) -> bool:
     """Return True for an answer that ended early without an error: stopped, interrupted, another model, a limit."""
-    return status in UNFINISHED or (status == "done" and bool(reason))
+    return status in UNFINISHED or (status == TurnStatus.DONE and bool(reason))
 
 
 def _last_answer(conversation: Conversation) -> Message | None:
