@@ -19,6 +19,7 @@ from tests.factories import (
     ServerFactory,
     UserFactory,
 )
+from toolsupport.models import Family
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
 from toolsupport.registry.knowledge import event_log
@@ -96,6 +97,7 @@ KINDS = {
     "mcp_server_id": shared(lambda: McpServerFactory().pk),
     "mcp_tool_id": shared(lambda: McpToolFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
+    "family_id": shared(lambda: Family.objects.create(name=uuid.uuid4().hex, patterns=[uuid.uuid4().hex]).pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
 }
 

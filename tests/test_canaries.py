@@ -1,4 +1,4 @@
-"""Twelve secrets are planted in a running site, and looked for wherever somebody could read."""
+"""Twelve secrets are planted in a running site, and searched wherever people could read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of documentation say of each other, and of what can be counted, is so."""
+"""Statements of the documentation about itself, and about anything countable, are true."""
 
 from __future__ import annotations
 

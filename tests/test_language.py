@@ -35,6 +35,8 @@ IN_CODE = re.compile(rf"\b(?:{'|'.join([*WORDS, *SPEECH, *ARCHAIC, *METAPHORS])}
 ALLOWED = ('like "the file says:"', "The server says")
 # Code is quoted as it is: `nobody` is a user of the system.
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+# Names that were replaced by the usual ones: writer, revocation, runner, executor, preferences.
+RETIRED = {"clerk", "doorman", "lab", "hands", "ear", "wishes", "desk"}
 LOGGERS = {"log", "logger"}
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 
@@ -114,6 +116,22 @@ def test_an_odd_sentence_is_found(text: str) -> None:
 )
 def test_a_real_use_is_left(text: str) -> None:
     assert list(banned(text)) == []
+
+
+def test_names_are_the_usual_ones() -> None:
+    found = {
+        f"{source.path}: {name}"
+        for source in house.sources("toolsupport", "chat")
+        for node in ast.walk(source.tree)
+        for name in (
+            getattr(node, "id", ""),
+            getattr(node, "attr", ""),
+            getattr(node, "arg", ""),
+            getattr(node, "name", ""),
+        )
+        if str(name).strip("_") in RETIRED
+    }
+    assert found == set()
 
 
 def test_docstrings_and_comments_are_found() -> None:

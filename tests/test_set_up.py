@@ -1,4 +1,4 @@
-"""What the repository says about itself agrees with what it is: lock, versions, README, Makefile."""
+"""Statements of the repository about itself are true: lock, versions, README, Makefile."""
 
 from __future__ import annotations
 

@@ -5,11 +5,13 @@ the capabilities once more, and the codec refuses on its own. If the server refu
 follows, and the request is repeated without them; a probe gets the event and the failure. A server that refuses tools
 together with streaming is asked again with tools and without streaming. If the server could not parse a call of its
 model, the model gets the error and is asked again, at most twice, whatever part of its reply was seen: the reply
-continues, and calls of the failed attempt do not count.
+continues, and calls of the failed attempt do not count. A model without the ability to think is not asked to; if the
+server refuses thinking all the same, the request is repeated without that setting.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -41,6 +43,8 @@ from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, Reque
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled
+# Ollama: “"gemma:2b" does not support thinking”.
+NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
@@ -92,7 +96,7 @@ class _ExchangeState:
     def __post_init__(self) -> None:
         self.messages = self.question
 
-    def heard(self, events: Sequence[Event]) -> None:
+    def record(self, events: Sequence[Event]) -> None:
         for event in events:
             self.reply.take(event)
 
@@ -111,25 +115,44 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
-    listener.know_results(results.hold)
-    sent = (endpoint, request) if asking.recorder is None else (endpoint, request, asking.recorder)
-    async with aclosing(providers.stream(*sent)) as batches:
+    listener.set_result_check(results.hold)
+    async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
             trouble = _trouble(batch[-1], brief)
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
                 continue
-            heard = [
+            checked_events = [
                 _checked(event, brief.callable, before)
                 for event in listener.hear(batch)
                 if _meant(event, brief, results)
             ]
-            asking.heard(heard)
+            asking.record(checked_events)
             if isinstance(trouble, CallGarbled):
-                heard = _unreadable(heard, trouble, asking)
-            if heard:
-                yield heard
+                checked_events = _unreadable(checked_events, trouble, asking)
+            if checked_events:
+                yield checked_events
+
+
+async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
+    """Send the request; where its server refuses to have the model think, without that setting."""
+    sent = (endpoint,) if asking.recorder is None else (endpoint, asking.recorder)
+    for attempt in (request, replace(request, think=None)):
+        denied = False
+        async with aclosing(providers.stream(sent[0], attempt, *sent[1:])) as batches:
+            async for batch in batches:
+                denied = attempt.permit is not Permit.PROBE and _denies_thinking(batch[-1], attempt)
+                if not denied:
+                    yield batch
+        if not denied:
+            return
+
+
+def _denies_thinking(event: Event, request: Request) -> bool:
+    if not isinstance(event, Failed) or event.status != 400 or not request.think:
+        return False
+    return bool(NO_THINKING.search(classify(400, event.body).message))
 
 
 def _begins_inside(brief: RequestSpec) -> bool | None:
@@ -140,15 +163,15 @@ def _begins_inside(brief: RequestSpec) -> bool | None:
     return False if thinks_never else brief.begins_inside
 
 
-def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
+def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
     """End an attempt with an unreadable call: return its events, and how the reply continues."""
     metrics.GARBLED.inc()
-    told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
-    failed = next(event for event in heard if isinstance(event, Failed))
+    told = [event for event in checked_events if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
+    failed = next(event for event in checked_events if isinstance(event, Failed))
     if asking.garbled >= retry_prompts.MOST_RETRIES:
         return [*told, retry_prompts.given_up(failed, garbled)]
     apart: list[Event] = [TextDelta("\n\n")] if asking.reply.text and not asking.reply.text.endswith("\n") else []
-    asking.heard(apart)
+    asking.record(apart)
     return [*told, *apart, garbled]
 
 
@@ -185,12 +208,18 @@ def make_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request
         messages=prompt.messages(brief, messages),
         tools=brief.tools if brief.format == "native" else (),
         options=prompt.options(brief, messages),
-        think=brief.think,
+        think=_think(brief),
         keep_alive=brief.keep_alive,
         stream=brief.stream,
         supports_tools=brief.capabilities["tools"].value,
         permit=brief.permit,
     )
+
+
+def _think(brief: RequestSpec) -> bool | str | None:
+    """Return the setting to send. Ollama refuses `think` for a model without that ability."""
+    lacks = brief.capabilities["thinking"].value is False and brief.permit is not Permit.PROBE
+    return None if brief.think and lacks else brief.think
 
 
 def _trouble(event: Event, brief: RequestSpec) -> Trouble | None:

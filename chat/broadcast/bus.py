@@ -31,7 +31,7 @@ class RedisBus:
 
     def __init__(self, owner: str, hear: Callable[[BusMessage], None]) -> None:
         self.owner = owner
-        self._hear = hear
+        self._on_message = hear
         self._layer: Any = get_channel_layer()
         self._out: asyncio.Queue[tuple[str, BusMessage]] = asyncio.Queue(MOST_WAITING)
         self._channel: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -79,7 +79,7 @@ class RedisBus:
 
     def _take(self, message: BusMessage) -> None:
         if message["from"] != self.owner:
-            self._hear(message)
+            self._on_message(message)
         elif message.get("joined") in self._joined:
             self._joined[message["joined"]].set()
 

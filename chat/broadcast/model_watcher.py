@@ -36,18 +36,18 @@ class ModelWatcher:
             return
         seen = await in_database(model_news.look)(here)
         for conversation, profile in seen.models.items():
-            await self._tell_tests(conversation, [test for test in seen.tests if test.profile == profile])
-        await self._tell_decisions(seen)
+            await self._send_tests(conversation, [test for test in seen.tests if test.profile == profile])
+        await self._send_decisions(seen)
 
-    async def _tell_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
+    async def _send_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
         for test in tests:
             known = self._steps.get((conversation, test.id))
             if known is None or "" not in known:
-                self._tell_steps(conversation, test)
+                self._send_steps(conversation, test)
                 if not test.open:
                     self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
 
-    def _tell_steps(self, conversation: str, test: ShownDetection) -> None:
+    def _send_steps(self, conversation: str, test: ShownDetection) -> None:
         """Send the steps that changed since the last look; the end is a step without a name."""
         known = self._steps.setdefault((conversation, test.id), {})
         steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
@@ -59,7 +59,7 @@ class ModelWatcher:
                 self._listeners.tell(conversation, frames.DetectionProgressFrame(test.id, name, state, detail))
         known.update(steps)
 
-    async def _tell_decisions(self, seen: NewsSnapshot) -> None:
+    async def _send_decisions(self, seen: NewsSnapshot) -> None:
         """Send new decisions, except for a newly watched model: its pages have just read the present state."""
         profiles = set(seen.models.values())
         fresh = {

@@ -54,7 +54,7 @@ class PeerBroadcaster:
 
     def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
-        self.relay = bus.RedisBus(owner, self._hear)
+        self.relay = bus.RedisBus(owner, self._on_message)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Delta]] = defaultdict(list)
@@ -119,11 +119,11 @@ class PeerBroadcaster:
         while True:
             await asyncio.sleep(RENEWED_SECONDS)
             try:
-                await self.tell_tails()
+                await self.send_tails()
             except Exception as error:
                 log.error("could not send pages the state of their conversations: %s", error)
 
-    async def tell_tails(self) -> None:
+    async def send_tails(self) -> None:
         """Send the newest number of each conversation that did not change since the last call, once."""
         found = await in_database(process_lists.standings)(self.here.listeners.conversations())
         for conversation, standing in found.items():
@@ -141,12 +141,12 @@ class PeerBroadcaster:
             self._send_text(follower, conversation, grown)
 
     def _send_text(self, follower: str, conversation: str, told: list[Any]) -> None:
-        said = [{"kind": frame.type, **asdict(frame)} for frame in told]
-        self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=said)
+        payload = [{"kind": frame.type, **asdict(frame)} for frame in told]
+        self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=payload)
 
     # -- messages of other processes --
 
-    def _hear(self, message: BusMessage) -> None:
+    def _on_message(self, message: BusMessage) -> None:
         HEARD[message["type"]](self, message)
 
     def _thing(self, message: BusMessage) -> None:
@@ -186,5 +186,5 @@ HEARD: dict[str, Callable[[PeerBroadcaster, BusMessage], None]] = {
     "follow": PeerBroadcaster._followed,
     "stop": PeerBroadcaster._stop,
     "stop_call": PeerBroadcaster._stop_call,
-    "joined": lambda elsewhere, message: None,
+    "joined": lambda peers, message: None,
 }

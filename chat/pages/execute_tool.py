@@ -38,11 +38,11 @@ LATE = "The call still runs. Send the same request again to get its result."
 async def execute(request: AuthedRequest) -> JsonResponse:
     """Run one call, in the person's own conversation or in a temporary workspace."""
     try:
-        said = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1))
-        wish = await in_database(_wish)(said)
-        if said.get("conversation") is None:
+        fields = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1))
+        wish = await in_database(_call_request)(fields)
+        if fields.get("conversation") is None:
             return JsonResponse(await ephemeral_run.run(wish, request.user.pk))
-        return await _in_chat(wish, request.user.pk, str(said["conversation"]))
+        return await _in_chat(wish, request.user.pk, str(fields["conversation"]))
     except NotFound as error:
         return api_errors.answer(404, str(error), "conversation", "conversation_not_found")
     except InvalidCall as error:
@@ -65,9 +65,9 @@ def asked(body: bytes) -> dict[str, Any]:
     return {"arguments": {}} | given
 
 
-def _wish(said: dict[str, Any]) -> CallRequest:
+def _call_request(fields: dict[str, Any]) -> CallRequest:
     try:
-        return CallRequest(requested_call.profile(said["model"]), said["name"], said["arguments"])
+        return CallRequest(requested_call.profile(fields["model"]), fields["name"], fields["arguments"])
     except NotFound as error:
         raise InvalidCall(str(error), "model") from error
 

@@ -45,8 +45,8 @@ def narrow(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     here = str(conversation_id)
     change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
     others = tool_filter.put(request.user, here, change)
-    said = {"saved": True, "others": sorted(others)}
-    return _answer(request, lambda text: conversations_explain.of_conversation(request.user, here, text), said)
+    saved = {"saved": True, "others": sorted(others)}
+    return _answer(request, lambda text: conversations_explain.of_conversation(request.user, here, text), saved)
 
 
 def _choice(request: AuthedRequest, kind: str) -> SwitchChoice:
@@ -54,7 +54,7 @@ def _choice(request: AuthedRequest, kind: str) -> SwitchChoice:
 
 
 def _answer(
-    request: AuthedRequest, explain: Callable[[str], RequestExplanation], said: dict[str, Any] | None = None
+    request: AuthedRequest, explain: Callable[[str], RequestExplanation], saved: dict[str, Any] | None = None
 ) -> HttpResponse:
     part = "#explained" if wants_part(request) else ""
     given = request.POST if request.method == "POST" else request.GET
@@ -63,4 +63,4 @@ def _answer(
     except ConfigError as error:
         return render(request, PAGE, {"error": str(error)})
     context = {"explained": explained, "seen": tool_filter.stamp(explained.left_out)}
-    return render(request, PAGE + part, context | (said or {}))
+    return render(request, PAGE + part, context | (saved or {}))

@@ -41,8 +41,8 @@ def markdown(found: ExportedConversation) -> str:
     head = [f"# {found.title}", f"{_time(found.created_at)} · {found.model or 'no model'}"]
     if found.memory:
         head += ["## Remembered", found.memory]
-    said = (block for message in found.messages if message.id in shown for block in _blocks(message))
-    return "\n\n".join([*head, *said]) + "\n"
+    blocks = (block for message in found.messages if message.id in shown for block in _blocks(message))
+    return "\n\n".join([*head, *blocks]) + "\n"
 
 
 def _entry(message: ExportedMessage) -> dict[str, Any]:

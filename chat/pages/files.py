@@ -94,8 +94,8 @@ def files(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         return _upload(request, workspace)
     except (SuspiciousOperation, MultiPartParserError):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        said = StatusLine("off", f"That could not be read: send {most} files at most.")
-        return _panel(request, workspace, [said], status=422)
+        lines = StatusLine("off", f"That could not be read: send {most} files at most.")
+        return _panel(request, workspace, [lines], status=422)
 
 
 @require_POST
@@ -130,24 +130,24 @@ def download(request: AuthedRequest, conversation_id: UUID) -> StreamingHttpResp
 @csrf_protect
 def _upload(request: AuthedRequest, workspace: Workspace) -> HttpResponse:
     given = request.FILES.getlist("files")
-    said = _stored(workspace, given, replace="replace" in request.POST)
-    failed = not given or any(line.tone == "off" for line in said)
+    lines = _stored(workspace, given, replace="replace" in request.POST)
+    failed = not given or any(line.tone == "off" for line in lines)
     return _panel(
-        request, workspace, said or [StatusLine("ask", "Choose at least one file.")], status=422 if failed else 200
+        request, workspace, lines or [StatusLine("ask", "Choose at least one file.")], status=422 if failed else 200
     )
 
 
 def _stored(workspace: Workspace, given: Iterable[UploadedFile[bytes]], *, replace: bool) -> list[StatusLine]:
-    said = []
+    lines = []
     for upload in given:
         name = upload.name or ""
         try:
             got = workspace.write(name, upload.chunks(), replace=replace)
         except (ToolError, NotFound) as error:
-            said.append(StatusLine("off", f"{name} was not uploaded. {error}"))
+            lines.append(StatusLine("off", f"{name} was not uploaded. {error}"))
             continue
-        said.append(StatusLine("ok", f"Uploaded {got}.") if got == name else _renamed(name, got))
-    return said
+        lines.append(StatusLine("ok", f"Uploaded {got}.") if got == name else _renamed(name, got))
+    return lines
 
 
 def _renamed(name: str, got: str) -> StatusLine:
@@ -166,14 +166,14 @@ def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
 
 
 def _panel(
-    request: AuthedRequest, workspace: Workspace, said: Iterable[StatusLine] = (), *, status: int = 200
+    request: AuthedRequest, workspace: Workspace, lines: Iterable[StatusLine] = (), *, status: int = 200
 ) -> HttpResponse:
-    said = list(said)
+    lines = list(lines)
     listing = workspace.entries(recursive=True, limit=LISTED)
     try:
         used = workspace.usage().size
     except ToolError as error:
-        used, said = workspace.quota, [*said, StatusLine("off", str(error))]
+        used, lines = workspace.quota, [*lines, StatusLine("off", str(error))]
     context = {
         "conversation_id": workspace.root.name,
         "rows": [FileRow(entry, size_in_words(entry.size)) for entry in listing.entries],
@@ -183,6 +183,6 @@ def _panel(
         "quota": workspace.quota,
         "used_in_words": size_in_words(used),
         "quota_in_words": size_in_words(workspace.quota),
-        "said": said,
+        "said": lines,
     }
     return render(request, "chat/files.html", context, status=status)

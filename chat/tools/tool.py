@@ -23,7 +23,7 @@ LEVELS = {
 TARGET_LENGTH = 200
 
 
-def _unheard(_: str) -> None:
+def _ignore_output(_: str) -> None:
     """Drop the output: the default observer."""
 
 
@@ -44,7 +44,7 @@ class ToolContext:
     basis: str = ""
     conversation: str = ""
     person: int = 0
-    say: Callable[[str], None] = _unheard
+    say: Callable[[str], None] = _ignore_output
     find_tools: Callable[[str], Awaitable[Sequence[ToolSpec]]] | None = None
     functions: tuple[ToolSpec, ...] = ()
     databases: Databases | None = None

@@ -61,17 +61,17 @@ class ContextRecovery:
         if self._guard.cut(briefing, usage):
             await self._cut(briefing)
             return True
-        lesson = self._guard.lesson(briefing, usage)
-        if lesson is not None:
+        new_count = self._guard.new_count(briefing, usage)
+        if new_count is not None:
             digest = token_counts.tools_digest(briefing.brief)
-            await in_database(context_findings.count_prompt)(self._store, briefing.build, digest, lesson)
-            self._take(context_guard.learned(briefing, lesson))
+            await in_database(context_findings.count_prompt)(self._store, briefing.build, digest, new_count)
+            self._take(context_guard.learned(briefing, new_count))
         return False
 
     async def _made_to_fit(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
         if self._gone:
             briefing = await in_database(context_guard.without)(briefing, self._gone)
-        while (todo := context_guard.cure(briefing, history)) is not None:
+        while (todo := context_guard.remedy(briefing, history)) is not None:
             if isinstance(todo, OmitTools):
                 briefing = await self._leave_out(briefing, todo.tools)
             else:

@@ -83,7 +83,7 @@ TURN_ENDS = {
     TurnStatus.INTERRUPTED: "the process that ran it went away",
     TurnStatus.FAILED: "the server or the model failed",
     "limit": "the loop reached one of its limits",
-    "model_changed": "another model was chosen in mid-turn",
+    TurnStatus.MODEL_CHANGED: "another model was chosen in mid-turn",
 }
 
 AroundReplies = RoundStarted | RoundEnded | RefusalInText | TurnEnded

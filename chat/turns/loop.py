@@ -44,7 +44,7 @@ class CallExecutor(Protocol):
 
     `found`: the call was in prose, and never runs without approval. A program pauses for each call of its own, and
     `go_on` gives it the result. `model_changed` is True if people chose another model since the turn began,
-    `knows_another_way` if a model that wrote this text can be offered other tools.
+    `has_alternative` if a model that wrote this text can be offered other tools.
     """
 
     def decide(self, call: ToolCall, found: bool = False) -> CallDecision: ...
@@ -55,7 +55,7 @@ class CallExecutor(Protocol):
 
     async def model_changed(self) -> bool: ...
 
-    def knows_another_way(self, said: str) -> bool: ...
+    def has_alternative(self, said: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,29 +87,29 @@ class TurnState:
     took: int = 0
 
 
-async def advance(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
+async def advance(state: TurnState, ask: Ask, executor: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
     """Continue until the turn is over or a person is needed.
 
     Yields batches of events, in order; the last one is TurnEnded or ApprovalNeeded.
     """
     while True:
-        async with aclosing(_serve(state, hands)) as served:
+        async with aclosing(_serve(state, executor)) as served:
             async for happened in served:
                 yield [happened]
         if state.pending:
             return
-        over = await _over(state, hands)
+        over = await _over(state, executor)
         if over is not None:
             yield [over]
             return
-        async with aclosing(_round(state, ask, hands)) as batches:
+        async with aclosing(_round(state, ask, executor)) as batches:
             async for batch in batches:
                 yield batch
                 if isinstance(batch[-1], TurnEnded):
                     return
 
 
-async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
+async def _round(state: TurnState, ask: Ask, executor: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
     """Send one request to the model; its calls become pending.
 
     A reply that only refuses in text is left out of the history: the model is asked again as if there were none.
@@ -122,7 +122,7 @@ async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenera
             kept: list[TurnEvent] = [event for event in batch if _taken(reply, event, state.limits.calls)]
             if kept:
                 yield kept
-    if not (reply.failed or reply.calls or state.calls) and hands.knows_another_way(reply.text):
+    if not (reply.failed or reply.calls or state.calls) and executor.has_alternative(reply.text):
         yield [RoundEnded(state.rounds), RefusalInText()]
         return
     calls = tuple(called(asked) for asked in reply.calls)
@@ -150,7 +150,7 @@ LARGEST_STATE = 4 * 1024 * 1024
 TOO_LARGE = refused("A person would have to allow this, and the program holds too much to wait. Call it earlier in it.")
 
 
-async def _serve(state: TurnState, hands: CallExecutor) -> AsyncGenerator[TurnEvent, None]:
+async def _serve(state: TurnState, executor: CallExecutor) -> AsyncGenerator[TurnEvent, None]:
     """Answer the pending calls in order, each followed by its result in the history.
 
     A call that needs a person stays pending, with all that follow it.
@@ -162,7 +162,7 @@ async def _serve(state: TurnState, hands: CallExecutor) -> AsyncGenerator[TurnEv
             state.history.append(_result(called(asked), asked.reason))
             del state.pending[0]
             continue
-        step = _begun(state, hands, asked) if state.pause is None else _within(state, hands, asked, state.pause)
+        step = _begun(state, executor, asked) if state.pause is None else _within(state, executor, asked, state.pause)
         async with aclosing(step) as served:
             async for happened in served:
                 yield happened
@@ -171,36 +171,36 @@ async def _serve(state: TurnState, hands: CallExecutor) -> AsyncGenerator[TurnEv
 
 
 async def _begun(
-    state: TurnState, hands: CallExecutor, asked: CallReady | CallFound
+    state: TurnState, executor: CallExecutor, asked: CallReady | CallFound
 ) -> AsyncGenerator[TurnEvent, None]:
     """Run a call, or ask a person about it."""
     found, allowed = isinstance(asked, CallFound), state.calls.total() < state.limits.calls
-    if allowed and not state.declined and hands.decide(asked.call, found) is CallDecision.ASK:
+    if allowed and not state.declined and executor.decide(asked.call, found) is CallDecision.ASK:
         yield ApprovalNeeded(asked.call, found)
         return
     state.calls[fingerprint_of(asked.call)] += 1
     yield ToolStarted(asked.call)
-    outcome = DROPPED if state.declined else await hands.run(asked.call) if allowed else NOT_RUN
+    outcome = DROPPED if state.declined else await executor.run(asked.call) if allowed else NOT_RUN
     yield _settled(state, asked, outcome)
 
 
 async def _within(
-    state: TurnState, hands: CallExecutor, asked: CallReady | CallFound, pause: Pause
+    state: TurnState, executor: CallExecutor, asked: CallReady | CallFound, pause: Pause
 ) -> AsyncGenerator[TurnEvent, None]:
     """Answer a program's call like a call of the model, and let the program continue."""
     inner = pause.asked
     if isinstance(inner, CallRejected):
         outcome = CallOutcome("rejected", ToolResult(inner.reason, is_error=True), 0)
     else:
-        asks, large = hands.decide(inner.call) is CallDecision.ASK, len(pause.state) > LARGEST_STATE
+        asks, large = executor.decide(inner.call) is CallDecision.ASK, len(pause.state) > LARGEST_STATE
         if asks and not large:
             yield ApprovalNeeded(inner.call, state=pause.state)
             return
         yield ToolStarted(inner.call)
-        outcome = TOO_LARGE if asks else await hands.run(inner.call)
+        outcome = TOO_LARGE if asks else await executor.run(inner.call)
         yield ToolFinished(inner.call, outcome.result, outcome.status, outcome.duration_ms)
     state.calls[_counted_as(inner)] += 1
-    yield _settled(state, asked, await hands.go_on(asked.call, pause, outcome))
+    yield _settled(state, asked, await executor.go_on(asked.call, pause, outcome))
 
 
 def _settled(state: TurnState, asked: CallReady | CallFound, outcome: CallOutcome) -> TurnEvent:
@@ -232,15 +232,15 @@ def _rejection(asked: CallRejected) -> str:
     return f"rejected {asked.name} {asked.raw}"
 
 
-async def _over(state: TurnState, hands: CallExecutor) -> TurnEnded | None:
+async def _over(state: TurnState, executor: CallExecutor) -> TurnEnded | None:
     """Return why the model is not asked once more, or None."""
     if state.declined or state.calls_only:
         return TurnEnded(TurnStatus.DONE)
     limit = _limit_reached(state)
     if limit:
         return TurnEnded("limit", limit)
-    if state.rounds and await hands.model_changed():
-        return TurnEnded("model_changed", "The model was changed in the middle of this answer.")
+    if state.rounds and await executor.model_changed():
+        return TurnEnded(TurnStatus.MODEL_CHANGED, "The model was changed in the middle of this answer.")
     return None
 
 

@@ -30,7 +30,7 @@ class SilenceReport:
         self._turn, self._endpoint, self._brief = turn, context.endpoint, context.brief
         self._provider = providers.provider(context.endpoint.kind)
         self._tell, self._now = tell, asyncio.get_running_loop().time
-        self._heard_at = self._now()
+        self._last_event_at = self._now()
         self._begun = self._told = False
         self._loaded: bool | None = None
 
@@ -49,7 +49,7 @@ class SilenceReport:
             await asyncio.wait([reports])
 
     def _heard(self) -> None:
-        self._begun, self._heard_at = True, self._now()
+        self._begun, self._last_event_at = True, self._now()
         if self._told:
             self._told = False
             self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
@@ -63,7 +63,7 @@ class SilenceReport:
             if asks and not self._begun:
                 self._loaded = await self._is_loaded()
                 asks = self._loaded is False
-            silent = self._now() - self._heard_at
+            silent = self._now() - self._last_event_at
             phase = self._phase()
             if phase and silent >= QUIET:
                 self._told = True

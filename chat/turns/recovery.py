@@ -96,7 +96,7 @@ class FormatRecovery:
             self._announce(each)
 
     def _keep(self, refusal: Refusal, status: int) -> Announcements:
-        lesson = learning.keep_refusal(self._store, refusal, status)
-        notice = record.notice_once(self._store, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
-        question = learning.ask_to_learn(self._store, lesson.options) if lesson.options else None
+        new_count = learning.keep_refusal(self._store, refusal, status)
+        notice = record.notice_once(self._store, "flag_to_set", {"flag": new_count.flag}) if new_count.flag else None
+        question = learning.ask_to_learn(self._store, new_count.options) if new_count.options else None
         return tuple(each for each in (notice, question) if each is not None)

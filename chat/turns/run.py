@@ -71,8 +71,8 @@ class TurnRun:
         self.store = self.claimed.store
         self.briefing: RequestContext = self.claimed.briefing
         self.output = LiveOutput(lambda frame: self._tell(frame))
-        self.hands = ToolExecutor(self.claimed, replace(context, say=self.output.say))
-        self.hands.said = self.output.said
+        self.executor = ToolExecutor(self.claimed, replace(context, say=self.output.say))
+        self.executor.said = self.output.said
         self.parked = False
         self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
         self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
@@ -89,14 +89,14 @@ class TurnRun:
 
         Cancelling it closes the connection to the server.
         """
-        self._tell, self.hands.spawn = tell, spawn
+        self._tell, self.executor.spawn = tell, spawn
         state = self._state()
         await self._search_first()
         if state.pause is not None:
             await self._tool_started(ToolStarted(loop.called(state.pending[0])))
         try:
             while self.ended is None and not self.parked:
-                async with aclosing(loop.advance(state, self._ask, self.hands)) as batches:
+                async with aclosing(loop.advance(state, self._ask, self.executor)) as batches:
                     async for batch in batches:
                         for event in joined(batch):
                             await self._handle(event)
@@ -135,11 +135,11 @@ class TurnRun:
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         report = SilenceReport(self.claimed.turn, self.briefing, self._tell)
-        return report.passed_on(self.cures.ask(self.briefing, history), self.hands.spawn)
+        return report.passed_on(self.cures.ask(self.briefing, history), self.executor.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
         """Ask a person and let the turn wait in rows; if the call cannot work, give the model the reason."""
-        asking = await self.hands.asking(event)
+        asking = await self.executor.asking(event)
         if asking is None:
             return
         announced = await in_database(self._park)(asking)
@@ -170,7 +170,7 @@ class TurnRun:
 
     def stop_call(self, call_id: str) -> bool:
         """Stop the running tool if it is this one; the turn continues."""
-        return self.hands.stop(call_id)
+        return self.executor.stop(call_id)
 
     def _announce(self, *announced: Announcement[Thing]) -> None:
         """Show the pages what is stored by now."""
@@ -201,8 +201,8 @@ class TurnRun:
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
-        served = self.hands.serve(event.call)
-        tool = self.hands.tools.get(served.name)
+        served = self.executor.serve(event.call)
+        tool = self.executor.tools.get(served.name)
         format_ = event.format if isinstance(event, CallFound) else self.briefing.brief.format
         level = tool.level if tool else ""
         self._count(event)
@@ -210,13 +210,13 @@ class TurnRun:
 
     async def _call_made(self, event: CallMade) -> None:
         """Show a program's call on a card of its own, inside that of the program."""
-        program, inner = int(self.hands.cards[-1]), event.asked
+        program, inner = int(self.executor.cards[-1]), event.asked
         self.tally.inside(inner, format_choice.CODE)
         if isinstance(inner, CallRejected):
             await self._reject(record.CallRejection(inner.id, inner.name, inner.reason, inner.raw, program))
             return
-        served = self.hands.serve(inner.call)
-        tool = self.hands.tools.get(served.name)
+        served = self.executor.serve(inner.call)
+        tool = self.executor.tools.get(served.name)
         level = tool.level if tool else ""
         made = record.RequestedCall(inner.call, format_choice.CODE, level, program=program, served=served)
         await in_database(record.made_inside)(self.store, self.reply.message, made)
@@ -253,7 +253,7 @@ class TurnRun:
 
     def _go_on_by(self, briefing: RequestContext) -> None:
         self.briefing = briefing
-        self.hands.take(briefing)
+        self.executor.take(briefing)
 
     async def _round_ended(self, event: RoundEnded) -> None:
         self.reply.end()
@@ -271,31 +271,31 @@ class TurnRun:
     async def _tool_started(self, event: ToolStarted) -> None:
         started = await in_database(record.start_call)(self.store, event.call.id)
         card = started.thing.call.id
-        self.hands.cards.append(card)
+        self.executor.cards.append(card)
         self.output.begin(self.reply.message, card)
         self._announce(started)
 
     async def _tool_finished(self, event: ToolFinished) -> None:
         self.output.end()
-        run = int(self.hands.cards.pop())
+        run = int(self.executor.cards.pop())
         outcome = CallOutcome(event.status, event.result, event.duration_ms)
         finished = await in_database(record.close_call)(self.store, run, outcome)
         # What a failed or stopped tool wrote is text of others, too.
         if event.status not in (CallStatus.DENIED, CallStatus.REJECTED):
-            self.hands.finished(event.call)
-            await self._told_anew(self.hands.runs_as(event.call).name)
+            self.executor.finished(event.call)
+            await self._refresh_request(self.executor.runs_as(event.call).name)
         self._announce(finished)
 
-    async def _told_anew(self, name: str) -> None:
+    async def _refresh_request(self, name: str) -> None:
         """Use the tools and the system text that a tool changed for the next request."""
-        tool = self.hands.tools.get(name)
+        tool = self.executor.tools.get(name)
         if tool is not None and tool.retold:
             self._go_on_by(await in_database(found_tools.briefing)(self.claimed.turn))
 
     async def _used(self, event: Usage) -> None:
         self.tally.used(event.output_tokens or 0)
         limit = token_counts.context_tokens(self.briefing.brief)
-        self.hands.cut = await self.cures.used(self.briefing, event)
+        self.executor.cut = await self.cures.used(self.briefing, event)
         for name, value in asdict(event).items():
             if value is not None:
                 self.usage[name] = self.usage.get(name, 0) + value

@@ -58,13 +58,13 @@ class TurnRunner:
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
         self.listeners = SocketRegistry()
-        self.doorman = SocketRevocation()
+        self.revocation = SocketRevocation()
         self.supervisor = TaskSupervisor("the chat", expected=(Lost,))
-        self.clerk = BatchWriter(self.spawn)
+        self.writer = BatchWriter(self.spawn)
         self.watcher = ModelWatcher(self.listeners, self.announce)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
-        self.elsewhere: PeerBroadcaster | None = None
+        self.peers: PeerBroadcaster | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
@@ -79,10 +79,10 @@ class TurnRunner:
         beat = self.heartbeat
         for seconds, work in ((TICK, beat.tick), (SWEEP, beat.sweep), (LOOK, self.watcher.look)):
             self.spawn(beat.every(seconds, work))
-        self.spawn(self.doorman.watch())
+        self.spawn(self.revocation.watch())
         if settings.ENV["REDIS_URL"]:
-            self.elsewhere = PeerBroadcaster(self.owner, self)
-            self.elsewhere.start(self.spawn)
+            self.peers = PeerBroadcaster(self.owner, self)
+            self.peers.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start a supervised task; it ends with `stop`."""
@@ -101,8 +101,8 @@ class TurnRunner:
     async def stop(self) -> None:
         """Stop everything this process owns at once."""
         await self.drain(0)
-        if self.elsewhere is not None:
-            await self.elsewhere.relay.close()
+        if self.peers is not None:
+            await self.peers.relay.close()
         await self.supervisor.stop()
 
     def listen(self, conversation: str, send: Send, close: Close) -> tuple[PageSocket, asyncio.Task[Any]]:
@@ -118,14 +118,14 @@ class TurnRunner:
     def forget(self, conversation: str, socket: PageSocket, pump: asyncio.Task[Any]) -> None:
         self.listeners.remove(conversation, socket)
         pump.cancel()
-        if self.elsewhere is not None and not self.listeners.has(conversation):
-            self.spawn(self.elsewhere.relay.leave(conversation, lambda: self.listeners.has(conversation)))
+        if self.peers is not None and not self.listeners.has(conversation):
+            self.spawn(self.peers.relay.leave(conversation, lambda: self.listeners.has(conversation)))
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
         """Send a frame to every page of the conversation, here and in other processes."""
         self.listeners.tell(conversation, frame)
-        if self.elsewhere is not None:
-            self.elsewhere.tell(conversation, frame)
+        if self.peers is not None:
+            self.peers.tell(conversation, frame)
 
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
         """Send the pages what is stored already."""
@@ -146,7 +146,7 @@ class TurnRunner:
         Raises NotFound, NotAllowed, Busy, ConfigError or the builder's errors.
         """
         self.check_room()
-        accepted = await self.clerk.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
+        accepted = await self.writer.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
         self.announce_ends(accepted.ended)
         self.announce(conversation, accepted.announced)
         if accepted.claimed is not None:
@@ -270,7 +270,7 @@ class TurnRunner:
         outcome = replace(outcome, exchanges=await run.exchanges())
         while True:
             try:
-                ended = await self.clerk.write(conversation, lambda: end.end(store, outcome))
+                ended = await self.writer.write(conversation, lambda: end.end(store, outcome))
                 self.announce(conversation, ended.announced)
                 return
             except Lost:

@@ -115,7 +115,7 @@ class ToolExecutor:
     async def model_changed(self) -> bool:
         return await in_database(model_changes.model_changed)(self.claimed.turn)
 
-    def knows_another_way(self, said: str) -> bool:
+    def has_alternative(self, said: str) -> bool:
         """Return whether the model denies access to files although it has tools, and bash was not offered yet."""
         return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
 

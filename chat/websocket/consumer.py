@@ -60,7 +60,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         self.runner = runner.current()
         most = settings.ENV["TOOLSUPPORT_SOCKETS_PER_PERSON"]
-        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close, most)
+        self.ticket = self.runner.revocation.admit(pass_of(self.scope), self.close, most)
         await self.accept()
         if self.ticket is None:
             await self._send(frames.ErrorFrame("busy", TOO_MANY_PAGES.format(most)).render())
@@ -68,15 +68,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
-        if self.runner.elsewhere is not None:
-            await self.runner.elsewhere.relay.join(self.place.conversation)
+        if self.runner.peers is not None:
+            await self.runner.peers.relay.join(self.place.conversation)
         self.socket.put(await in_database(handlers.hello)(self.place))
 
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
             self.runner.forget(self.place.conversation, self.socket, self.pump)
         if self.ticket is not None:
-            self.runner.doorman.forget(self.ticket)
+            self.runner.revocation.forget(self.ticket)
 
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Accept any frame: an invalid one gets a typed error, and the socket stays usable."""

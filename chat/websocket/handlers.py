@@ -187,8 +187,8 @@ async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnSt
         here.announce_ends([ended])
     elif turn_id is not None:
         here.request_stop(turn_id)
-        if here.elsewhere is not None and leader != here.owner:
-            here.elsewhere.stop(leader, turn_id)
+        if here.peers is not None and leader != here.owner:
+            here.peers.stop(leader, turn_id)
 
 
 @allowed_to(Action.CHAT)
@@ -206,10 +206,10 @@ async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.Turn
         return found, process_lists.writer_of(frame.message)
 
     found, leader = await in_database(stored)()
-    elsewhere = runner.current().elsewhere
-    if leader and elsewhere is not None:
+    peers = runner.current().peers
+    if leader and peers is not None:
         # That process answers, and its answer comes before the text that follows it.
-        elsewhere.follow(place.conversation, leader)
+        peers.follow(place.conversation, leader)
     else:
         socket.put(frames.ResyncFrame(frame.message, *found))
 
@@ -221,10 +221,10 @@ async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallSt
     here = runner.current()
     if here.stop_call(place.conversation, frame.call):
         return
-    leader = await in_database(process_lists.leader_of)(place.conversation) if here.elsewhere else ""
-    if here.elsewhere is None or leader in ("", here.owner):
+    leader = await in_database(process_lists.leader_of)(place.conversation) if here.peers else ""
+    if here.peers is None or leader in ("", here.owner):
         raise NotFound("This tool is not running any more.")
-    here.elsewhere.stop_call(leader, place.conversation, frame.call)
+    here.peers.stop_call(leader, place.conversation, frame.call)
 
 
 @allowed_to(Action.CHAT)

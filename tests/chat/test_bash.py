@@ -1,4 +1,4 @@
-"""A command of a model: off at first, asked for each time, heard while it runs, stopped with all it began."""
+"""A shell command of a model: off by default, approved each time, with live output, stoppable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor says of tools that need something of their machine."""
+"""The doctor's findings about tools that need something of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bob, an administrator, reads a conversation of Alice for a reason; she is told; Charlie and reviewers never do."""
+"""Bob, an administrator, reads Alice's conversation for a reason; she is notified; Charlie may not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever loses the right to a socket loses the socket, within two seconds and without exception."""
+"""A person who loses a permission loses the socket, within two seconds and without exception."""
 
 from __future__ import annotations
 

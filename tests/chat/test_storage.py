@@ -1,4 +1,4 @@
-"""A database that cannot be written to: said in words, and nothing that was acknowledged is lost."""
+"""A database that cannot be written to is reported to people, and no acknowledged data is lost."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def begun(conversation: Conversation, said: str, parent: int | None = None) -> A
     return accept(conversation.owner, str(conversation.pk), SentMessage(said, said, parent), "me")
 
 
-def hands(claimed: ClaimedTurn | None) -> ToolExecutor:
+def executor(claimed: ClaimedTurn | None) -> ToolExecutor:
     assert claimed is not None
     return ToolExecutor(claimed, ToolContext(Workspace(Path("/nowhere"), 10**6)))
 
@@ -102,24 +102,24 @@ def test_a_later_turn_still_reads_what_was_read(
 ) -> None:
     made(conversation, name, status, inner)
     later = begun(conversation, "second")
-    assert hands(later.claimed).decide(WRITE) is verdict
+    assert executor(later.claimed).decide(WRITE) is verdict
     end(TurnStore("me", later.turn), TurnOutcome("done"))
     # Where nothing of it is told any more, the permission holds again.
-    assert hands(begun(conversation, "third", START).claimed).decide(WRITE) is CallDecision.RUN
+    assert executor(begun(conversation, "third", START).claimed).decide(WRITE) is CallDecision.RUN
 
 
 # SAFETY 3.5
 def test_an_image_may_say_something_too(conversation: Conversation) -> None:
     claimed = begun(conversation, "look").claimed
     assert claimed is not None
-    assert not hands(claimed).tainted
+    assert not executor(claimed).tainted
     shown = (ChatMessage(Role.USER, "look", images=(b"png",)),)
-    assert hands(replace(claimed, history=shown)).decide(WRITE) is CallDecision.ASK
+    assert executor(replace(claimed, history=shown)).decide(WRITE) is CallDecision.ASK
 
 
 # SAFETY 3.4
 def test_an_approval_is_not_for_another_tool_of_that_name(conversation: Conversation) -> None:
-    mine = hands(begun(conversation, "go").claimed)
+    mine = executor(begun(conversation, "go").claimed)
     for level, why in (("A2", ""), ("A0", "became another tool"), ("", "became another tool")):
         assert why in mine._why_not(ApprovalDecision(True, level=level), WRITE)
         mine.decisions[WRITE.id] = ApprovalDecision(True, level=level)
@@ -212,7 +212,7 @@ def test_a_question_to_others_carries_nothing_out_unasked(
     conversation: Conversation, in_house: bool, then: CallDecision
 ) -> None:
     look_up = reading(conversation, in_house=in_house)
-    mine = hands(begun(conversation, "go").claimed)
+    mine = executor(begun(conversation, "go").claimed)
     assert mine.decide(look_up) is CallDecision.RUN
     mine.finished(ToolCall("r1", "read_file", {"path": "a.md"}))
     assert mine.decide(look_up) is then
@@ -223,7 +223,7 @@ def test_a_question_to_others_carries_nothing_out_unasked(
 
 def test_what_was_not_asked_for_is_not_run(conversation: Conversation) -> None:
     look_up = reading(conversation)
-    mine = hands(begun(conversation, "go").claimed)
+    mine = executor(begun(conversation, "go").claimed)
     mine.tainted = True
     outcome = asyncio.run(mine.run(look_up))
     assert (outcome.status, outcome.duration_ms) == ("denied", 0)

@@ -1,4 +1,4 @@
-"""From the switch of an administrator to the answer: a command is allowed, heard while it runs, and stopped."""
+"""From an administrator's switch to the answer: a command is approved, shows its output, and can be stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going on, answering anew, editing, and the versions of a message, in a browser."""
+"""Continuing, regenerating, editing, and the versions of a message, in a browser."""
 
 from __future__ import annotations
 

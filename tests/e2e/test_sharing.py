@@ -1,4 +1,4 @@
-"""Sharing a chat, reading one of somebody else for a reason, and too many open chats, on narrow screens too."""
+"""Sharing a chat, reading another person's for a reason, and too many open chats, on narrow screens."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ async def one_test(model: Flaky, seed: int, pause: float) -> tuple[Verdict, int]
 
     async def keep(trial: ProbeTrial) -> None:
         made.append(trial)
-        lab._spent += pause  # as if the answer had taken longer
+        runner._spent += pause  # as if the answer had taken longer
 
     async def tell(step: StepProgress) -> None: ...
 
@@ -90,8 +90,8 @@ async def one_test(model: Flaky, seed: int, pause: float) -> tuple[Verdict, int]
         return 200, json.dumps(whole).encode() + b"\n"
 
     async with server(answer) as endpoint:
-        lab = ProbeRunner(ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({}))), keep, random.Random(seed))
-        return await examine(lab, "tools", tell, lambda step: False), len(made)
+        runner = ProbeRunner(ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({}))), keep, random.Random(seed))
+        return await examine(runner, "tools", tell, lambda step: False), len(made)
 
 
 def counts(found: Iterable[Verdict], names: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ FILES = ("read_file", "write_file", "list_directory")
 # What is true of each model: its verdict with the values that must have been measured.
 TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: ("native", YES) for name in ("sim-honest", "sim-thinks", "sim-unknown", "sim-slow-load", "sim-long")},
-    **{name: ("native", YES) for name in ("sim-drifts", "sim-truncates")},
+    **{name: ("native", YES) for name in ("sim-drifts", "sim-truncates", "sim-sees")},
     "sim-thinks-long": ("native", YES | {"tools_thinking": "both"}),
     **{name: ("native", YES | {"tools_thinking": "off_only"}) for name in ("sim-thinks-endless", "sim-thinks-off")},
     "sim-fickle": ("native", YES),
@@ -40,7 +40,7 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sim-hallucinates": ("flaky", NO),
     "sim-ignores": ("ignored", NO),
     "sim-speaks": ("ignored", NO),
-    "sim-refuses": ("refused", NO),
+    **{name: ("refused", NO) for name in ("sim-refuses", "sim-claims")},
     "sim-misconfigured": ("misconfigured", {"tools": None}),
     **{name: ("inconclusive", {"tools": None}) for name in ("sim-dies", "sim-silent")},
     "sim-hermes": ("text", NO | {"format": "hermes"}),

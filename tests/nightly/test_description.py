@@ -1,4 +1,4 @@
-"""What the site does fits what it says of itself to machines, whatever it is asked."""
+"""The site behaves as its machine-readable description states, for any request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our corridor against a real OpenAI-compatible server: alone, and through the whole product."""
+"""Our client against a real OpenAI-compatible server: alone, and through the whole product."""
 
 from __future__ import annotations
 

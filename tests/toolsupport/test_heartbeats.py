@@ -69,11 +69,11 @@ class Held:
         monkeypatch.setattr(detection_worker, "examine", self.examine)
         self.ended = ""
 
-    async def examine(self, lab: ProbeRunner, *_: Any) -> Verdict:
+    async def examine(self, runner: ProbeRunner, *_: Any) -> Verdict:
         self.began.set()
         try:
             await self.go.wait()
-            await lab.note(ProbeRequest(()), ProbeReply(), TrialOutcome("called", "right"))
+            await runner.note(ProbeRequest(()), ProbeReply(), TrialOutcome("called", "right"))
         except asyncio.CancelledError:
             self.ended = "cancelled"
             raise

@@ -55,8 +55,8 @@ async def simulated() -> AsyncIterator[Endpoint]:
 
 
 CALLS = {"sim-honest", "sim-thinks", "sim-slow-load", "sim-unknown", "sim-long"}
-CALLS |= {"sim-flaky", "sim-parallel-less", "sim-drifts", "sim-truncates"}
-REFUSED = {model.name for model in TEXT} | {"sim-refuses"}
+CALLS |= {"sim-flaky", "sim-parallel-less", "sim-drifts", "sim-truncates", "sim-sees"}
+REFUSED = {model.name for model in TEXT} | {"sim-refuses", "sim-claims"}
 
 
 @pytest.mark.asyncio

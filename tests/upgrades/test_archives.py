@@ -41,6 +41,7 @@ PARAMETERS = {
     "mcp_server_id": "SELECT id FROM toolsupport_mcpserver",
     "mcp_tool_id": "SELECT id FROM toolsupport_mcptool",
     "server_id": "SELECT id FROM toolsupport_server",
+    "family_id": "SELECT id FROM toolsupport_family",
     "person_id": "SELECT id FROM auth_user ORDER BY id",
 }
 # Not opened: pages of files, which an archive of rows does not hold; of conversations that other people own; for

@@ -59,27 +59,27 @@ def text_for(capabilities: Capabilities) -> str:
     return next((name for name in known if name in texts), texts[0])
 
 
-def judged(capabilities: Capabilities, wishes: FormatPreferences) -> tuple[FormatDecision, ...]:
+def judged(capabilities: Capabilities, preferences: FormatPreferences) -> tuple[FormatDecision, ...]:
     """Return every format: the usable ones in the order in which they would be tried, then the others."""
-    verdicts = [_verdict(name, capabilities, wishes) for name in _ordered(capabilities, wishes)]
+    verdicts = [_verdict(name, capabilities, preferences) for name in _ordered(capabilities, preferences)]
     return tuple(sorted(verdicts, key=lambda verdict: not verdict.usable))
 
 
-def _ordered(capabilities: Capabilities, wishes: FormatPreferences) -> list[str]:
+def _ordered(capabilities: Capabilities, preferences: FormatPreferences) -> list[str]:
     """Sort: preferred, native, formats that work, the family's own format, then the order of the table."""
     known = (capabilities["format"].value, capabilities["call_format"].value)
-    wanted = (*wishes.preferred, NATIVE, *(name for name in known if isinstance(name, str)), *names())
+    wanted = (*preferences.preferred, NATIVE, *(name for name in known if isinstance(name, str)), *names())
     existing = set(names())
     return list(dict.fromkeys(name for name in wanted if name in existing))
 
 
-def _verdict(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> FormatDecision:
-    against = next((reason for rule in RULES.values() if (reason := rule(name, capabilities, wishes))), "")
-    return FormatDecision(name, label(name), not against, against or _why(name, capabilities, wishes))
+def _verdict(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> FormatDecision:
+    against = next((reason for rule in RULES.values() if (reason := rule(name, capabilities, preferences))), "")
+    return FormatDecision(name, label(name), not against, against or _why(name, capabilities, preferences))
 
 
-def _disabled(name: str, _: Capabilities, wishes: FormatPreferences) -> str:
-    return "It is switched off." if name in wishes.disabled else ""
+def _disabled(name: str, _: Capabilities, preferences: FormatPreferences) -> str:
+    return "It is switched off." if name in preferences.disabled else ""
 
 
 def _native(name: str, capabilities: Capabilities, _: FormatPreferences) -> str:
@@ -88,26 +88,26 @@ def _native(name: str, capabilities: Capabilities, _: FormatPreferences) -> str:
     return capabilities["tools"].reason
 
 
-def _code(name: str, _: Capabilities, wishes: FormatPreferences) -> str:
+def _code(name: str, _: Capabilities, preferences: FormatPreferences) -> str:
     if name != CODE:
         return ""
-    if not wishes.switches.allows_code_mode:
+    if not preferences.switches.allows_code_mode:
         return "The team has switched calls written as code off."
-    return "" if wishes.code_tool else "It needs the tool python_execution, which is not enabled."
+    return "" if preferences.code_tool else "It needs the tool python_execution, which is not enabled."
 
 
-def _text(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> str:
+def _text(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> str:
     """The rule of every format that is text. Calls written as code have a switch of their own (`_code`)."""
     if name == NATIVE:
         return ""
-    switches, works = wishes.switches, capabilities["format"].value == name
+    switches, works = preferences.switches, capabilities["format"].value == name
     if name != CODE and not switches.allows_text_formats:
         return "The team has switched calls written as text off."
-    if name == wishes.asked:
+    if name == preferences.asked:
         return ""
     if switches.allows_code(works) if name == CODE else switches.allows_text_format(works):
         return _unknown(capabilities, works) or _failed(name, capabilities)
-    native = capabilities["tools"].value is True and name in wishes.preferred
+    native = capabilities["tools"].value is True and name in preferences.preferred
     return "" if native else "Nobody has found that this model writes it so that it can be read."
 
 
@@ -131,10 +131,10 @@ RULES: Mapping[str, Callable[[str, Capabilities, FormatPreferences], str]] = Map
 )
 
 
-def _why(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> str:
-    if name == wishes.asked:
+def _why(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> str:
+    if name == preferences.asked:
         return f"{label(name)} was asked for in this answer."
-    if name in wishes.preferred:
+    if name in preferences.preferred:
         return f"{label(name)} is preferred here."
     if name == NATIVE:
         return capabilities["tools"].reason

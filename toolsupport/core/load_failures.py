@@ -32,5 +32,5 @@ def why(failed: Failed) -> str:
     """Return the server's message if it could not load the model, "" for any other error."""
     if failed.status < 500 and failed.kind != "server":
         return ""
-    said = unwrap(failed.body).message or failed.message
-    return said if NOT_LOADED.search(said) else ""
+    message = unwrap(failed.body).message or failed.message
+    return message if NOT_LOADED.search(message) else ""

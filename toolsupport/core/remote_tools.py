@@ -105,17 +105,17 @@ def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]
     """
     found: dict[str, JSON] = {}
     twice: set[str] = set()
-    said = []
+    reasons = []
     for definition in definitions[:MOST_TOOLS]:
         reason = why_not(definition)
         name = "" if reason else str(definition["name"])
         twice.update({name} & found.keys())
-        said += [reason] if reason else []
+        reasons += [reason] if reason else []
         found |= {} if reason else {name: definition}
-    said += [f"{name} was left out: there are several tools of that name." for name in sorted(twice)]
+    reasons += [f"{name} was left out: there are several tools of that name." for name in sorted(twice)]
     if len(definitions) > MOST_TOOLS:
-        said.append(f"Only the first {MOST_TOOLS} tools were taken.")
-    return {name: one for name, one in found.items() if name not in twice}, tuple(said)
+        reasons.append(f"Only the first {MOST_TOOLS} tools were taken.")
+    return {name: one for name, one in found.items() if name not in twice}, tuple(reasons)
 
 
 def callable_name(server: str, tool: str) -> str:

@@ -62,16 +62,16 @@ class ReplyReader:
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
-    def know_results(self, is_result: Callable[[str], bool]) -> None:
+    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
         """Set `is_result`, which returns whether a tool returned a text before."""
-        self._parser.know_results(is_result)
+        self._parser.set_result_check(is_result)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""
-        heard: list[Event] = []
+        collected: list[Event] = []
         for event in batch:
-            heard += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
-        return [storable(event) for event in heard]
+            collected += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
+        return [storable(event) for event in collected]
 
     def _one(self, event: Event) -> list[Event]:
         if isinstance(event, TextDelta):
@@ -120,7 +120,7 @@ class ReplyReader:
 
     def _told(self, events: Iterable[Event]) -> list[Event]:
         """Return the events of the text without its calls, which wait for the end of the reply."""
-        told: list[Event] = []
+        parsed: list[Event] = []
         for event in events:
             if isinstance(event, TextReclassified):
                 self._reasoning.keep(self._native)
@@ -136,8 +136,8 @@ class ReplyReader:
                 self._withdraw(event.id)
                 self._written.append(event)
             else:
-                told.append(event)
-        return told
+                parsed.append(event)
+        return parsed
 
     def _withdraw(self, id: str) -> None:
         """Withdraw a call whose end turned out to be unclear."""
@@ -149,10 +149,10 @@ class ReplyReader:
 
     def _ended(self, event: Finished | Failed) -> list[Event]:
         cut = isinstance(event, Finished) and event.reason == "length"
-        told = self._told(self._parser.flush(cut=cut))
+        parsed = self._told(self._parser.flush(cut=cut))
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
-        return [*told, *calls, *self._usage, *found, *self._seen(event), event]
+        return [*parsed, *calls, *self._usage, *found, *self._seen(event), event]
 
     def _found(self, *, cut: bool) -> list[Event]:
         """Return the calls found in the text of a reply without other calls, each of them once."""

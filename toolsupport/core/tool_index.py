@@ -49,8 +49,8 @@ def _parameters(schema: JSON) -> list[str]:
         return []
     found = []
     for name, described in properties.items():
-        says = described.get("description", "") if isinstance(described, Mapping) else ""
-        found.append(f"{name} {says}".strip())
+        description = described.get("description", "") if isinstance(described, Mapping) else ""
+        found.append(f"{name} {description}".strip())
     return found
 
 

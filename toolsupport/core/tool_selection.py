@@ -133,7 +133,7 @@ class _ServedModel:
 
     capabilities: Capabilities
     usable: tuple[str, ...]
-    wishes: ToolPreferences
+    preferences: ToolPreferences
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,28 +141,28 @@ class _RuleInput:
     """The input of the rules. `deferred`: some tools wait until a search finds them."""
 
     candidate: Candidate
-    wishes: ToolPreferences
+    preferences: ToolPreferences
     format: str = ""
     deferred: bool = False
 
 
-def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: ToolPreferences) -> Toolbox:
+def choose(capabilities: Capabilities, candidates: Sequence[Candidate], preferences: ToolPreferences) -> Toolbox:
     """Decide for each candidate; under a limit built-in tools stay first, then the most relevant ones.
 
     Native tools are offered only to a model known to call them; tools in text to a model known to write parseable
     calls, or if the team enables that for all.
     """
-    unwanted = [_first(WANTED, _RuleInput(one, wishes)) for one in candidates]
+    unwanted = [_first(WANTED, _RuleInput(one, preferences)) for one in candidates]
     wanted = frozenset(one.spec.name for one, against in zip(candidates, unwanted, strict=True) if against is None)
-    formats = format_choice.judged(capabilities, replace(wishes.formats, code_tool=CODE_TOOL in wanted))
+    formats = format_choice.judged(capabilities, replace(preferences.formats, code_tool=CODE_TOOL in wanted))
     usable = format_choice.usable(formats)
-    limits = limits_of(capabilities, wishes.parameters, wishes.hosted)
-    barrier = _first(BARRIERS, _ServedModel(capabilities, usable, wishes))
+    limits = limits_of(capabilities, preferences.parameters, preferences.hosted)
+    barrier = _first(BARRIERS, _ServedModel(capabilities, usable, preferences))
     if barrier:
         verdicts = tuple(ToolDecision(candidate, False, *barrier) for candidate in candidates)
         return Toolbox(verdicts, "", barrier[1], (), formats, limits, wanted)
     waiting = any(one.kind == "mcp" and not one.materialised and one.spec.name in wanted for one in candidates)
-    cases = (_RuleInput(one, wishes, usable[0], waiting) for one in candidates)
+    cases = (_RuleInput(one, preferences, usable[0], waiting) for one in candidates)
     verdicts = _within(limits, [_judged(case, against) for case, against in zip(cases, unwanted, strict=True)])
     if not any(verdict.included for verdict in verdicts):
         return Toolbox(verdicts, "", NONE_LEFT, (), formats, limits, wanted)
@@ -176,11 +176,11 @@ NONE_LEFT = "The model can be given tools, but none is left to offer."
 
 
 def _tools_off(model: _ServedModel) -> str:
-    return "Tools are switched off in this chat." if model.wishes.tools_on is False else ""
+    return "Tools are switched off in this chat." if model.preferences.tools_on is False else ""
 
 
 def _never_calls(model: _ServedModel) -> str:
-    return "" if model.wishes.may_call else "The options of this model say that it is to call no tools."
+    return "" if model.preferences.may_call else "The options of this model say that it is to call no tools."
 
 
 def _unknown(model: _ServedModel) -> str:
@@ -226,17 +226,17 @@ def _missing(case: _RuleInput) -> str:
 def _server_left_out(case: _RuleInput) -> str:
     if case.candidate.kind != "mcp":
         return ""
-    return _left_out(f"the server {case.candidate.server}", case.candidate.server, "servers", case.wishes)
+    return _left_out(f"the server {case.candidate.server}", case.candidate.server, "servers", case.preferences)
 
 
 def _tool_left_out(case: _RuleInput) -> str:
-    return _left_out("this tool", case.candidate.spec.name, "tools", case.wishes)
+    return _left_out("this tool", case.candidate.spec.name, "tools", case.preferences)
 
 
-def _left_out(what: str, name: str, kind: Literal["tools", "servers"], wishes: ToolPreferences) -> str:
-    if name in getattr(wishes.team, kind):
+def _left_out(what: str, name: str, kind: Literal["tools", "servers"], preferences: ToolPreferences) -> str:
+    if name in getattr(preferences.team, kind):
         return f"The team leaves {what} out."
-    return f"This chat leaves {what} out." if name in getattr(wishes.chat, kind) else ""
+    return f"This chat leaves {what} out." if name in getattr(preferences.chat, kind) else ""
 
 
 def _unnameable(case: _RuleInput) -> str:

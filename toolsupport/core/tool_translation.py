@@ -77,7 +77,7 @@ def rerouted(brief: RequestSpec) -> RequestSpec:
     brief = replace(brief, translates=True)
     gone = {name for name, known in KNOWN_BY.items() if brief.capabilities[known].value in REFUSES}
     # Programs have no shell: their functions stay, whatever the model makes of the tools natively.
-    if gone and brief.format != CODE_MODE.name and _speaks_bash(brief.capabilities):
+    if gone and brief.format != CODE_MODE.name and _can_use_bash(brief.capabilities):
         return through_bash(brief, gone)
     offered = {spec.name for spec in brief.tools}
     understands = BASH not in offered and offered & set(KNOWN_BY)
@@ -117,7 +117,7 @@ def only_commands(brief: RequestSpec) -> bool:
     return COMMANDS in brief.callable
 
 
-def _speaks_bash(capabilities: Capabilities) -> bool:
+def _can_use_bash(capabilities: Capabilities) -> bool:
     told = {capabilities[name].value for name in KNOWN_BY.values()}
     return "via_bash" in told or capabilities["tool:bash"].value == "native"
 

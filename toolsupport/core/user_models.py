@@ -76,7 +76,7 @@ def read(data: bytes) -> UserModelsFile:
     for index, entry in enumerate(entries):
         _check_names(entry, f"{LIST}[{index}]")
     _check_unique(entries)
-    return UserModelsFile(entries, {key: told for key, told in value.items() if key != LIST})
+    return UserModelsFile(entries, {key: inner_value for key, inner_value in value.items() if key != LIST})
 
 
 def write(document: UserModelsFile) -> str:
@@ -110,9 +110,9 @@ def read_entry(value: Any, place: str = "entry") -> UserModel:
         raise _wrong(place, "an object", value)
     if not isinstance(value.get("id"), str) or not 0 < len(value["id"]) <= LONGEST_ID:
         raise _wrong(f"{place}.id", f"a text of 1 to {LONGEST_ID} letters", value.get("id"))
-    given = {name: told for name, told in value.items() if name in FIELDS and told is not None}
-    read_fields = {name: FIELDS[name](told, f"{place}.{name}") for name, told in given.items()}
-    extra = {name: told for name, told in value.items() if name not in FIELDS}
+    given = {name: inner_value for name, inner_value in value.items() if name in FIELDS and inner_value is not None}
+    read_fields = {name: FIELDS[name](inner_value, f"{place}.{name}") for name, inner_value in given.items()}
+    extra = {name: inner_value for name, inner_value in value.items() if name not in FIELDS}
     return UserModel(**{"name": value["id"], **read_fields}, extra=extra)
 
 
@@ -259,7 +259,7 @@ def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
         if isinstance(one, dict):
             yield from ((place, key) for key in one)
         inner = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
-        waiting.extend((_FieldPath(place, key, place.depth + 1), told) for key, told in inner)
+        waiting.extend((_FieldPath(place, key, place.depth + 1), inner_value) for key, inner_value in inner)
 
 
 def _check_names(entry: UserModel, place: str) -> None:

@@ -89,10 +89,12 @@ def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict
     works = _text(outcomes)
     if works:
         return Verdict("text", works.reason, {**side, **works.values}, works.detail)
-    told = "; ".join(f"{name.removeprefix('tool:')}: {str(value).replace('_', ' ')}" for name, value in side.items())
+    sentence = "; ".join(
+        f"{name.removeprefix('tool:')}: {str(value).replace('_', ' ')}" for name, value in side.items()
+    )
     if any(value in ("native", "via_bash") for value in side.values()):
-        return Verdict("native", f"{told}.", side)
-    why = told or next((outcome.why for outcome in reversed(outcomes)), "Nothing was tried.")
+        return Verdict("native", f"{sentence}.", side)
+    why = sentence or next((outcome.why for outcome in reversed(outcomes)), "Nothing was tried.")
     return Verdict("inconclusive", why, detail={"why": why})
 
 
@@ -253,7 +255,7 @@ class _TrialGroup:
         return self.verdict.values.get("tools") is False or (unfinished >= 2 and not right)
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         tried = counting(self.made)
         return share(tried) if tried else f"nothing proved ({self.verdict.reason.rstrip('.')})"
 
@@ -268,8 +270,8 @@ def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
         values["tools_thinking"] = "both"
     elif best.calls and other.without_a_call:
         values["tools_thinking"] = "on_only" if best is on else "off_only"
-    reason = f"{best.verdict.reason} With thinking on: {on.told}, off: {off.told}."
-    detail = {**best.verdict.detail, "thinking": {"on": on.told, "off": off.told}}
+    reason = f"{best.verdict.reason} With thinking on: {on.sentence}, off: {off.sentence}."
+    detail = {**best.verdict.detail, "thinking": {"on": on.sentence, "off": off.sentence}}
     return Verdict(best.verdict.name, reason, values, detail)
 
 
@@ -285,8 +287,8 @@ def _of_setting(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) 
         return Verdict("misconfigured", leaked.why, detail={**detail, "flag": leaked.flag})
     if _streaming_decides(made, EACH_WAY):
         streams = next(outcome.streamed for outcome in made if outcome.passed)
-        told = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {share(made)}."
-        return Verdict("native", told, {"tools": True, "streaming": streams}, detail)
+        sentence = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {share(made)}."
+        return Verdict("native", sentence, {"tools": True, "streaming": streams}, detail)
     if len(tried) < ENOUGH:
         why = next((outcome.why for outcome in made if outcome.passed is None), "Too few trials were made.")
         return Verdict("inconclusive", why, detail={**detail, "why": why})
@@ -303,11 +305,11 @@ def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], d
         return Verdict("inconclusive", why, detail={**detail, "why": why})
     if right == 0 and all(outcome.code in ("no_call", "in_text") for outcome in tried):
         never = any(outcome.code == "no_call" for outcome in of_step(outcomes, "rendered"))
-        told = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."
-        return Verdict("ignored", told, {"tools": False}, detail)
+        sentence = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."
+        return Verdict("ignored", sentence, {"tools": False}, detail)
     wrong = ", ".join(sorted({outcome.code.replace("_", " ") for outcome in tried if not outcome.passed}))
-    told = f"Called natively: {share(tried)}. Otherwise: {wrong}."
-    return Verdict("flaky", told, {"tools": _is_yes(made)}, {**detail, "works": _is_yes(made)})
+    sentence = f"Called natively: {share(tried)}. Otherwise: {wrong}."
+    return Verdict("flaky", sentence, {"tools": _is_yes(made)}, {**detail, "works": _is_yes(made)})
 
 
 def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
@@ -320,8 +322,8 @@ def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
     silent = [outcome for outcome in made if outcome.passed is None]
     if not silent:
         return f"Called natively: {share(tried)}. A no needs {ENOUGH_FOR_NO} trials."
-    told = f"{len(silent)} of {len(made)} trials proved nothing, and they may be the ones with calls"
-    return f"Called natively: {share(tried)}; {told}. {silent[0].why}"
+    sentence = f"{len(silent)} of {len(made)} trials proved nothing, and they may be the ones with calls"
+    return f"Called natively: {share(tried)}; {sentence}. {silent[0].why}"
 
 
 def _streaming_decides(made: Sequence[TrialOutcome], each: int) -> bool:
@@ -355,8 +357,10 @@ def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
             }
             if _streaming_decides(made, FORMAT_EACH_WAY):
                 values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
-            told = f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
-            return Verdict("text", told, values, {"format": name})
+            sentence = (
+                f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
+            )
+            return Verdict("text", sentence, values, {"format": name})
     return None
 
 

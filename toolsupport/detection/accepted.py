@@ -18,34 +18,34 @@ BARE = ProbeRequest(GREETING)
 ANSWERED = ("right", "no_word", "cut", "malformed")
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Send a greeting without tools, which warms the model up, then the same greeting with tools, until the result is
     settled.
 
     A refusal is confirmed with and without streaming: several servers may be behind one address, and some refuse tools
     only while they stream.
     """
-    if not await warm_up(lab):
+    if not await warm_up(runner):
         return
-    await _greet(lab, streamed=True)
-    ways = streamed_or_not(lab.chance)
-    while not acceptance_settled(lab.outcomes):
-        await _greet(lab, streamed=next(ways))
+    await _greet(runner, streamed=True)
+    ways = streamed_or_not(runner.chance)
+    while not acceptance_settled(runner.outcomes):
+        await _greet(runner, streamed=next(ways))
 
 
-async def _greet(lab: ProbeRunner, streamed: bool) -> None:
-    question = replace(lab.offering(GREETING, TOOLS), streamed=streamed)
-    reply = await lab.ask(question)
-    lab.greeted = reply if streamed or lab.greeted is None else lab.greeted
-    await lab.note(question, reply, replace(_outcome(reply, lab.subject), streamed=streamed))
+async def _greet(runner: ProbeRunner, streamed: bool) -> None:
+    question = replace(runner.offering(GREETING, TOOLS), streamed=streamed)
+    reply = await runner.ask(question)
+    runner.greeted = reply if streamed or runner.greeted is None else runner.greeted
+    await runner.note(question, reply, replace(_outcome(reply, runner.subject), streamed=streamed))
 
 
-async def warm_up(lab: ProbeRunner) -> bool:
+async def warm_up(runner: ProbeRunner) -> bool:
     """Send a greeting, which loads the model; return whether it was answered."""
-    bare = await lab.warm_up(BARE)
+    bare = await runner.warm_up(BARE)
     code, why = trouble(bare) or ("right", "It answers.")
     code = "right" if code == "cut" else code
-    await lab.note(BARE, bare, TrialOutcome("accepted", code, why, subject="bare"))
+    await runner.note(BARE, bare, TrialOutcome("accepted", code, why, subject="bare"))
     return code in ANSWERED
 
 
@@ -57,7 +57,7 @@ def _outcome(reply: ProbeReply, subject: ProbeTarget) -> TrialOutcome:
         if found.label == MISCONFIGURED:
             flag = server_flags.needed(found.message, found.rule, subject.endpoint.kind, subject.parsers)
             return TrialOutcome("accepted", "misconfigured", server_flags.sentence(flag), subject="tools", flag=flag)
-    told = trouble(reply)
-    if told is not None and told[0] not in ANSWERED:
-        return TrialOutcome("accepted", *told, subject="tools")
+    problem = trouble(reply)
+    if problem is not None and problem[0] not in ANSWERED:
+        return TrialOutcome("accepted", *problem, subject="tools")
     return TrialOutcome("accepted", "right", "A request with tools is taken.", subject="tools")

@@ -16,39 +16,39 @@ from toolsupport.detection.trial_order import streamed_or_not
 THINKS = {"on_only": True, "off_only": False}
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Run trials with each setting of thinking; all later steps use the setting that works."""
-    for think in lab.settings:
-        if not verdicts.switch_ignored(lab.outcomes):
-            await _try(lab, think)
-    if lab.settings != (None,) and not any(outcome.think is False for outcome in lab.outcomes):
+    for think in runner.settings:
+        if not verdicts.switch_ignored(runner.outcomes):
+            await _try(runner, think)
+    if runner.settings != (None,) and not any(outcome.think is False for outcome in runner.outcomes):
         # Its thoughts were first seen in these trials: what is still open is how it calls without them.
-        await _try(lab, False)
-    values = verdicts.judge(lab.outcomes).values
-    lab.streams = values.get("streaming") is not False
-    if lab.subject.brief.think is None:
-        lab.think = THINKS.get(values.get("tools_thinking", ""))
+        await _try(runner, False)
+    values = verdicts.judge(runner.outcomes).values
+    runner.streams = values.get("streaming") is not False
+    if runner.subject.brief.think is None:
+        runner.think = THINKS.get(values.get("tools_thinking", ""))
 
 
-async def _try(lab: ProbeRunner, think: bool | None) -> None:
+async def _try(runner: ProbeRunner, think: bool | None) -> None:
     """Run trials with and without streaming until the verdict could not change any more."""
-    ways = streamed_or_not(lab.chance)
-    while not verdicts.sure(lab.outcomes, think):
-        asked = demand(lab.chance)
+    ways = streamed_or_not(runner.chance)
+    while not verdicts.sure(runner.outcomes, think):
+        asked = demand(runner.chance)
         question = ProbeRequest(asked.messages, TOOLS, streamed=next(ways), think=think)
-        reply = await lab.ask(question)
-        outcome = _outcome(lab, question, reply, asked)
+        reply = await runner.ask(question)
+        outcome = _outcome(runner, question, reply, asked)
         if outcome.code in ("no_call", "in_text"):
-            lab.written.append(reply.text)
-        await lab.note(question, reply, outcome)
+            runner.written.append(reply.text)
+        await runner.note(question, reply, outcome)
 
 
-def _outcome(lab: ProbeRunner, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
+def _outcome(runner: ProbeRunner, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
     """Return the outcome; a call left in the text is the server's fault if one of its parsers reads that format."""
     outcome = judge("called", question, reply, asked)
     in_text = outcome.code == "no_call" and TICKET.name in reply.text and asked.ticket in reply.text
     if not in_text:
         return outcome
-    flag = server_flags.left_in_text(lab.subject.endpoint.kind, form_of(reply.text), lab.subject.parsers)
+    flag = server_flags.left_in_text(runner.subject.endpoint.kind, form_of(reply.text), runner.subject.parsers)
     why = f"Its call stayed in the text. {server_flags.sentence(flag)}" if flag else outcome.why
     return replace(outcome, code="in_text", why=why, flag=flag)

@@ -8,21 +8,21 @@ from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Send greetings with tools on offer. An earlier answered one counts too, if it was sent with the same settings."""
-    question = lab.offering(GREETING, TOOLS)
-    as_now = lab.streams and lab.think == lab.subject.brief.think
-    if lab.greeted is not None and as_now and not of_step(lab.outcomes, "control"):
-        await lab.note(question, lab.greeted, _outcome(lab.greeted))
-    while not lab.sampled("control"):
-        question = lab.offering(greeting(lab.chance), TOOLS)
-        reply = await lab.ask(question)
-        await lab.note(question, reply, _outcome(reply))
+    question = runner.offering(GREETING, TOOLS)
+    as_now = runner.streams and runner.think == runner.subject.brief.think
+    if runner.greeted is not None and as_now and not of_step(runner.outcomes, "control"):
+        await runner.note(question, runner.greeted, _outcome(runner.greeted))
+    while not runner.sampled("control"):
+        question = runner.offering(greeting(runner.chance), TOOLS)
+        reply = await runner.ask(question)
+        await runner.note(question, reply, _outcome(reply))
 
 
 def _outcome(reply: ProbeReply) -> TrialOutcome:
     asked_for = [call.name for call in reply.calls] + [rejected.name for rejected in reply.rejected]
-    told = trouble(reply)
-    if told is None and asked_for:
-        told = "called_for_nothing", f"It was greeted and called {asked_for[0]}."
-    return TrialOutcome("control", *(told or ("right", "It greeted and called nothing.")))
+    problem = trouble(reply)
+    if problem is None and asked_for:
+        problem = "called_for_nothing", f"It was greeted and called {asked_for[0]}."
+    return TrialOutcome("control", *(problem or ("right", "It greeted and called nothing.")))

@@ -6,7 +6,7 @@ import asyncio
 
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
-from toolsupport.core.events import Failed
+from toolsupport.core.events import Failed, TextDelta
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
@@ -15,21 +15,21 @@ ASKED = ProbeRequest(())
 SECONDS = 5.0
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Record the server's claims, which prove nothing: they are shown beside the measured values."""
     reply = ProbeReply()
     try:
         async with asyncio.timeout(SECONDS):
-            details = await providers.describe(lab.subject.endpoint, lab.subject.brief.model)
+            details = await providers.describe(runner.subject.endpoint, runner.subject.brief.model)
     except (ProviderError, TimeoutError) as error:
         why = str(error) or f"It said nothing within {SECONDS:g} s."
         reply.failed = Failed("unreachable", why)
-        await lab.note(ASKED, reply, TrialOutcome("declared", "failed", why))
+        await runner.note(ASKED, reply, TrialOutcome("declared", "failed", why))
         return
-    reply.text = ", ".join(details.capabilities or ())
+    reply.take(TextDelta(", ".join(details.capabilities or ())))
     if "thinking" in (details.capabilities or ()):
-        lab.thinks = lab.declared_thinking = True
-    await lab.note(ASKED, reply, TrialOutcome("declared", *_told(details.capabilities, details.unsaid)))
+        runner.thinks = runner.declared_thinking = True
+    await runner.note(ASKED, reply, TrialOutcome("declared", *_told(details.capabilities, details.unsaid)))
 
 
 def _told(capabilities: tuple[str, ...] | None, unsaid: tuple[str, ...]) -> tuple[str, str]:

@@ -9,13 +9,13 @@ from toolsupport.detection.probe_reply import ProbeReply, calls_of, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Request two calls at once."""
-    while not lab.sampled("parallel"):
-        wanted = demand(lab.chance), demand(lab.chance)
-        question = lab.offering(both(*wanted), TOOLS)
-        reply = await lab.ask(question)
-        await lab.note(question, reply, TrialOutcome("parallel", *(trouble(reply) or told(reply, wanted))))
+    while not runner.sampled("parallel"):
+        wanted = demand(runner.chance), demand(runner.chance)
+        question = runner.offering(both(*wanted), TOOLS)
+        reply = await runner.ask(question)
+        await runner.note(question, reply, TrialOutcome("parallel", *(trouble(reply) or told(reply, wanted))))
 
 
 def told(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[str, str]:

@@ -38,33 +38,33 @@ LONGEST_QUESTION = 400
 LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Offer each file tool alone; if it is refused, again with a shell beside it."""
-    if all_called(lab.outcomes, FILE_TOOLS):
+    if all_called(runner.outcomes, FILE_TOOLS):
         return
     for name, (spec, wish) in FILE_TOOLS.items():
-        while not lab.sampled("per_tool", name):
-            await _try(lab, name, wish, (spec,))
-        if not lab.first_round and decided(results(lab.outcomes, "per_tool", name)) is False:
-            await _beside_a_shell(lab, name, wish, (spec, BASH))
+        while not runner.sampled("per_tool", name):
+            await _try(runner, name, wish, (spec,))
+        if not runner.first_round and decided(results(runner.outcomes, "per_tool", name)) is False:
+            await _beside_a_shell(runner, name, wish, (spec, BASH))
 
 
-async def _beside_a_shell(lab: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
+async def _beside_a_shell(runner: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
     """Run trials until enough agree on whether the shell does the tool's work."""
     tried: list[TrialOutcome] = []
-    while len(of_step(lab.outcomes, "per_tool", name)) < MOST:
-        tried.append(await _try(lab, name, wish, tools))
+    while len(of_step(runner.outcomes, "per_tool", name)) < MOST:
+        tried.append(await _try(runner, name, wish, tools))
         codes = [outcome.code for outcome in tried]
         if max(codes.count("via_bash"), len(codes) - codes.count("via_bash")) >= BESIDE_A_SHELL:
             return
 
 
-async def _try(lab: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> TrialOutcome:
-    about = f"{lab.chance.choice(NAMES)}{lab.chance.randint(10, 99)}"
-    question = lab.offering((ChatMessage(Role.USER, wish.format(about)),), tools)
-    reply = await lab.ask(question)
+async def _try(runner: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> TrialOutcome:
+    about = f"{runner.chance.choice(NAMES)}{runner.chance.randint(10, 99)}"
+    question = runner.offering((ChatMessage(Role.USER, wish.format(about)),), tools)
+    reply = await runner.ask(question)
     outcome = TrialOutcome("per_tool", *(trouble(reply) or told(reply, name, about)), subject=name)
-    await lab.note(question, reply, outcome)
+    await runner.note(question, reply, outcome)
     return outcome
 
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from toolsupport.core.events import (
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
     Failed,
     Finished,
     ReasoningSeen,
-    TextDelta,
-    TextReclassified,
-    ThinkingDelta,
     ToolsRefused,
     Usage,
 )
@@ -38,11 +36,7 @@ class ProbeReply:
     showed how replies of its model begin, other than assumed.
     """
 
-    text: str = ""
-    thinking: str = ""
-    calls: list[ToolCall] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
-    rejected: list[CallRejected] = field(default_factory=list)
+    heard: ReplyBuilder = field(default_factory=ReplyBuilder)
     refused: ToolsRefused | None = None
     failed: Failed | None = None
     usage: Usage = field(default_factory=Usage)
@@ -70,24 +64,44 @@ class ProbeReply:
         found = classify(self.failed.status, self.failed.body) if self.failed else None
         return found is not None and (found.label, found.rule) == (MISCONFIGURED, STREAMING)
 
+    @property
+    def text(self) -> str:
+        """The answer."""
+        return self.heard.text
+
+    @property
+    def thinking(self) -> str:
+        """The reasoning."""
+        return self.heard.thinking
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls that a chat would make."""
+        return [made.call for made in self._ready]
+
+    @property
+    def written(self) -> list[str]:
+        """The same calls as they stood in the text, "" for native ones."""
+        return [made.raw for made in self._ready]
+
+    @property
+    def rejected(self) -> list[CallRejected]:
+        """The calls that a chat would refuse."""
+        return [made for made in self.heard.calls if isinstance(made, CallRejected)]
+
+    @property
+    def _ready(self) -> list[CallReady]:
+        return [made for made in self.heard.calls if isinstance(made, CallReady)]
+
     def take(self, event: Event) -> None:
-        """Add one event."""
-        if isinstance(event, TextDelta | ThinkingDelta | TextReclassified):
-            self._words(event)
-        elif isinstance(event, CallReady):
-            self.calls.append(event.call)
-            self.written.append(event.raw)
-        elif isinstance(event, CallRejected):
-            self.rejected.append(event)
-        elif isinstance(event, Finished):
+        """Add one event. Where a chat would ask again, since a call was unreadable, earlier calls are void as there."""
+        self.heard.take(event)
+        if isinstance(event, Finished):
             self.finish = event.reason
         elif type(event) in KEPT:
             setattr(self, KEPT[type(event)], event)
-
-    def _words(self, event: TextDelta | ThinkingDelta | TextReclassified) -> None:
-        reply = ReplyBuilder(self.text, self.thinking)
-        reply.take(event)
-        self.text, self.thinking = reply.text, reply.thinking
+        if isinstance(event, Failed) and is_malformed(event):
+            self.heard.take(CallGarbled(event.message, MALFORMED))
 
 
 # Events of which the last one is kept → the field of a reply.
@@ -107,11 +121,16 @@ def trouble(reply: ProbeReply) -> tuple[str, str] | None:
     if reply.failed is None:
         empty = not (reply.text.strip() or reply.calls or reply.rejected or reply.refused)
         return ("no_word", _nothing(reply)) if empty else None
-    if reply.failed.message == CALL_LOST or classify(reply.failed.status, reply.failed.body).label == MALFORMED:
+    if is_malformed(reply.failed):
         return "malformed", reply.failed.message
     if reply.failed.kind == "empty":
         return "no_word", _nothing(reply)
     return ("timeout" if reply.failed.kind == "timeout" else "failed"), reply.failed.message
+
+
+def is_malformed(failed: Failed) -> bool:
+    """Return True if the server could not read a call that the model wrote."""
+    return failed.message == CALL_LOST or classify(failed.status, failed.body).label == MALFORMED
 
 
 def _nothing(reply: ProbeReply) -> str:

@@ -30,49 +30,49 @@ OVER = "The time of the whole test was over."
 ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
-async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
+async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
     """Run the steps of this kind of test as long as they can add anything. `skipped` names the steps that people
     skipped.
 
     First come the verdict and the minimum of trials for each side finding, then more of these while there is time.
     """
     sampled = [name for name in KINDS[kind] if name in side_findings.SAMPLED]
-    for lab.first_round, names in ((True, KINDS[kind]), (False, sampled)):
+    for runner.first_round, names in ((True, KINDS[kind]), (False, sampled)):
         for name in names:
             detector = DETECTORS[name]
             if skipped(name):
                 await tell(StepProgress(name, detector.title, "skipped", LEFT_OUT))
-            elif not verdicts.wanted(name, lab.outcomes):
+            elif not verdicts.wanted(name, runner.outcomes):
                 await tell(StepProgress(name, detector.title, "not_needed"))
             else:
                 await tell(StepProgress(name, detector.title, "running"))
-                await tell(await _run(lab, detector, partial(skipped, name), tell))
-    return verdicts.judge(lab.outcomes)
+                await tell(await _run(runner, detector, partial(skipped, name), tell))
+    return verdicts.judge(runner.outcomes)
 
 
-async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
+async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
     """Run one step and return its result; if it is skipped it ends before its next request, and its results count."""
-    lab.left = left
-    lab.tell = partial(_progress, tell, detector)
+    runner.left = left
+    runner.tell = partial(_progress, tell, detector)
     try:
-        await detector.run(lab)
+        await detector.run(runner)
     except StepSkipped:
         return StepProgress(detector.name, detector.title, "skipped", LEFT_OUT)
     except TimeLimitReached:
-        return StepProgress(detector.name, detector.title, "done", _cut_short(lab, detector.name))
-    again = lab.first_round and detector.name in side_findings.SAMPLED
-    return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(lab, detector.name))
+        return StepProgress(detector.name, detector.title, "done", _cut_short(runner, detector.name))
+    again = runner.first_round and detector.name in side_findings.SAMPLED
+    return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(runner, detector.name))
 
 
-def _cut_short(lab: ProbeRunner, step: str) -> str:
+def _cut_short(runner: ProbeRunner, step: str) -> str:
     """Return the text for a step that ran out of time: an unmeasured capability is no finding about the model."""
     if step == "per_tool":
-        missing = [tool for tool in FILE_TOOLS if not side_findings.way_of(lab.outcomes, tool)]
-        return f"Not measured for want of time: {', '.join(missing)}." if missing else _summary(lab, step)
-    tried = side_findings.results(lab.outcomes, step)
+        missing = [tool for tool in FILE_TOOLS if not side_findings.way_of(runner.outcomes, tool)]
+        return f"Not measured for want of time: {', '.join(missing)}." if missing else _summary(runner, step)
+    tried = side_findings.results(runner.outcomes, step)
     if step in side_findings.STEPS and side_findings.decided(tried, step) is None:
         return f"Not measured for want of time: {len(tried)} trials were made."
-    return f"{OVER} {_summary(lab, step)}".strip()
+    return f"{OVER} {_summary(runner, step)}".strip()
 
 
 async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
@@ -87,9 +87,9 @@ def longest(kind: str, thinks: bool = False) -> float:
     return min(LIMITS.total, LIMITS.answer * answers)
 
 
-def _summary(lab: ProbeRunner, step: str) -> str:
+def _summary(runner: ProbeRunner, step: str) -> str:
     """Return the result: for steps of several trials the number passed, and whether that proves anything."""
-    made = of_step(lab.outcomes, step)
+    made = of_step(runner.outcomes, step)
     if step not in side_findings.STEPS or len(made) < 2:
         return made[-1].why if made else ""
     mixed = side_findings.decided(side_findings.results(made, step), step) is None

@@ -30,7 +30,7 @@ SHORTEST = 0.05  # seconds in which no model answers
 THINKING_STRETCH = 4.0
 THINKING_TOKENS = 4096
 # Seconds of an answer → how many trials of a side finding have to agree: what is cheap is sampled more.
-AGREEING = ((0.5, 4), (float("inf"), 3))
+AGREEING = ((2.0, 6), (float("inf"), 5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class TimeLimitReached(Exception):
     """The time of the whole test is used up."""
 
 
-async def _nobody(_: str) -> None:
+async def _ignore_progress(_: str) -> None:
     """Ignore progress: the default observer."""
 
 
@@ -112,7 +112,7 @@ class ProbeRunner:
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
-        self.tell: Callable[[str], Awaitable[None]] = _nobody
+        self.tell: Callable[[str], Awaitable[None]] = _ignore_progress
         self._answers = 0
         self._caps: set[int] = set()
         self._keep = keep

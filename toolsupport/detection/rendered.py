@@ -7,6 +7,7 @@ import asyncio
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.detection.probe_prompts import GREETING, TICKET, TOOLS
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -14,21 +15,21 @@ from toolsupport.detection.probe_runner import ProbeRunner
 SECONDS = 5.0
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Use what the server renders, if it shows that; else the growth of the prompt in tokens."""
-    question = lab.offering(GREETING, TOOLS)
+    question = runner.offering(GREETING, TOOLS)
     try:
         async with asyncio.timeout(SECONDS):
-            shown = await providers.rendered(lab.subject.endpoint, lab.request(question))
+            shown = await providers.rendered(runner.subject.endpoint, runner.request(question))
     except (ProviderError, TimeoutError):
         shown = None
     if shown is not None:
         inside = shown.proves or TICKET.name in shown.text
         why = f"The tools {'are' if inside else 'are not'} in the prompt, by the server's {shown.by}."
         outcome = TrialOutcome("rendered", "right" if inside else "no_call", why, subject=shown.by)
-        await lab.note(question, ProbeReply(text=shown.text), outcome)
-    elif lab.bare is not None and lab.greeted is not None:
-        await lab.note(question, lab.greeted, _by_tokens(lab.bare, lab.greeted))
+        await runner.note(question, ProbeReply(ReplyBuilder(shown.text)), outcome)
+    elif runner.bare is not None and runner.greeted is not None:
+        await runner.note(question, runner.greeted, _by_tokens(runner.bare, runner.greeted))
 
 
 def _by_tokens(bare: ProbeReply, greeted: ProbeReply) -> TrialOutcome:

@@ -22,14 +22,14 @@ BESIDE_SIGNS = re.compile(
 )
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Request answers after a result; each result holds a fresh secret."""
-    while not lab.sampled("second_turn"):
-        asked, seat = demand(lab.chance), secret(lab.chance)
+    while not runner.sampled("second_turn"):
+        asked, seat = demand(runner.chance), secret(runner.chance)
         call = ToolCall("call_1", TICKET.name, {"ticket": asked.ticket, "copies": asked.copies})
-        question = lab.offering(answered(asked, [call], seat), TOOLS)
-        reply = await lab.ask(question)
-        await lab.note(question, reply, TrialOutcome("second_turn", *told(reply, seat)))
+        question = runner.offering(answered(asked, [call], seat), TOOLS)
+        reply = await runner.ask(question)
+        await runner.note(question, reply, TrialOutcome("second_turn", *told(reply, seat)))
 
 
 def told(reply: ProbeReply, seat: str) -> tuple[str, str]:

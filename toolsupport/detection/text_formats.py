@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.events import CallReady
+from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.format_choice import CODE, READ_ONLY
-from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
+from toolsupport.core.reply_builder import ReplyBuilder
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolSpec
 from toolsupport.core.verdicts import format_settled, format_works
 from toolsupport.detection.code_mode_calls import calls_in
@@ -32,30 +34,30 @@ def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (*family, *GENERAL) if name in FORMATS))
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Try the formats one after the other until one works; those in which the model already wrote a call come first."""
     tried: list[str] = []
-    while (name := _next(lab, tried)) and not await _works(lab, name, lab.think):
+    while (name := _next(runner, tried)) and not await _works(runner, name, runner.think):
         tried.append(name)
-    if name or lab.think is not None or False not in lab.settings:
+    if name or runner.think is not None or False not in runner.settings:
         return
     for name in tried:
-        if await _works(lab, name, think=False):
+        if await _works(runner, name, think=False):
             return
 
 
-def _next(lab: ProbeRunner, tried: Sequence[str]) -> str:
+def _next(runner: ProbeRunner, tried: Sequence[str]) -> str:
     """Sort the formats: by marks in the model's text, then others that parse that text, then those listed."""
-    listed = (*lab.subject.formats, *((CODE,) if lab.subject.runs_code and lab.subject.formats else ()))
-    seen = {name for text in lab.written for name in written_in(text)}
-    marked = (name for text in lab.written if (name := format_of(text)) in seen and name not in UNMARKED)
+    listed = (*runner.subject.formats, *((CODE,) if runner.subject.runs_code and runner.subject.formats else ()))
+    seen = {name for text in runner.written for name in written_in(text)}
+    marked = (name for text in runner.written if (name := format_of(text)) in seen and name not in UNMARKED)
     read = (name for name in (*listed, *FORMATS) if name in seen)
-    wanted = [*(name for name in (*marked, *read) if _may(lab, name)), *listed]
+    wanted = [*(name for name in (*marked, *read) if _may(runner, name)), *listed]
     return next((name for name in wanted if name not in tried), "")
 
 
-def _may(lab: ProbeRunner, name: str) -> bool:
-    return lab.subject.runs_code if name == CODE else bool(lab.subject.formats)
+def _may(runner: ProbeRunner, name: str) -> bool:
+    return runner.subject.runs_code if name == CODE else bool(runner.subject.formats)
 
 
 def written_in(text: str) -> tuple[str, ...]:
@@ -88,9 +90,10 @@ def _is_mark(mark: str) -> bool:
 
 def _reads(name: str, text: str) -> bool:
     tools = _offered(name)
-    reader = parser(name, tools)
-    events = [*reader.feed(text), *reader.flush()]
-    calls = [event.call for event in events if isinstance(event, CallReady)]
+    reader, reply = ReplyReader(name, tools), ReplyBuilder()
+    for event in reader.hear([TextDelta(text), Finished("stop")]):
+        reply.take(event)
+    calls = [event.call for event in reply.calls if isinstance(event, CallReady)]
     if name == CODE:
         return any(calls_in(call.arguments.get("code"), TICKET) for call in calls)
     return any(call.name == TICKET.name for call in calls)
@@ -100,21 +103,21 @@ def _offered(name: str) -> tuple[ToolSpec, ...]:
     return (*TOOLS, PROGRAM) if name == CODE else TOOLS
 
 
-async def _works(lab: ProbeRunner, name: str, think: bool | str | None) -> bool:
-    ways = streamed_or_not(lab.chance)
-    while not format_settled(lab.outcomes, name, think, _patience(lab, name)):
-        asked = demand(lab.chance)
+async def _works(runner: ProbeRunner, name: str, think: bool | str | None) -> bool:
+    ways = streamed_or_not(runner.chance)
+    while not format_settled(runner.outcomes, name, think, _patience(runner, name)):
+        asked = demand(runner.chance)
         question = ProbeRequest(asked.messages, _offered(name), name, streamed=next(ways), think=think)
-        reply = await lab.ask(question)
+        reply = await runner.ask(question)
         outcome = judge("formats", question, reply, asked)
         if outcome.passed and (raw := _in_another_body(name, reply.written)):
             why = f"It wrote the call as {format_of(raw)}, not as {name}."
             outcome = replace(outcome, code="no_call", why=why)
-            lab.written.append(raw)
+            runner.written.append(raw)
         elif outcome.code == "no_call":
-            lab.written.append(reply.text)
-        await lab.note(question, reply, outcome)
-    return format_works(lab.outcomes, name, think)
+            runner.written.append(reply.text)
+        await runner.note(question, reply, outcome)
+    return format_works(runner.outcomes, name, think)
 
 
 def _in_another_body(name: str, written: Sequence[str]) -> str:
@@ -123,9 +126,9 @@ def _in_another_body(name: str, written: Sequence[str]) -> str:
     return next((raw for raw in bodies if format_of(raw) != name), "")
 
 
-def _patience(lab: ProbeRunner, name: str) -> int:
+def _patience(runner: ProbeRunner, name: str) -> int:
     """Return the failures before the next format: more for the first listed, unless the model writes another one."""
-    if _in_another_body(name, lab.written):
+    if _in_another_body(name, runner.written):
         return 1
-    others = any({*written_in(text)} - {name} for text in lab.written)
-    return FIRST_PATIENCE if name in lab.subject.formats[:1] and not others else PATIENCE
+    others = any({*written_in(text)} - {name} for text in runner.written)
+    return FIRST_PATIENCE if name in runner.subject.formats[:1] and not others else PATIENCE

@@ -8,8 +8,8 @@ from toolsupport.detection.probe_reply import trouble
 from toolsupport.detection.probe_runner import ProbeRunner
 
 
-async def run(lab: ProbeRunner) -> None:
+async def run(runner: ProbeRunner) -> None:
     """Send a greeting without tools."""
-    reply = await lab.warm_up(BARE)
+    reply = await runner.warm_up(BARE)
     code, why = trouble(reply) or ("right", "It answers.")
-    await lab.note(BARE, reply, TrialOutcome("loaded", code, why))
+    await runner.note(BARE, reply, TrialOutcome("loaded", code, why))

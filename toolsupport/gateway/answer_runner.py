@@ -28,8 +28,6 @@ from toolsupport.services.learning import ObservedRefusal
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any moment
-
 
 class ReplySlots:
     """Counts the answers in progress in this process, per key (per person without one) and in total."""

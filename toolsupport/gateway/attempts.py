@@ -112,7 +112,7 @@ class Attempt:
         if self.prepared.one_call and self.called - {call}:
             return []
         if isinstance(event, CallDelta):
-            if not self.prepared.stream or self.prepared.must_call or self._may_come_to_nothing(event):
+            if not self.prepared.stream or self.prepared.must_call or self._may_be_withdrawn(event):
                 return []
             self.live.add(call)
             self.passed = True
@@ -121,7 +121,7 @@ class Attempt:
         self.called.add(call)
         return self._passed([event])
 
-    def _may_come_to_nothing(self, event: CallDelta) -> bool:
+    def _may_be_withdrawn(self, event: CallDelta) -> bool:
         """Return whether the call may still be withdrawn.
 
         A call in text may be only mentioned, one inside reasoning a draft, one of an unknown name no call; and `"3"`

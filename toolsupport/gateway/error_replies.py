@@ -11,7 +11,6 @@ from toolsupport.core import context_limits
 from toolsupport.core.errors import Busy, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
-from toolsupport.gateway.answer_runner import RETRY_AFTER
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.web import api_errors
 
@@ -57,7 +56,5 @@ def before(error: ToolsupportError) -> JsonResponse:
     if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
     if isinstance(error, Busy):
-        busy = api_errors.refusal(error)
-        busy.headers["Retry-After"] = str(RETRY_AFTER)
-        return busy
+        return api_errors.refusal(error)
     return api_errors.answer(502, str(error))

@@ -15,7 +15,7 @@ SILENCE = 10.0
 T = TypeVar("T")
 
 
-async def patiently(batches: AsyncGenerator[list[T], None]) -> AsyncGenerator[list[T], None]:
+async def with_keep_alive(batches: AsyncGenerator[list[T], None]) -> AsyncGenerator[list[T], None]:
     """Yield the same batches, and an empty one after each period of silence. Closing it closes them promptly.
 
     A separate task waits for the model, because a wait cannot be interrupted without ending it. If this process ends

@@ -95,7 +95,7 @@ async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
 async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
     """Wait some time for the first event, so that an earlier failure gets its own status."""
     tally = _tally(prepared)
-    batches = keep_alive.patiently(answer_runner.answer(prepared, tally))
+    batches = keep_alive.with_keep_alive(answer_runner.answer(prepared, tally))
     first = await anext(batches, STOPPED)
     if first and isinstance(first[0], Failed):
         await batches.aclose()

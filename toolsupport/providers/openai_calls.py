@@ -39,7 +39,7 @@ class _OpenAIDraft:
     def whole(self) -> bool:
         return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
 
-    def untold(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The pieces not emitted yet; they wait for the name."""
         if not self.name:
             return []
@@ -88,7 +88,7 @@ class PiecedCalls:
         draft.name = draft.name or piece.name
         if piece.arguments:
             draft.pieces.append(piece.arguments)
-        return draft.untold()
+        return draft.pending_events()
 
     def _belongs_to(self, piece: _CallPiece) -> _OpenAIDraft | None:
         """Return the call that this piece continues; None if it begins one."""

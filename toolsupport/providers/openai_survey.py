@@ -64,8 +64,8 @@ async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
         if error.status == 503 and load_failures.is_loading(error.body):
             return False
     entries = _entries(await http_client.get_json(endpoint, LIST)) or []
-    told = [*entries, *(_entries(await _about(endpoint, entries)) or [])]
-    states = [state for entry in told if _text(entry, "id") == name and (state := _state(entry))]
+    row = [*entries, *(_entries(await _about(endpoint, entries)) or [])]
+    states = [state for entry in row if _text(entry, "id") == name and (state := _state(entry))]
     return states[-1] == "loaded" if states else None
 
 
@@ -92,28 +92,28 @@ def _entries(answer: Any) -> list[ModelData] | None:
     return [entry for entry in listed if isinstance(entry, dict)]
 
 
-def _report(name: str, told: ModelData) -> ModelReport:
-    details = _details(told)
+def _report(name: str, row: ModelData) -> ModelReport:
+    details = _details(row)
     return ModelReport(
         name=name,
-        size_bytes=_number(_mapping(told, "meta"), "size"),
+        size_bytes=_number(_mapping(row, "meta"), "size"),
         quantization=details.quantization,
-        loaded=_state(told) == "loaded",
+        loaded=_state(row) == "loaded",
         capabilities=details.capabilities,
         details=details,
     )
 
 
-def _state(told: ModelData) -> str:
+def _state(row: ModelData) -> str:
     """LM Studio's word for whether a model is loaded, or that of a llama-server with several models."""
-    return _text(told, "state") or _text(_mapping(told, "status"), "value")
+    return _text(row, "state") or _text(_mapping(row, "status"), "value")
 
 
-def _details(told: ModelData) -> ModelDetails:
-    meta, running = _mapping(told, "meta"), _mapping(told, "default_generation_settings")
-    known = {word: value for word in ABILITIES if (value := READERS[word](told)) is not None}
-    contexts = (_number(running, "n_ctx"), _number(meta, "n_ctx"), *(_number(told, name) for name in CONTEXTS))
-    template = _text(told, "chat_template")
+def _details(row: ModelData) -> ModelDetails:
+    meta, running = _mapping(row, "meta"), _mapping(row, "default_generation_settings")
+    known = {word: value for word in ABILITIES if (value := READERS[word](row)) is not None}
+    contexts = (_number(running, "n_ctx"), _number(meta, "n_ctx"), *(_number(row, name) for name in CONTEXTS))
+    template = _text(row, "chat_template")
     return ModelDetails(
         begins_inside=template_begins_inside(template),
         template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
@@ -121,8 +121,8 @@ def _details(told: ModelData) -> ModelDetails:
         unsaid=tuple(word for word in ABILITIES if word not in known),
         context_length=next((context for context in contexts if context), None),
         parameter_count=_number(meta, "n_params"),
-        one_call=_one_call(_mapping(told, "chat_template_caps")),
-        quantization=_text(told, "quantization") or _text(meta, "ftype") or _text(told, "model_ftype"),
+        one_call=_one_call(_mapping(row, "chat_template_caps")),
+        quantization=_text(row, "quantization") or _text(meta, "ftype") or _text(row, "model_ftype"),
     )
 
 
@@ -132,53 +132,53 @@ def _one_call(caps: ModelData) -> bool | None:
     return None if parallel is None or not caps.get("supports_tool_calls") else not parallel
 
 
-def _tools(told: ModelData) -> bool | None:
-    parameters, caps = told.get("supported_parameters"), _mapping(told, "chat_template_caps")
+def _tools(row: ModelData) -> bool | None:
+    parameters, caps = row.get("supported_parameters"), _mapping(row, "chat_template_caps")
     if isinstance(parameters, list):
         return "tools" in parameters
     if isinstance(caps.get("supports_tool_calls"), bool):
         return bool(caps["supports_tool_calls"])
-    capabilities = told.get("capabilities")
+    capabilities = row.get("capabilities")
     if isinstance(capabilities, list):  # LM Studio: what was trained for tools; the others may take them all the same
         return True if "tool_use" in capabilities else None
-    return _flag(_mapping(told, "capabilities"), "function_calling")
+    return _flag(_mapping(row, "capabilities"), "function_calling")
 
 
-def _thinking(told: ModelData) -> bool | None:
-    parameters = told.get("supported_parameters")
+def _thinking(row: ModelData) -> bool | None:
+    parameters = row.get("supported_parameters")
     if isinstance(parameters, list):
         return "reasoning" in parameters
-    return _flag(_mapping(told, "capabilities"), "reasoning")
+    return _flag(_mapping(row, "capabilities"), "reasoning")
 
 
-def _vision(told: ModelData) -> bool | None:
-    modalities = _mapping(told, "architecture").get("input_modalities")
+def _vision(row: ModelData) -> bool | None:
+    modalities = _mapping(row, "architecture").get("input_modalities")
     if isinstance(modalities, list):
         return "image" in modalities
-    if _text(told, "type") in ("llm", "vlm"):
-        return _text(told, "type") == "vlm"
-    seen = _flag(_mapping(told, "modalities"), "vision")
-    return _flag(_mapping(told, "capabilities"), "vision") if seen is None else seen
+    if _text(row, "type") in ("llm", "vlm"):
+        return _text(row, "type") == "vlm"
+    seen = _flag(_mapping(row, "modalities"), "vision")
+    return _flag(_mapping(row, "capabilities"), "vision") if seen is None else seen
 
 
 READERS: dict[str, Callable[[ModelData], bool | None]] = {"tools": _tools, "thinking": _thinking, "vision": _vision}
 
 
-def _flag(told: ModelData, key: str) -> bool | None:
-    value = told.get(key)
+def _flag(row: ModelData, key: str) -> bool | None:
+    value = row.get(key)
     return value if isinstance(value, bool) else None
 
 
-def _mapping(told: ModelData, key: str) -> ModelData:
-    value = told.get(key)
+def _mapping(row: ModelData, key: str) -> ModelData:
+    value = row.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _text(told: ModelData, key: str) -> str:
-    value = told.get(key)
+def _text(row: ModelData, key: str) -> str:
+    value = row.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _number(told: ModelData, key: str) -> int | None:
-    value = told.get(key)
+def _number(row: ModelData, key: str) -> int | None:
+    value = row.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

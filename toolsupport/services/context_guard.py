@@ -24,9 +24,9 @@ def needed(briefing: RequestContext, history: Sequence[ChatMessage]) -> int:
     return token_counts.expected(brief, briefing.counts, token_counts.characters(brief, history))
 
 
-def cure(briefing: RequestContext, history: Sequence[ChatMessage]) -> OmitTools | RaiseContext | None:
+def remedy(briefing: RequestContext, history: Sequence[ChatMessage]) -> OmitTools | RaiseContext | None:
     """Return the remedy before a request; None if it fits, or if nothing helps."""
-    return context_fitting.cure(briefing.window, needed(briefing, history), _spare(briefing, history))
+    return context_fitting.remedy(briefing.window, needed(briefing, history), _spare(briefing, history))
 
 
 def fits(briefing: RequestContext, history: Sequence[ChatMessage]) -> bool:
@@ -58,7 +58,7 @@ def within(briefing: RequestContext, window: ContextWindow) -> RequestContext:
 
 def planned(briefing: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
     """Return the request as it would be made to fit, without storing any change."""
-    while (todo := cure(briefing, history)) is not None:
+    while (todo := remedy(briefing, history)) is not None:
         if isinstance(todo, OmitTools):
             briefing = without(briefing, todo.tools)
         else:
@@ -86,7 +86,7 @@ class ContextGuard:
         wanted = token_counts.expected(briefing.brief, briefing.counts, self._length)
         return context_fitting.after_cut(briefing.window, wanted)
 
-    def lesson(self, briefing: RequestContext, usage: Usage) -> MeasuredPrompt | None:
+    def new_count(self, briefing: RequestContext, usage: Usage) -> MeasuredPrompt | None:
         """Return a count worth storing: of a complete request that is shorter than any counted before."""
         seen, counts = self._seen(usage), briefing.counts
         known = counts.with_tools if briefing.brief.offers_tools else counts.without

@@ -127,8 +127,8 @@ class DetectionRun:
         tested = await in_database(probe_target.tested)(self.detection)
         self.steps = {name: StepProgress(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
         keep = partial(self._keep_and_learn, tested)
-        self.lab = lab = ProbeRunner(_subject(tested), keep, random.Random(os.urandom(16)))
-        work = self._spawn(examine(lab, tested.kind, self._tell, self.skip.__contains__))
+        self.runner = runner = ProbeRunner(_subject(tested), keep, random.Random(os.urandom(16)))
+        work = self._spawn(examine(runner, tested.kind, self._tell, self.skip.__contains__))
         heart = self._spawn(self._beat(work))
         try:
             verdict = await work
@@ -140,7 +140,7 @@ class DetectionRun:
             heart.cancel()
             work.cancel()
         await self._write(detections.renew, self._progress())
-        await self.conclude(STOPS[self._why](lab) if verdict is None else concluded(verdict, lab))
+        await self.conclude(STOPS[self._why](runner) if verdict is None else concluded(verdict, runner))
 
     async def conclude(self, how: DetectionResult) -> None:
         """Store the end of the test."""
@@ -195,8 +195,8 @@ class DetectionRun:
         await self._keep(trial)
         seen = trial.reply.beginning
         if seen is not None:
-            brief = replace(self.lab.subject.brief, begins_inside=seen.begins_inside)
-            self.lab.subject = replace(self.lab.subject, brief=brief)
+            brief = replace(self.runner.subject.brief, begins_inside=seen.begins_inside)
+            self.runner.subject = replace(self.runner.subject, brief=brief)
             with suppress(*UNREACHABLE):  # the next reply shows it again
                 await in_database(reasoning_starts.learn)(tested.profile, tested.build, seen.begins_inside)
 
@@ -210,13 +210,13 @@ class DetectionRun:
         return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
 
 
-def _cancelled(lab: ProbeRunner) -> DetectionResult:
-    return DetectionResult("", {"why": "It was cancelled."}, status="cancelled", run_ms=lab.run_ms)
+def _cancelled(runner: ProbeRunner) -> DetectionResult:
+    return DetectionResult("", {"why": "It was cancelled."}, status="cancelled", run_ms=runner.run_ms)
 
 
-def _lost(lab: ProbeRunner) -> DetectionResult:
+def _lost(runner: ProbeRunner) -> DetectionResult:
     why = detections.GONE
-    return DetectionResult("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=lab.run_ms)
+    return DetectionResult("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=runner.run_ms)
 
 
 # How a test ends that its heartbeat stopped: people did not want it any more, or its lease ran out.
@@ -230,15 +230,15 @@ def _subject(tested: DetectionTarget) -> ProbeTarget:
     return ProbeTarget(tested.endpoint, tested.brief, formats, tested.thinks, tested.parsers, tested.runs_code)
 
 
-def concluded(verdict: Verdict, lab: ProbeRunner) -> DetectionResult:
+def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:
     """Return the row's status and text for the end of a test."""
     return DetectionResult(
         verdict.name,
         dict(verdict.detail),
         dict(verdict.values),
         verdict.reason,
-        load_ms=lab.load_ms,
-        run_ms=lab.run_ms,
+        load_ms=runner.load_ms,
+        run_ms=runner.run_ms,
     )
 
 

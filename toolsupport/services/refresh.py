@@ -53,9 +53,9 @@ async def refresh(server_id: int) -> RefreshResult:
         await database_sync_to_async(reachability.record_failure)(server_id, str(error), _fault(error))
         return RefreshResult(server_id, why=str(error))
     wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
-    told = {model.name: model.details for model in report.models}
-    details = {row: listed for row, name in wanted if (listed := told.get(name)) and _says_anything(listed)}
-    details |= await _describe(endpoint, [(row, name) for row, name in wanted if told.get(name) is None])
+    reported = {model.name: model.details for model in report.models}
+    details = {row: listed for row, name in wanted if (listed := reported.get(name)) and _says_anything(listed)}
+    details |= await _describe(endpoint, [(row, name) for row, name in wanted if reported.get(name) is None])
     if details:
         await database_sync_to_async(surveys.record_details)(server_id, details)
     await database_sync_to_async(drift.mark)(server_id)
@@ -147,5 +147,5 @@ async def _describe(endpoint: Endpoint, wanted: Sequence[tuple[int, str]]) -> di
                 log.info("could not describe model %s: %s", name, error)
                 return profile_id, None
 
-    told = await asyncio.gather(*(one(profile_id, name) for profile_id, name in wanted))
-    return {profile_id: details for profile_id, details in told if details is not None}
+    reported = await asyncio.gather(*(one(profile_id, name) for profile_id, name in wanted))
+    return {profile_id: details for profile_id, details in reported if details is not None}

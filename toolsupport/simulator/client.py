@@ -30,14 +30,14 @@ class DisconnectReader(asyncio.StreamReader):
 class Client:
     """Sends bytes to a client; its pauses end when the client disconnects."""
 
-    def __init__(self, ear: DisconnectReader, writer: asyncio.StreamWriter) -> None:
-        self.ear = ear
+    def __init__(self, reader: DisconnectReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
         self.writer = writer
         self.http = http11.connection()
 
     def check(self) -> None:
         """Raise ClientDisconnected if the client has disconnected."""
-        if self.ear.left.is_set() or self.writer.is_closing():
+        if self.reader.left.is_set() or self.writer.is_closing():
             raise ClientDisconnected
 
     async def send(self, data: bytes) -> None:
@@ -56,6 +56,6 @@ class Client:
     async def _listen(self, seconds: float) -> None:
         try:
             async with asyncio.timeout(seconds):
-                await self.ear.left.wait()
+                await self.reader.left.wait()
         except TimeoutError:
             return

@@ -24,6 +24,7 @@ from toolsupport.simulator.quirks import (
     long,
     loops,
     one_at_a_time,
+    sees,
     shell,
     silent,
     speaks,
@@ -186,6 +187,18 @@ NATIVE = (
     _thinks("sim-thinks-long", "thinks a thousand tokens before it answers or calls", thinks_long.reply),
     _thinks("sim-thinks-endless", "thinks without end before each call", thinks_long.without_end),
     _thinks("sim-thinks-off", "calls only with thinking off", thinks_long.instead_of_calling),
+    SimulatedModel(
+        "sim-claims",
+        "Simulated: declares tools, but its server refuses every request that offers them.",
+        honest.reply,
+        refusal=NO_TOOLS,
+    ),
+    SimulatedModel(
+        "sim-sees",
+        "Simulated: accepts images, and describes them by rules.",
+        sees.reply,
+        capabilities=("completion", "tools", "vision"),
+    ),
 )
 TEXT = (
     _writes("sim-hermes", "writes its calls as text, as Hermes does", writes.in_language(objects.hermes)),
@@ -243,13 +256,13 @@ def find(text: str) -> SimulatedModel | None:
 
 def render(prompt: ModelInput) -> str:
     """Return the prompt as one text, as a chat template writes it."""
-    shown = [f"<|{said.role}|>{_spoken(said)}\n" for said in prompt.messages]
+    shown = [f"<|{message.role}|>{_spoken(message)}\n" for message in prompt.messages]
     if prompt.tools:
         offered = [{"name": tool.name, "description": tool.description, **tool.parameters} for tool in prompt.tools]
         shown.insert(0, f"<|tools|>{json.dumps(offered)}\n")
     return "".join(shown) + ("<think>" if prompt.think else "")
 
 
-def _spoken(said: HistoryMessage) -> str:
-    calls = "".join(f"<|call|>{call.name}{json.dumps(call.arguments)}" for call in said.calls)
-    return said.content + calls
+def _spoken(message: HistoryMessage) -> str:
+    calls = "".join(f"<|call|>{call.name}{json.dumps(call.arguments)}" for call in message.calls)
+    return message.content + calls

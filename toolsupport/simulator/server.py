@@ -36,23 +36,23 @@ class Simulator:
         self.host = host
         self.port = port
         self.active = 0
-        self._desk = SimulatorState(ModelMemory(load_seconds), pace_ms / 1000)
+        self._state = SimulatorState(ModelMemory(load_seconds), pace_ms / 1000)
         self._server: asyncio.Server | None = None
         self._clients: set[Client] = set()
         self._empty = asyncio.Event()
 
     def hold(self, models: int) -> None:
         """Limit memory to this many models, each of which then takes `load_seconds` to load; 0: no limit."""
-        self._desk.memory.holds = models
+        self._state.memory.holds = models
 
     def pace(self, pace_ms: float) -> None:
         """Set the milliseconds per token from now on."""
-        self._desk.pace = pace_ms / 1000
+        self._state.pace = pace_ms / 1000
 
     @property
     def loads(self) -> int:
         """How often a model was loaded."""
-        return self._desk.memory.loads
+        return self._state.memory.loads
 
     @property
     def url(self) -> str:
@@ -99,7 +99,7 @@ class Simulator:
     async def _answer_one(self, client: Client) -> bool:
         """Answer one request; return whether the connection stays open."""
         try:
-            request = await http11.read(client.http, client.ear, client.writer)
+            request = await http11.read(client.http, client.reader, client.writer)
         except BadRequest as error:
             await client.send(http11.refusal(client.http, error))
             return False
@@ -117,7 +117,7 @@ class Simulator:
 
     async def _answer(self, client: Client, request: ReceivedRequest) -> None:
         try:
-            answer = await respond(self._desk, client, request)
+            answer = await respond(self._state, client, request)
         except (ConnectionError, ConnectionCut):
             raise
         except Exception:

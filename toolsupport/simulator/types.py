@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +30,8 @@ class HistoryMessage:
     content: str = ""
     calls: tuple[SimulatedCall, ...] = ()
     name: str = ""
+    # Not part of the text from which ids of calls are derived.
+    images: tuple[bytes, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class ModelInput:
     @property
     def _since(self) -> int:
         """Return the position of a person's latest message; -1 without any."""
-        return max((place for place, said in enumerate(self.messages) if said.role == "user"), default=-1)
+        return max((place for place, message in enumerate(self.messages) if message.role == "user"), default=-1)
 
     @property
     def asked(self) -> str:
@@ -73,7 +75,7 @@ class ModelInput:
     @property
     def results(self) -> tuple[HistoryMessage, ...]:
         """The tool results since a person's latest message, in order."""
-        return tuple(said for said in self.messages[self._since + 1 :] if said.role == "tool")
+        return tuple(message for message in self.messages[self._since + 1 :] if message.role == "tool")
 
 
 class ReplyEnding(StrEnum):

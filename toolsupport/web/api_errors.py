@@ -15,6 +15,7 @@ from toolsupport.core.error_table import row_of
 from toolsupport.core.types import JSON
 
 PLACES = ("/v1/", "/api/")
+RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any moment
 
 # Status → the word for what kind of error it is; what is not here is our own fault.
 TYPES: Mapping[int, str] = MappingProxyType(
@@ -72,6 +73,8 @@ def JsonErrors(get_response: Any) -> Callable[[HttpRequest], Any]:
 
 
 def _shaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    if response.status_code == 429 and wanted_by(request):
+        response.headers.setdefault("Retry-After", str(RETRY_AFTER))
     is_json = response.headers.get("Content-Type", "").startswith("application/json")
     if response.status_code < 400 or is_json or not wanted_by(request):
         return response

@@ -34,9 +34,9 @@ class HostObserver(Protocol):
 class McpHost:
     """One server. `serve` runs until `stop`; calls come from other tasks."""
 
-    def __init__(self, server: RemoteServer, heard: HostObserver) -> None:
+    def __init__(self, server: RemoteServer, observer: HostObserver) -> None:
         self.server = server
-        self._heard = heard
+        self._heard = observer
         self._connection: McpConnection | None = None
         self._digests: dict[str, str] = {}
         self._stopping = asyncio.Event()

@@ -44,13 +44,13 @@ class ResultReader:
         parts = result.get("content")
         if not isinstance(parts, list):
             raise ToolError(f"{self.server} asked for something back instead of giving a result.")
-        said = [self._part(part) for part in parts[:MOST_PARTS] if isinstance(part, dict)]
+        strippeds = [self._part(part) for part in parts[:MOST_PARTS] if isinstance(part, dict)]
         if len(parts) > MOST_PARTS:
-            said.append(f"[Cut here: these are the first {MOST_PARTS} of {len(parts)} parts.]")
+            strippeds.append(f"[Cut here: these are the first {MOST_PARTS} of {len(parts)} parts.]")
         structured = result.get("structuredContent")
         if structured is not None and not any(_same(part, structured) for part in parts):
-            said.append(f"[structured]\n{json.dumps(structured, ensure_ascii=False, indent=1)}")
-        text = "\n\n".join(filter(None, said)) or "[The tool gave nothing back.]"
+            strippeds.append(f"[structured]\n{json.dumps(structured, ensure_ascii=False, indent=1)}")
+        text = "\n\n".join(filter(None, strippeds)) or "[The tool gave nothing back.]"
         return ToolResult(sanitize.text(text), is_error=result.get("isError") is True)
 
     def _part(self, part: JSON) -> str:

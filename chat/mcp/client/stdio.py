@@ -36,12 +36,12 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
     import anyio
 
     process = await _started(server)
-    said: deque[str] = deque(maxlen=LAST_WORDS)
+    stderr_lines: deque[str] = deque(maxlen=LAST_WORDS)
     to_client, incoming = anyio.create_memory_object_stream[Any](0)
     outgoing, from_client = anyio.create_memory_object_stream[Any](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_listen_to_complaints, process, said)
+            tasks.start_soon(_collect_stderr, process, stderr_lines)
             tasks.start_soon(_read, process, to_client, lost)
             tasks.start_soon(_write, process, from_client)
             try:
@@ -52,7 +52,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
     except Exception as error:
         if process.returncode is None:
             raise
-        raise ProcessEnded(_farewell(process, said)) from error
+        raise ProcessEnded(_farewell(process, stderr_lines)) from error
     finally:
         _kill(process, signal.SIGKILL)
         for stream in (to_client, incoming, outgoing, from_client):
@@ -119,11 +119,11 @@ async def _write(process: Process, from_client: Any) -> None:
             await process.stdin.drain()
 
 
-async def _listen_to_complaints(process: Process, said: deque[str]) -> None:
+async def _collect_stderr(process: Process, stderr_lines: deque[str]) -> None:
     """Keep the last part of standard error: it explains a crash."""
     assert process.stderr is not None
     while piece := await process.stderr.read(4096):
-        said.extend(piece.decode(errors="replace"))
+        stderr_lines.extend(piece.decode(errors="replace"))
 
 
 async def _end(process: Process) -> None:
@@ -145,8 +145,8 @@ def _kill(process: Process, how: signal.Signals) -> None:
         os.killpg(process.pid, how)
 
 
-def _farewell(process: Process, said: deque[str]) -> str:
-    words = " ".join("".join(said).split())
+def _farewell(process: Process, stderr_lines: deque[str]) -> str:
+    words = " ".join("".join(stderr_lines).split())
     code = process.returncode or 0
     how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
     return f"The process {how}. Its last words: {words}" if words else f"The process {how}."

@@ -54,8 +54,8 @@ def _tried(root: Path, outside: str) -> str:
         return "Bubblewrap could not be started here, or did not come to an end."
     *wrong, last = made.stdout.splitlines() or [""]
     if last != "tried":
-        said = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return f"Bubblewrap cannot make a sandbox here ({said[:SAID]})."
+        message = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
+        return f"Bubblewrap cannot make a sandbox here ({message[:SAID]})."
     return f"The sandbox does not hold here: {', '.join(wrong)}." if wrong else ""
 
 

@@ -113,15 +113,15 @@ async def run(
     await asyncio.to_thread(_prepare, workspace, limits)
     try:
         process = await _started(workspace, command, limits)
-        heard = OutputBuffer(limits.output)
+        collected = OutputBuffer(limits.output)
         try:
-            why = await _follow(process, heard, say, CommandMonitor(workspace, limits))
+            why = await _follow(process, collected, say, CommandMonitor(workspace, limits))
         finally:
             code = await _finish(process)
     finally:
         await asyncio.to_thread(file_ownership.take_back, workspace.root)
-    output = "".join(heard.pieces)
-    return CommandResult(output, None if why else code, why, cut=heard.size > limits.output)
+    output = "".join(collected.pieces)
+    return CommandResult(output, None if why else code, why, cut=collected.size > limits.output)
 
 
 async def _started(workspace: Workspace, command: str, limits: SandboxLimits) -> Process:
@@ -146,7 +146,7 @@ def _prepare(workspace: Workspace, limits: SandboxLimits) -> None:
     file_ownership.hand_over(workspace.root)
 
 
-async def _follow(process: Process, heard: OutputBuffer, say: Callable[[str], None], watch: CommandMonitor) -> str:
+async def _follow(process: Process, collected: OutputBuffer, say: Callable[[str], None], watch: CommandMonitor) -> str:
     """Pass on a command's output until it ends (then "") or must end (then the reason)."""
     assert process.stdout is not None
     while True:
@@ -156,7 +156,7 @@ async def _follow(process: Process, heard: OutputBuffer, say: Callable[[str], No
                 if not chunk:
                     await process.wait()
                     return ""
-                text = heard.take(chunk)
+                text = collected.take(chunk)
                 if text:
                     say(text)
                 await asyncio.sleep(GATHER)

@@ -80,11 +80,11 @@ def search(person: Person, text: str, archived: bool = False) -> ConversationPag
     words = [word[:WORD_LENGTH] for word in text.split()[:WORDS]]
     if not words:
         return page(person, archived)
-    said = Message.objects.filter(conversation=OuterRef("pk"), role__in=(Role.USER, Role.ASSISTANT))
-    said = said.filter(_all("content", words))
+    matching = Message.objects.filter(conversation=OuterRef("pk"), role__in=(Role.USER, Role.ASSISTANT))
+    matching = matching.filter(_all("content", words))
     at = Greatest(StrIndex(Lower("content"), Value(words[0].lower())) - BEFORE, Value(1))
-    piece = said.order_by("id").annotate(piece=Substr("content", at, SNIPPET)).values("piece")[:1]
-    rows = _own(person, archived).filter(_all("title", words) | Q(Exists(said))).annotate(piece=Subquery(piece))
+    piece = matching.order_by("id").annotate(piece=Substr("content", at, SNIPPET)).values("piece")[:1]
+    rows = _own(person, archived).filter(_all("title", words) | Q(Exists(matching))).annotate(piece=Subquery(piece))
     found = rows.order_by("-updated_at", "-pk")[:FOUND]
     return ConversationPage(tuple(_listed(row, marked(row.piece or "", words)) for row in found))
 

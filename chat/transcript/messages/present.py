@@ -22,6 +22,10 @@ from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import Role
 from toolsupport.services import learning
 
+# How an answer ends early without an error, and how a call ends that gave a result.
+BROKEN_OFF = (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED)
+ENDED = (CallStatus.DONE, CallStatus.FAILED, CallStatus.TIMEOUT)
+
 
 class MessageLink(Protocol):
     """The parts that link a message to the one before it."""
@@ -92,6 +96,7 @@ def message(
         siblings=siblings if row.role != Role.NOTICE else (),
         usage=ShownUsage.of(over.usage) if over else None,
         conversation=str(row.conversation_id),
+        may_go_on=over is not None and may_go_on(over, text),
         about=row.turn.profile_id if row.turn is not None and row.role == Role.NOTICE else None,
     )
 
@@ -108,6 +113,16 @@ def _images(row: Message) -> ShownImages | None:
     if not row.attachments or row.turn is None:
         return None
     return ShownImages(str(row.conversation_id), tuple(row.attachments), attachments.sees(row.turn.capabilities))
+
+
+def may_go_on(turn: Turn, text: str) -> bool:
+    """Return True for an answer that ended early and can be continued; `text` is that of its last message.
+
+    One that failed, mostly by a lost connection, needs something to go on from: text, or the result of a tool.
+    """
+    if turn.status in BROKEN_OFF or (turn.status == TurnStatus.DONE and turn.reason):
+        return True
+    return turn.status == TurnStatus.FAILED and (bool(text.strip()) or turn.tool_runs.filter(status__in=ENDED).exists())
 
 
 def _ending(turn: Turn) -> str:

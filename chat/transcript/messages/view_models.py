@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from chat.statuses import UNFINISHED, CallStatus, TurnStatus
+from chat.statuses import UNFINISHED, CallStatus
 from toolsupport.core import format_choice
 from toolsupport.registry.models.picker_rows import ShownModel
 
@@ -128,7 +128,7 @@ class ShownMessage:
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`. `siblings` are
     the ids of the alternatives at its place. `usage` is set when its turn is over; `ended` is the reason of an
     unsuccessful end: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a
-    notice mentions.
+    notice mentions. `may_go_on`: it ended early and can be continued.
     """
 
     id: int
@@ -151,6 +151,7 @@ class ShownMessage:
     images: ShownImages | None = None
     conversation: str = ""
     about: int | None = None
+    may_go_on: bool = False
 
     @property
     def number(self) -> int:
@@ -164,11 +165,6 @@ class ShownMessage:
     @property
     def following(self) -> int | None:
         return self.siblings[self.number] if self.number < len(self.siblings) else None
-
-    @property
-    def may_go_on(self) -> bool:
-        """Whether it ended early without an error, so that it can be continued."""
-        return self.ended in (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED, "limit")
 
 
 @dataclass(frozen=True, slots=True)

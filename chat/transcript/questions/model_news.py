@@ -59,11 +59,13 @@ def look(conversations: Collection[str]) -> NewsSnapshot:
 
 def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
     """Add a notice about the end of a test; nothing if another process did already."""
-    told = _formats(test, conversation_id) or _verdict(test)
+    result = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
     return (
-        _tell_once(conversation_id, ModelNews("heard_test", test.id, test.profile, *told, at, failed)) if told else ()
+        _tell_once(conversation_id, ModelNews("heard_test", test.id, test.profile, *result, at, failed))
+        if result
+        else ()
     )
 
 

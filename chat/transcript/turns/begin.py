@@ -178,12 +178,12 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
         announced = announce_messages(turn.conversation, *first, _started(turn, draft.briefing))
         resumed = resume.resumed(turn, runs, rounds=0)
         begun = replace(_claimed(turn, draft.briefing, announced), resumed=resumed)
-    told = begun.opening[: len(first)]
+    at_once = begun.opening[: len(first)]
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
         # For this turn only: it is no message of the transcript.
         begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
-    return AcceptedMessage(turn.pk, shown, told, claimed=begun)
+    return AcceptedMessage(turn.pk, shown, at_once, claimed=begun)
 
 
 def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:

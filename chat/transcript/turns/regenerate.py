@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chat.models import Conversation, Message
-from chat.statuses import TurnStatus
 from chat.transcript.conversations.conversations import keep_first_choice
+from chat.transcript.messages import present
 from chat.transcript.settings import turn_settings
 from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turns.begin import Draft, question_before
@@ -15,8 +15,6 @@ from toolsupport.core import format_choice
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.types import Role
 from toolsupport.registry.models import picker
-
-UNFINISHED = (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED)
 
 
 def _as_set(conversation: Conversation) -> ChatRequestContext:
@@ -62,7 +60,7 @@ class ContinueRequest:
         """Raises NotFound if no answer can be continued, ConfigError."""
         keep_first_choice(conversation)
         last = _last_answer(conversation)
-        if last is None or last.turn is None or not may_go_on(last.turn.status, last.turn.reason):
+        if last is None or last.turn is None or not present.may_go_on(last.turn, last.content):
             raise NotFound("There is no answer that could be continued.")
         return Draft(turn_settings.briefing(conversation), last, forks=True, goes_on=True)
 
@@ -93,11 +91,6 @@ class RegenerateRequest:
             conversation.profile_id = picker.find(self.model)
         conversation.leaf = asked
         return Draft(MODES[self.mode](conversation), asked, forks=True)
-
-
-def may_go_on(status: str, reason: str) -> bool:
-    """Return True for an answer that ended early without an error: stopped, interrupted, another model, a limit."""
-    return status in UNFINISHED or (status == TurnStatus.DONE and bool(reason))
 
 
 def _last_answer(conversation: Conversation) -> Message | None:

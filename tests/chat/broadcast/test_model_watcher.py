@@ -1,4 +1,4 @@
-"""Open chats of one model hear of its test and of what was decided, over real sockets."""
+"""Open chats of a model receive its tests' progress and people's decisions, over real sockets."""
 
 from __future__ import annotations
 

@@ -113,12 +113,12 @@ def test_listeners_hear_their_own_conversation_only() -> None:
 
     async def nothing(text: str) -> None: ...
 
-    ear = Ear(nothing)
-    listeners.add("a", ear)
+    reader = Ear(nothing)
+    listeners.add("a", reader)
     listeners.tell("b", frames.PongFrame())
     assert heard == []
     listeners.tell("a", frames.PongFrame())
     assert len(heard) == listeners.count() == 1
-    listeners.remove("a", ear)
+    listeners.remove("a", reader)
     listeners.tell("a", frames.PongFrame())
     assert len(heard) == 1 and listeners.count() == 0

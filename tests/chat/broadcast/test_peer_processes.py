@@ -46,7 +46,7 @@ class Process:
         self.page = Collector()
         self.text: str | None = None
         self.asked: asyncio.Queue[object] = asyncio.Queue()
-        self.elsewhere = PeerBroadcaster(owner, self)
+        self.peers = PeerBroadcaster(owner, self)
         self.listeners.add(CHAT, self.page)  # type: ignore[arg-type]  # as good as a socket here
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
@@ -63,7 +63,7 @@ class Process:
         assert self.text is not None
         frame = frames.TextDeltaFrame(7, len(self.text), text)
         self.text += text
-        self.elsewhere.tell(CHAT, frame)
+        self.peers.tell(CHAT, frame)
 
 
 @asynccontextmanager
@@ -72,9 +72,9 @@ async def two() -> AsyncIterator[tuple[Process, Process]]:
     processes = Process("first"), Process("second")
     tasks: list[asyncio.Task[Any]] = []
     for process in processes:
-        process.elsewhere.start(lambda work: tasks.append(asyncio.create_task(work)))
-        await process.elsewhere.relay.join(CHAT)
-        assert process.elsewhere.relay._joined[bus.of_conversation(CHAT)].is_set()
+        process.peers.start(lambda work: tasks.append(asyncio.create_task(work)))
+        await process.peers.relay.join(CHAT)
+        assert process.peers.relay._joined[bus.of_conversation(CHAT)].is_set()
     try:
         yield processes
     finally:
@@ -87,8 +87,8 @@ async def two() -> AsyncIterator[tuple[Process, Process]]:
 @pytest.mark.asyncio
 async def test_a_thing_reaches_the_other_process_once_and_never_comes_back() -> None:
     async with two() as (first, second):
-        first.elsewhere.tell(CHAT, frames.MessageFinishedFrame(3, 7, "<p>"))
-        second.elsewhere.tell(CHAT, frames.MessageFinishedFrame(4, 7, "<b>"))
+        first.peers.tell(CHAT, frames.MessageFinishedFrame(3, 7, "<p>"))
+        second.peers.tell(CHAT, frames.MessageFinishedFrame(4, 7, "<b>"))
         assert (await second.page.until("message.finished"))["seq"] == 3
         assert (await first.page.until("message.finished"))["seq"] == 4
         await settled(first, second)
@@ -98,7 +98,7 @@ async def test_a_thing_reaches_the_other_process_once_and_never_comes_back() -> 
 async def settled(first: Process, second: Process) -> None:
     """A message there and one back: whatever was sent before has arrived."""
     for sender, hearer in ((first, second), (second, first)):
-        sender.elsewhere.stop(hearer.elsewhere.relay.owner, 99)
+        sender.peers.stop(hearer.peers.relay.owner, 99)
         assert await asyncio.wait_for(hearer.asked.get(), 10) == 99
 
 
@@ -109,11 +109,11 @@ async def test_text_goes_only_to_who_follows_and_without_a_hole() -> None:
         first.write("before ")
         await settled(first, second)
         assert second.page.got == []
-        second.elsewhere.follow(CHAT, "first")
+        second.peers.follow(CHAT, "first")
         assert (await second.page.until("resync"))["text"] == "before "
         first.write("a ")
         first.write("b ")
-        first.elsewhere.tell(CHAT, frames.TurnEndedFrame(5, 1, "done", {}, ""))
+        first.peers.tell(CHAT, frames.TurnEndedFrame(5, 1, "done", {}, ""))
         await second.page.until("turn.ended")
         told = [frame for frame in second.page.got if frame["type"] == "text.delta"]
         assert [(frame["offset"], frame["text"]) for frame in told] == [(7, "a b ")]
@@ -123,9 +123,9 @@ async def test_text_goes_only_to_who_follows_and_without_a_hole() -> None:
 async def test_the_end_of_a_turn_ends_the_following() -> None:
     async with two() as (first, second):
         first.text = "all"
-        second.elsewhere.follow(CHAT, "first")
+        second.peers.follow(CHAT, "first")
         await second.page.until("resync")
-        first.elsewhere.tell(CHAT, frames.TurnEndedFrame(5, 1, "done", {}, ""))
+        first.peers.tell(CHAT, frames.TurnEndedFrame(5, 1, "done", {}, ""))
         await second.page.until("turn.ended")
         first.write("more")
         await settled(first, second)
@@ -138,11 +138,11 @@ async def test_who_does_not_renew_is_let_go(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(peer_processes, "RENEWED_SECONDS", 0.01)
     async with two() as (first, second):
         first.text = "all"
-        second.elsewhere.follow(CHAT, "first")
+        second.peers.follow(CHAT, "first")
         await second.page.until("resync")
         second.listeners = SocketRegistry()
         async with asyncio.timeout(10):
-            while first.elsewhere._followers or second.elsewhere._leaders:
+            while first.peers._followers or second.peers._leaders:
                 await asyncio.sleep(0)
         first.write("more")
         await settled(first, second)
@@ -152,8 +152,8 @@ async def test_who_does_not_renew_is_let_go(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.asyncio
 async def test_stops_reach_the_process_that_runs_it() -> None:
     async with two() as (first, second):
-        second.elsewhere.stop("first", 4)
-        second.elsewhere.stop_call("first", CHAT, "12")
+        second.peers.stop("first", 4)
+        second.peers.stop_call("first", CHAT, "12")
         assert [await asyncio.wait_for(first.asked.get(), 10) for _ in range(2)] == [4, (CHAT, "12")]
         assert second.asked.empty()
 

@@ -1,4 +1,4 @@
-"""The doorman asks for all at once, and a browser that cannot be closed keeps nobody else inside."""
+"""All sockets are checked together, and one that cannot be closed does not keep others open."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_signing_key_that_is_being_rotated_out_still_holds(alice: User, settin
 @pytest.mark.asyncio
 @pytest.mark.django_db(transaction=True)
 async def test_one_that_cannot_be_closed_keeps_nobody_inside(monkeypatch: pytest.MonkeyPatch) -> None:
-    doorman, ended = SocketRevocation(), []
+    revocation, ended = SocketRevocation(), []
     gone, other, good = (SocketAccess(number, "key", "mark") for number in range(3))
     monkeypatch.setattr(socket_access, "refused", lambda held, action: {gone: SIGNED_OUT, other: FORBIDDEN})
 
@@ -80,24 +80,24 @@ async def test_one_that_cannot_be_closed_keeps_nobody_inside(monkeypatch: pytest
     async def ends(code: int) -> None:
         ended.append(code)
 
-    doorman.admit(gone, fails, 9)
+    revocation.admit(gone, fails, 9)
     for held in (other, other, good):
-        doorman.admit(held, ends, 9)
-    left = doorman.admit(other, ends, 9)
-    doorman.forget(left)
-    await doorman.look()
-    await doorman.look()
+        revocation.admit(held, ends, 9)
+    left = revocation.admit(other, ends, 9)
+    revocation.forget(left)
+    await revocation.look()
+    await revocation.look()
     assert ended == [4403, 4403]
 
 
 # SAFETY 2
 def test_one_person_gets_so_many_sockets_and_others_theirs() -> None:
-    doorman = SocketRevocation()
-    mine = [doorman.admit(SocketAccess(1, "key", "mark"), ends_never, 2) for _ in range(3)]
+    revocation = SocketRevocation()
+    mine = [revocation.admit(SocketAccess(1, "key", "mark"), ends_never, 2) for _ in range(3)]
     assert [ticket is not None for ticket in mine] == [True, True, False]
-    assert doorman.admit(SocketAccess(2, "key", "mark"), ends_never, 2)
-    doorman.forget(mine[0])
-    assert doorman.admit(SocketAccess(1, "other", "mark"), ends_never, 2)
+    assert revocation.admit(SocketAccess(2, "key", "mark"), ends_never, 2)
+    revocation.forget(mine[0])
+    assert revocation.admit(SocketAccess(1, "other", "mark"), ends_never, 2)
 
 
 async def ends_never(code: int) -> None: ...

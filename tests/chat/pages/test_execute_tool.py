@@ -129,6 +129,7 @@ async def test_a_change_waits_for_a_person_and_is_told_once(
         again = program.post("/api/tools/execute", json=WRITE | {"conversation": conversation})
         assert (again.status_code, again.json()["question"]) == (409, first.json()["question"])
         other = execute(program, conversation, name="read_file", arguments={"path": "notes.md"})
+        assert int(other.headers["Retry-After"]) > 0
         assert code(other) == (429, "busy") and notes.read_text() == before
         await open_page.send("question.answer", question=asked["question"], answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"

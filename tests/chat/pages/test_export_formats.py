@@ -1,4 +1,4 @@
-"""An exported conversation: whole, readable, and without what is nobody else's business."""
+"""An exported conversation is complete, readable, and contains no private data of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images of a conversation: what is taken, who sees them, what a model is told."""
+"""Images of a conversation: accepted types, permissions, and what a model gets."""
 
 from __future__ import annotations
 

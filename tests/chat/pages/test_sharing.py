@@ -1,4 +1,4 @@
-"""Alice shares a conversation with Bob; nobody else reads it, and neither does Bob after she withdrew it."""
+"""Alice shares a conversation with Bob; no other person can read it, nor Bob after she withdraws it."""
 
 from __future__ import annotations
 

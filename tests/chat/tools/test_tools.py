@@ -1,4 +1,4 @@
-"""The table of built-in tools is whole and says what a model needs."""
+"""The table of built-in tools is complete and contains what a model needs."""
 
 from __future__ import annotations
 

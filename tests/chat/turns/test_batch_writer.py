@@ -1,4 +1,4 @@
-"""What waits together is written together, and one that fails takes nobody with it."""
+"""Waiting writes share a transaction, and a failed one does not affect the others."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Hands:
     async def model_changed(self) -> bool:
         return self.swapped
 
-    def knows_another_way(self, said: str) -> bool:
+    def has_alternative(self, said: str) -> bool:
         return said == "I can't access files."
 
     async def run(self, call: ToolCall) -> CallOutcome:
@@ -287,11 +287,11 @@ def test_a_call_in_prose_waits_and_denied_it_was_the_answer() -> None:
 
 # C4
 def test_another_model_ends_the_turn_after_the_round() -> None:
-    hands, state = Hands(echo), question()
-    hands.swapped = True
+    executor, state = Hands(echo), question()
+    executor.swapped = True
 
     async def collect() -> list[TurnEvent]:
-        return [event async for batch in advance(state, model([call(1)]), hands) for event in batch]
+        return [event async for batch in advance(state, model([call(1)]), executor) for event in batch]
 
     events = asyncio.run(collect())
     assert [type(event) for event in events[-2:]] == [ToolFinished, TurnEnded]

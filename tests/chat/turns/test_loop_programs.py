@@ -47,7 +47,7 @@ class Hands:
             return CallOutcome("done", ToolResult("the end"), 3)
         return CallOutcome("paused", ToolResult(""), 3, Pause(self.left.pop(0), self.state))
 
-    def knows_another_way(self, said: str) -> bool:
+    def has_alternative(self, said: str) -> bool:
         return False
 
     async def model_changed(self) -> bool:
@@ -58,9 +58,9 @@ async def ask(history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], Non
     yield [TextDelta("well")] if history[-1].role == Role.TOOL else [PROGRAM]
 
 
-def played(state: TurnState, hands: Hands) -> list[TurnEvent]:
+def played(state: TurnState, executor: Hands) -> list[TurnEvent]:
     async def collect() -> list[TurnEvent]:
-        return [event async for batch in advance(state, ask, hands) for event in batch]
+        return [event async for batch in advance(state, ask, executor) for event in batch]
 
     return asyncio.run(collect())
 
@@ -71,8 +71,8 @@ def question(limits: LoopLimits = LIMITS) -> TurnState:
 
 # T9
 def test_calls_of_a_program_come_between_its_beginning_and_its_end() -> None:
-    state, hands = question(), Hands(inner(1), inner(2))
-    events = played(state, hands)
+    state, executor = question(), Hands(inner(1), inner(2))
+    events = played(state, executor)
     told = [(type(event).__name__, event.call.id) for event in events if isinstance(event, ToolStarted | ToolFinished)]
     assert told == [
         ("ToolStarted", "p1"),
@@ -83,7 +83,7 @@ def test_calls_of_a_program_come_between_its_beginning_and_its_end() -> None:
         ("ToolFinished", "p1"),
     ]
     assert [event.asked for event in events if isinstance(event, CallMade)] == [inner(1), inner(2)]
-    assert hands.told == [("done", "result of inner1"), ("done", "result of inner2")]
+    assert executor.told == [("done", "result of inner1"), ("done", "result of inner2")]
     assert [message.content for message in state.history if message.role == Role.TOOL] == ["the end"]
     assert [event.duration_ms for event in events if isinstance(event, ToolFinished)] == [5, 5, 9]
     assert state.calls.total() == 3
@@ -91,28 +91,28 @@ def test_calls_of_a_program_come_between_its_beginning_and_its_end() -> None:
 
 # F4
 def test_a_call_that_does_not_fit_is_told_to_the_program() -> None:
-    hands = Hands(CallRejected("read_file", "No path.", "{}", "r1"))
-    events = played(question(), hands)
-    assert hands.told == [("rejected", "No path.")]
+    executor = Hands(CallRejected("read_file", "No path.", "{}", "r1"))
+    events = played(question(), executor)
+    assert executor.told == [("rejected", "No path.")]
     assert [event.call.id for event in events if isinstance(event, ToolStarted)] == ["p1"]
 
 
 # T11
 def test_a_call_that_needs_a_person_parks_the_program_and_goes_on_from_its_state() -> None:
-    state, hands = question(), Hands(inner(1, "write_file"), inner(2), asks="write_file")
-    events = played(state, hands)
+    state, executor = question(), Hands(inner(1, "write_file"), inner(2), asks="write_file")
+    events = played(state, executor)
     assert events[-1] == ApprovalNeeded(inner(1, "write_file").call, state=b"state")
-    assert state.pending == [PROGRAM] and hands.told == []
+    assert state.pending == [PROGRAM] and executor.told == []
     elsewhere = TurnState(state.history, rounds=1, calls=state.calls, pending=[PROGRAM], pause=state.pause)
-    hands.allowed.add("inner1")
-    assert played(elsewhere, hands)[-1] == TurnEnded("done")
-    assert hands.told == [("done", "result of inner1"), ("done", "result of inner2")]
+    executor.allowed.add("inner1")
+    assert played(elsewhere, executor)[-1] == TurnEnded("done")
+    assert executor.told == [("done", "result of inner1"), ("done", "result of inner2")]
 
 
 def test_what_holds_too_much_to_wait_is_told_so() -> None:
-    hands = Hands(inner(1, "write_file"), asks="write_file", state=b"x" * (LARGEST_STATE + 1))
-    events = played(question(), hands)
-    assert hands.told[0][0] == "denied" and "too much to wait" in hands.told[0][1]
+    executor = Hands(inner(1, "write_file"), asks="write_file", state=b"x" * (LARGEST_STATE + 1))
+    events = played(question(), executor)
+    assert executor.told[0][0] == "denied" and "too much to wait" in executor.told[0][1]
     assert not any(isinstance(event, ApprovalNeeded) for event in events)
 
 
@@ -127,9 +127,9 @@ def test_what_holds_too_much_to_wait_is_told_so() -> None:
     ids=["calls", "the same call", "the same mistake"],
 )
 def test_a_program_makes_no_more_calls_than_a_model(limits: LoopLimits, made: list[CallReady | CallRejected]) -> None:
-    state, hands = question(limits), Hands(*made)
-    events = played(state, hands)
-    assert len(hands.told) == 3
+    state, executor = question(limits), Hands(*made)
+    events = played(state, executor)
+    assert len(executor.told) == 3
     finished = [event for event in events if isinstance(event, ToolFinished) and event.call.id == "p1"]
     assert [event.status for event in finished] == ["failed"]
     assert "too many calls" in state.history[-1].content
@@ -137,8 +137,8 @@ def test_a_program_makes_no_more_calls_than_a_model(limits: LoopLimits, made: li
 
 
 def test_what_follows_a_program_runs_after_it() -> None:
-    state, hands = question(), Hands(inner(1))
+    state, executor = question(), Hands(inner(1))
     state.pending, state.rounds = [PROGRAM, replace(PROGRAM, call=ToolCall("r2", "read_file", {}))], 1
-    played(state, hands)
+    played(state, executor)
     results = [message.call_id for message in state.history if message.role == Role.TOOL]
     assert results == ["p1", "r2"]

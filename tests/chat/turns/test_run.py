@@ -1,4 +1,4 @@
-"""What a running turn tells of calls that are being written, and how it takes a withdrawn permission."""
+"""A running turn shows calls while they are written, and stops after a withdrawn permission."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def conversation(transactional_db: None) -> Conversation:
 async def wrote(conversation: Conversation, where: Path) -> tuple[str, bool]:
     """Let a turn that began with a permission write a file: (how it ended, whether a person is asked next time)."""
     run = running(frozenset({"write_file"}), str(conversation.pk), where)
-    outcome = await run.hands.run(WRITE)
-    return outcome.status, run.hands.decide(WRITE) == "ask"
+    outcome = await run.executor.run(WRITE)
+    return outcome.status, run.executor.decide(WRITE) == "ask"
 
 
 # T11
@@ -117,10 +117,10 @@ async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conver
         return TurnRun(claimed, CONTEXT)
 
     run = await in_database(begin)()
-    assert run.hands.context.prompts is not None
-    await run.hands.context.prompts.choose(["brief"])
+    assert run.executor.context.prompts is not None
+    await run.executor.context.prompts.choose(["brief"])
     for name, told in (("read_file", False), ("hot_swap", True)):
-        await run._told_anew(name)
+        await run._refresh_request(name)
         assert run.briefing.brief.system.endswith("Be brief.") is told
 
 

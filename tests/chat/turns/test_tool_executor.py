@@ -1,4 +1,4 @@
-"""The tools of a turn are those of its own briefing, whatever other conversations and administrators do meanwhile."""
+"""The tools of a turn are those of its own request, whatever other conversations and administrators change."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def begun(alice: User, where: Conversation) -> ClaimedTurn:
     return claimed
 
 
-def basis(hands: ToolExecutor) -> str:
-    preview = hands.tools["box__ask"].preview
+def basis(executor: ToolExecutor) -> str:
+    preview = executor.tools["box__ask"].preview
     assert preview is not None
     return preview(CONTEXT, {}).basis
 
@@ -91,11 +91,11 @@ def test_a_briefing_needs_no_other_one_to_have_tools(alice: User, tool: McpTool)
 
 def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User, tool: McpTool) -> None:
     here = conversation(alice)
-    hands = ToolExecutor(begun(alice, here), CONTEXT)
+    executor = ToolExecutor(begun(alice, here), CONTEXT)
     McpTool.objects.update(read_only=False)
-    assert hands.tools["box__ask"].level == "A1"
-    hands.take(turn_settings.briefing(here))
-    assert hands.tools["box__ask"].level == "A3"
+    assert executor.tools["box__ask"].level == "A1"
+    executor.take(turn_settings.briefing(here))
+    assert executor.tools["box__ask"].level == "A3"
 
 
 # C3: what a tool raises ends its call, also where its question for a person is prepared.
@@ -103,10 +103,10 @@ def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User
 def test_a_question_that_cannot_be_prepared_fails_its_call(
     alice: User, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    hands = ToolExecutor(begun(alice, conversation(alice)), CONTEXT)
+    executor = ToolExecutor(begun(alice, conversation(alice)), CONTEXT)
     monkeypatch.setattr("chat.turns.tool_executor.previewed", Mock(side_effect=error))
-    asked = asyncio.run(hands.asking(ApprovalNeeded(ToolCall("c1", "write_file", {}))))
-    decision = hands.decisions["c1"]
+    asked = asyncio.run(executor.asking(ApprovalNeeded(ToolCall("c1", "write_file", {}))))
+    decision = executor.decisions["c1"]
     assert (asked, decision.allowed) == (None, False)
     assert decision.why.startswith("words" if isinstance(error, ToolError) else "write_file failed")
 
@@ -128,3 +128,12 @@ def test_a_model_that_writes_programs_reads_of_the_functions_that_they_have(alic
     assert told == set(python_execution.functions(context)) and {"read_file", "box__ask"} <= told
     # Another format may come before this one in a turn: bash is part of that one only.
     assert "bash(" not in FORMATS["code_mode"].instructions([BUILTINS["bash"].spec])
+
+
+# T7
+def test_a_tool_of_a_server_needs_no_search_where_a_program_calls_it(alice: User, tool: McpTool) -> None:
+    model = conversation(alice).profile_id
+    assert model is not None
+    for wanted in ("box__ask", "read_file"):
+        offered = {spec.name for spec in turn_settings.briefing_without_chat(model, alice.pk, wanted).brief.tools}
+        assert ("box__ask" in offered) is (wanted == "box__ask")

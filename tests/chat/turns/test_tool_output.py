@@ -1,4 +1,4 @@
-"""What a tool says while it runs reaches the pages gathered, and a page that missed it gets it whole."""
+"""A running tool's output reaches pages in batches, and a page that missed some gets all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the environment may say about the database, and what is refused."""
+"""Valid and refused values of DATABASE_URL in the environment."""
 
 from __future__ import annotations
 

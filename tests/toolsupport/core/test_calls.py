@@ -1,4 +1,4 @@
-"""Which calls may go on, which are corrected, and what the others are told."""
+"""Which calls may run, which are corrected, and the reasons for rejected ones."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ def known(**values: Any) -> Capabilities:
     )
 
 
-def first(capabilities: Capabilities, wishes: FormatPreferences) -> str:
-    return next(iter(usable(judged(capabilities, wishes))), "")
+def first(capabilities: Capabilities, preferences: FormatPreferences) -> str:
+    return next(iter(usable(judged(capabilities, preferences))), "")
 
 
 CASES: dict[str, tuple[dict[str, Any], FormatPreferences, str]] = {  # F2
@@ -63,8 +63,8 @@ CASES: dict[str, tuple[dict[str, Any], FormatPreferences, str]] = {  # F2
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_choice(name: str) -> None:
-    values, wishes, expected = CASES[name]
-    assert first(known(**values), wishes) == expected
+    values, preferences, expected = CASES[name]
+    assert first(known(**values), preferences) == expected
 
 
 anything = st.none() | st.booleans() | st.sampled_from(["hermes", "native", "x", ""])
@@ -83,10 +83,10 @@ wishes_of_any_kind = st.builds(
 
 
 @given(st.fixed_dictionaries({"tools": anything, "format": anything, "call_format": anything}), wishes_of_any_kind)
-def test_every_format_is_judged_once_with_a_reason(values: dict[str, Any], wishes: FormatPreferences) -> None:
-    verdicts = judged(known(**values), wishes)
+def test_every_format_is_judged_once_with_a_reason(values: dict[str, Any], preferences: FormatPreferences) -> None:
+    verdicts = judged(known(**values), preferences)
     assert sorted(verdict.name for verdict in verdicts) == sorted(names())
     assert all(verdict.reason and verdict.label == label(verdict.name) for verdict in verdicts)
-    assert not any(verdict.usable and verdict.name in wishes.disabled for verdict in verdicts)
+    assert not any(verdict.usable and verdict.name in preferences.disabled for verdict in verdicts)
     if values["tools"] is not True:
         assert "native" not in usable(verdicts)

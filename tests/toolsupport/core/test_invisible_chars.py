@@ -1,4 +1,4 @@
-"""What nobody sees is written out as its number, and as no other."""
+"""Invisible characters are written out as numbers, each unambiguously."""
 
 from __future__ import annotations
 

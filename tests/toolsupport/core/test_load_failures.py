@@ -1,4 +1,4 @@
-"""What servers say when a model does not load, and what only sounds like it (F9)."""
+"""Servers' errors when a model does not load, and errors that only resemble them (F9)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, RaiseContext, after_cut, cure, fits
+from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, RaiseContext, after_cut, fits, remedy
 
 TOOLS = {"far": 300, "near": 300, "bash": 200}
 
@@ -59,7 +59,7 @@ def test_what_a_context_can_be_raised_to(window: ContextWindow, larger: list[int
 def test_the_context_grows_modestly_then_tools_go_then_it_grows_further(
     window: ContextWindow, needed: int, todo: OmitTools | RaiseContext | None
 ) -> None:
-    assert cure(window, needed, TOOLS) == todo
+    assert remedy(window, needed, TOOLS) == todo
 
 
 def test_after_a_cut_the_context_grows_however_little_was_expected() -> None:
@@ -96,7 +96,7 @@ def test_every_sequence_ends(
     failed: list[int] = []
     for number, (needed, cut) in enumerate(asked):
         left = dict(spare)
-        while (todo := after_cut(window, needed) if cut else cure(window, needed, left)) is not None:
+        while (todo := after_cut(window, needed) if cut else remedy(window, needed, left)) is not None:
             cut = False
             if isinstance(todo, OmitTools):
                 assert todo.tools and set(todo.tools) <= set(left)

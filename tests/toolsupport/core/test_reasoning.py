@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import grows_no_faster
 from tests.tables import every
 from tests.toolsupport.core.final_reply import Told, told
 from toolsupport.core.events import (
@@ -272,13 +271,7 @@ def test_nothing_before_a_lone_closing_mark_runs(format, before) -> None:
 )
 @pytest.mark.parametrize("format", ["hermes", "auto", "native"])
 def test_the_time_is_linear(piece: str, format: str) -> None:
-    def seconds(count: int) -> float:
-        begun = time.process_time()
-        told(format, piece * count, 4096)
-        return time.process_time() - begun
-
-    seconds(100)
-    assert seconds(2000) < 24 * max(seconds(250), 0.005)
+    assert grows_no_faster(lambda count: told(format, piece * count, 4096), 250, 2000)
 
 
 def test_where_the_answer_so_far_ends() -> None:

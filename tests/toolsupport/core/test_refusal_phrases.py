@@ -1,4 +1,4 @@
-"""Who says that files are out of their reach is told from who did not find one, or speaks of something else (T6)."""
+"""A claim of no access to files is distinguished from a missing file and from general statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A history that no strict server refuses, whatever happened and whoever is asked next."""
+"""No strict server refuses a rendered history, whatever happened and for any model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reply is heard to its end: text becomes calls, in order, in any pieces."""
+"""A reply is read to its end: text becomes calls, in order, in any pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever somebody sends, it is the number of a row or nothing."""
+"""Any input is parsed as the number of a row or as nothing."""
 
 from __future__ import annotations
 

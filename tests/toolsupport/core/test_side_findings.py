@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.side_findings import MOST, STEPS, all_called, begun, decided, found, needed, settled, way_of
+from toolsupport.detection.probe_runner import AGREEING
 
 Y, N = True, False
 DECIDED = {  # D6
@@ -61,10 +64,11 @@ def test_how_a_file_tool_is_served(name: str) -> None:
 SETTLED = {
     "passes enough": (["right"] * 4, True),
     "passes, too few": (["right"] * 3, False),
-    "failures are sampled longer": (["only_one"] * 5, False),
-    "failures enough": (["only_one"] * 6, True),
+    "failures are sampled longer": (["only_one"] * 6, False),
+    "failures enough": (["only_one"] * 7, True),
     "one dissents": (["right", "only_one", "right"], False),
-    "one against eight": (["only_one", *["right"] * 8], True),
+    "one against nine": (["only_one", *["right"] * 9], False),
+    "one against ten": (["only_one", *["right"] * 10], True),
     "mixed": (["right", "only_one", "right", "only_one"], True),
     "nothing said": (["none_made"] * 3, True),
     "nothing said yet": (["none_made"] * 2, False),
@@ -161,3 +165,25 @@ def test_every_step_ends_and_one_trial_never_decides(codes: list[str]) -> None:
     counted = [code for code in codes if code in ("right", "only_one")]
     if values:
         assert len(counted) >= 2 and counted.count("right") != counted.count("only_one")
+
+
+def halves(step: str, agreeing: int) -> Counter[bool | None]:
+    """What is found of a model that succeeds half of the time, over every course a test can take, in parts of 2**12."""
+    found: Counter[bool | None] = Counter()
+    courses: list[list[str]] = [[]]
+    while courses:
+        course = courses.pop()
+        if settled(tries(*course, step=step), step, agreeing):
+            found[decided([code == "right" for code in course], step)] += 2 ** (MOST - len(course))
+        else:
+            courses += [[*course, "right"], [*course, "only_one"]]
+    return found
+
+
+@pytest.mark.parametrize(("seconds", "most"), [(0.2, 0.03), (1.5, 0.03), (9.0, 0.045)])
+def test_half_a_success_is_seldom_taken_for_a_success(seconds: float, most: float) -> None:
+    agreeing = next(number for limit, number in AGREEING if seconds <= limit)
+    for step in ("parallel", "second_turn", "control"):
+        found = halves(step, agreeing)
+        assert sum(found.values()) == 2**MOST
+        assert (found[True] + found[False]) / 2**MOST <= most, (step, found)

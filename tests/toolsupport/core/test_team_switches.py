@@ -69,8 +69,8 @@ def all_that_holds(switches: TeamSwitches) -> dict[str, Any]:
     def offered(works: bool, name: str) -> bool:
         values = {"tools": False, "format": name if works else None}
         known = Capabilities({key: Capability(key, value, "declared", "Said.") for key, value in values.items()})
-        wishes = FormatPreferences(switches=switches, code_tool=True)
-        return name in usable(judged(known, wishes))
+        preferences = FormatPreferences(switches=switches, code_tool=True)
+        return name in usable(judged(known, preferences))
 
     return {
         **{gate: getattr(switches, gate) for gate in (*GATES, *OTHER_SWITCHES)},

@@ -1,4 +1,4 @@
-"""The tool that does what somebody says is among the first that are found."""
+"""The tool that fits a description is among the first results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools reach a model that is known to call them, and no other; each one left out is told why."""
+"""Tools reach only models that are known to call them; each excluded one has a reason."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ SEARCH = Candidate(ToolSpec("tool_search"), kind="search")
 
 
 @pytest.mark.parametrize(
-    ("candidate", "wishes", "rule"),
+    ("candidate", "preferences", "rule"),
     [
         (mcp("w"), ToolPreferences(), None),
         (mcp("w", connected=False), ToolPreferences(), "server_disabled"),
@@ -169,9 +169,9 @@ SEARCH = Candidate(ToolSpec("tool_search"), kind="search")
     ],
 )
 def test_the_first_rule_that_objects_decides(
-    candidate: Candidate, wishes: ToolPreferences, rule: str | None
+    candidate: Candidate, preferences: ToolPreferences, rule: str | None
 ) -> None:  # T1
-    verdict = choose(known(tools=True), [candidate], wishes).verdicts[0]
+    verdict = choose(known(tools=True), [candidate], preferences).verdicts[0]
     assert (verdict.included, verdict.rule) == (rule is None, rule or candidate.kind)
     assert verdict.reason.endswith(".")
 
@@ -246,7 +246,7 @@ def test_what_is_known_of_the_model_itself_beats_the_rule(source: str, parameter
 
 
 @pytest.mark.parametrize(
-    ("code_tool", "wishes", "usable"),
+    ("code_tool", "preferences", "usable"),
     [
         (Candidate(ToolSpec("python_execution")), ToolPreferences(), True),
         (Candidate(ToolSpec("python_execution"), enabled=False), ToolPreferences(), False),
@@ -259,18 +259,18 @@ def test_what_is_known_of_the_model_itself_beats_the_rule(source: str, parameter
     ],
 )
 def test_code_is_a_format_where_the_tool_that_runs_it_is_offered(
-    code_tool: Candidate, wishes: ToolPreferences, usable: bool
+    code_tool: Candidate, preferences: ToolPreferences, usable: bool
 ) -> None:  # F2
-    wishes = replace(wishes, formats=FormatPreferences(("code_mode",)))
-    chosen = choose(known(tools=True), [*ALL, code_tool, mcp("get-page")], wishes)
+    preferences = replace(preferences, formats=FormatPreferences(("code_mode",)))
+    chosen = choose(known(tools=True), [*ALL, code_tool, mcp("get-page")], preferences)
     assert (chosen.format == "code_mode") is usable
     assert (rules_of(chosen).get("get-page") == "format") is usable
 
 
 def test_a_model_that_writes_programs_is_offered_what_they_can_call() -> None:  # T9
     cannot = [mcp(name, in_programs=name == "class") for name in ("bash", "wiki__write", "class")]
-    code_tool, wishes = mcp("python_execution", in_programs=False), FormatPreferences(("code_mode",))
-    chosen = choose(known(tools=True), [*ALL, *cannot, code_tool], ToolPreferences(formats=wishes))
+    code_tool, preferences = mcp("python_execution", in_programs=False), FormatPreferences(("code_mode",))
+    chosen = choose(known(tools=True), [*ALL, *cannot, code_tool], ToolPreferences(formats=preferences))
     assert chosen.tools == (READ, LIST, WRITE, code_tool.spec)
 
 
@@ -321,9 +321,9 @@ LIMITS = {"max_tools", "mcp_limit"}
 
 @given(capability_maps, candidate_lists, wish_lists)
 def test_tools_never_reach_a_model_without_support(
-    values: dict[str, Any], candidates: list[Candidate], wishes: ToolPreferences
+    values: dict[str, Any], candidates: list[Candidate], preferences: ToolPreferences
 ) -> None:  # F6
-    chosen = choose(known(**values), candidates, wishes)
+    chosen = choose(known(**values), candidates, preferences)
     if values["tools"] is not True:
         assert chosen.format != "native"
         assert chosen.format in ("", values["format"])
@@ -332,9 +332,9 @@ def test_tools_never_reach_a_model_without_support(
 
 @given(capability_maps, candidate_lists, wish_lists)
 def test_every_candidate_is_in_or_out_with_a_reason(
-    values: dict[str, Any], candidates: list[Candidate], wishes: ToolPreferences
+    values: dict[str, Any], candidates: list[Candidate], preferences: ToolPreferences
 ) -> None:  # T2
-    chosen = choose(known(**values), candidates, wishes)
+    chosen = choose(known(**values), candidates, preferences)
     assert [verdict.candidate for verdict in chosen.verdicts] == candidates
     assert len(chosen.tools) + len(chosen.excluded) == len(candidates)
     assert all(verdict.reason.endswith(".") for verdict in chosen.verdicts)
@@ -343,21 +343,23 @@ def test_every_candidate_is_in_or_out_with_a_reason(
 
 @given(capability_maps, candidate_lists, wish_lists)
 def test_a_format_comes_with_tools_and_a_reason_always(
-    values: dict[str, Any], candidates: list[Candidate], wishes: ToolPreferences
+    values: dict[str, Any], candidates: list[Candidate], preferences: ToolPreferences
 ) -> None:
-    chosen = choose(known(**values), candidates, wishes)
+    chosen = choose(known(**values), candidates, preferences)
     assert bool(chosen.format) is bool(chosen.tools)
     assert chosen.format_reason.endswith(".")
 
 
 @given(candidate_lists, wish_lists, left_outs)
 def test_leaving_out_more_never_lets_anything_in(
-    candidates: list[Candidate], wishes: ToolPreferences, more: ToolFilter
+    candidates: list[Candidate], preferences: ToolPreferences, more: ToolFilter
 ) -> None:  # T1
     """Where a limit holds, what was cut may take the place of what is left out: so it is held back here."""
     found = known(tools=True, max_tools=10**6)
-    narrower = replace(wishes, chat=ToolFilter(wishes.chat.tools | more.tools, wishes.chat.servers | more.servers))
-    before, after = choose(found, candidates, wishes), choose(found, candidates, narrower)
+    narrower = replace(
+        preferences, chat=ToolFilter(preferences.chat.tools | more.tools, preferences.chat.servers | more.servers)
+    )
+    before, after = choose(found, candidates, preferences), choose(found, candidates, narrower)
     pairs = zip(before.verdicts, after.verdicts, strict=True)
     assert all(one.included for one, other in pairs if other.included)
     assert not {spec.name for spec in after.tools} & narrower.chat.tools
@@ -365,16 +367,16 @@ def test_leaving_out_more_never_lets_anything_in(
 
 @given(candidate_lists, wish_lists)
 def test_nothing_comes_in_that_was_not_enabled_and_allowed(
-    candidates: list[Candidate], wishes: ToolPreferences
+    candidates: list[Candidate], preferences: ToolPreferences
 ) -> None:  # T1
-    for verdict in choose(known(tools=True), candidates, wishes).verdicts:
+    for verdict in choose(known(tools=True), candidates, preferences).verdicts:
         candidate = verdict.candidate
         wanted = candidate.enabled and not candidate.missing
         if candidate.kind == "mcp":
-            allowed = candidate.server not in wishes.team.servers | wishes.chat.servers
+            allowed = candidate.server not in preferences.team.servers | preferences.chat.servers
             wanted = wanted and allowed and candidate.connected and candidate.approved and candidate.materialised
         assert verdict.included <= wanted
-        assert verdict.included <= (candidate.spec.name not in wishes.team.tools | wishes.chat.tools)
+        assert verdict.included <= (candidate.spec.name not in preferences.team.tools | preferences.chat.tools)
 
 
 @given(candidate_lists, st.integers(0, 6), st.none() | st.integers(0, 10**12))

@@ -1,4 +1,4 @@
-"""The nouns keep what they are given, and never make a no out of what nobody knows."""
+"""The types keep their values, and never turn unknown into no."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.toolsupport.detection.replied import replied
 from toolsupport.core.events import CallRejected, Failed
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.grading import judge
@@ -18,29 +19,29 @@ UNREADABLE = '{"error":"error parsing tool call: raw=\'x\', err=invalid characte
 
 
 def called(**arguments: object) -> ProbeReply:
-    return ProbeReply(calls=[ToolCall("1", TICKET.name, RIGHT | arguments)])
+    return replied(calls=[ToolCall("1", TICKET.name, RIGHT | arguments)])
 
 
 def rejected(fault: str) -> ProbeReply:
-    return ProbeReply(rejected=[CallRejected("lookup", "Because.", "raw", fault=fault)])
+    return replied(rejected=[CallRejected("lookup", "Because.", "raw", fault=fault)])
 
 
 REPLIES = {  # D6
     "right": (called(), "right"),
-    "beside another tool": (ProbeReply(calls=[ToolCall("1", "list_rooms", {}), *called().calls]), "right"),
-    "another tool": (ProbeReply(calls=[ToolCall("1", "list_rooms", {})]), "unknown_tool"),
+    "beside another tool": (replied(calls=[ToolCall("1", "list_rooms", {}), *called().calls]), "right"),
+    "another tool": (replied(calls=[ToolCall("1", "list_rooms", {})]), "unknown_tool"),
     "another ticket": (called(ticket="AAA-AAAA"), "not_copied"),
     "another number": (called(copies=5), "wrong_arguments"),
     "no such tool": (rejected("unknown"), "unknown_tool"),
     "against the schema": (rejected("schema"), "wrong_arguments"),
     "unreadable": (rejected("unreadable"), "malformed"),
-    "unreadable for its server": (ProbeReply(failed=Failed("server", "It failed.", 500, UNREADABLE)), "malformed"),
-    "lost by its server": (ProbeReply(failed=Failed("garbled", CALL_LOST, 200)), "malformed"),
-    "garbled in another way": (ProbeReply(failed=Failed("garbled", "Not JSON.", 200)), "failed"),
-    "nothing": (ProbeReply(text="Hello!"), "no_call"),
-    "not a word": (ProbeReply(failed=Failed("empty", "Nothing.")), "no_word"),
-    "too late": (ProbeReply(failed=Failed("timeout", "Late.")), "timeout"),
-    "busy": (ProbeReply(failed=Failed("busy", "Later.", 503)), "failed"),
+    "unreadable for its server": (replied(failed=Failed("server", "It failed.", 500, UNREADABLE)), "malformed"),
+    "lost by its server": (replied(failed=Failed("garbled", CALL_LOST, 200)), "malformed"),
+    "garbled in another way": (replied(failed=Failed("garbled", "Not JSON.", 200)), "failed"),
+    "nothing": (replied(text="Hello!"), "no_call"),
+    "not a word": (replied(failed=Failed("empty", "Nothing.")), "no_word"),
+    "too late": (replied(failed=Failed("timeout", "Late.")), "timeout"),
+    "busy": (replied(failed=Failed("busy", "Later.", 503)), "failed"),
 }
 
 
@@ -53,7 +54,7 @@ def test_each_way_has_its_code(what: str) -> None:
 
 
 def test_a_right_call_that_was_repaired_names_the_repair() -> None:
-    repaired = ProbeReply(calls=[ToolCall("1", TICKET.name, RIGHT, ("copies: read string as integer",))])
+    repaired = replied(calls=[ToolCall("1", TICKET.name, RIGHT, ("copies: read string as integer",))])
     outcome = judge("called", ProbeRequest(ASKED.messages, TOOLS), repaired, ASKED)
     assert outcome.code == "right"
     assert outcome.why.endswith("Repairs: copies: read string as integer.")

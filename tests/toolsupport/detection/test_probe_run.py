@@ -37,8 +37,8 @@ class Examined:
 
     async def run(self, endpoint: Endpoint, model: str, kind: str = "tools") -> Verdict:
         subject = ProbeTarget(endpoint, RequestSpec(model, Capabilities({})))
-        self.lab = ProbeRunner(subject, self._keep, random.Random(7))
-        return await examine(self.lab, kind, self._tell, self.skip.__contains__)
+        self.runner = ProbeRunner(subject, self._keep, random.Random(7))
+        return await examine(self.runner, kind, self._tell, self.skip.__contains__)
 
     async def _keep(self, trial: ProbeTrial) -> None:
         self.trials.append(trial)
@@ -121,7 +121,7 @@ async def test_the_single_kinds_tell_what_they_measured_and_nothing_else(simulat
 async def test_loading_is_not_counted(simulator: Endpoint) -> None:
     examined = Examined()
     await examined.run(simulator, "sim-slow-load")
-    assert examined.lab.load_ms is not None and examined.lab.load_ms >= 100
+    assert examined.runner.load_ms is not None and examined.runner.load_ms >= 100
 
 
 def test_the_table_is_whole() -> None:

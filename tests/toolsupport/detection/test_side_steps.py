@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.tables import every
+from tests.toolsupport.detection.replied import replied
 from tests.toolsupport.detection.test_silent_servers import server, verdict_of
 from toolsupport.core.events import CallRejected
 from toolsupport.core.types import ToolCall
@@ -50,25 +51,25 @@ NOT_USED = ["I do not know the seat.", "Seat K7F", "Seat 3XDP", "Seat K7F-3XDQ",
 
 @every("text", USED)
 def test_a_seat_is_the_same_however_it_is_written(text: str) -> None:
-    assert second_turn.told(ProbeReply(text=text), SEAT)[0] == "right"
+    assert second_turn.told(replied(text=text), SEAT)[0] == "right"
 
 
 @every("text", NOT_USED)
 def test_another_seat_is_not_the_one(text: str) -> None:
-    assert second_turn.told(ProbeReply(text=text), SEAT)[0] == "not_copied"
+    assert second_turn.told(replied(text=text), SEAT)[0] == "not_copied"
 
 
 def test_a_seat_that_another_call_passes_on_is_used() -> None:
     call = ToolCall("1", "list_rooms", {"building": ["The seat k7f‑3xdp"]})
-    assert second_turn.told(ProbeReply(calls=[call]), SEAT)[0] == "right"
+    assert second_turn.told(replied(calls=[call]), SEAT)[0] == "right"
     refused = CallRejected("show_seat", "There is no such tool.", '{"seat":"K7F-3XDP"}', fault="unknown")
-    assert second_turn.told(ProbeReply(rejected=[refused]), SEAT)[0] == "right"
+    assert second_turn.told(replied(rejected=[refused]), SEAT)[0] == "right"
     again = ToolCall("1", "lookup_ticket", {"ticket": "AAA-AAAA", "copies": 2})
-    assert second_turn.told(ProbeReply(calls=[again]), SEAT)[0] == "called_for_nothing"
+    assert second_turn.told(replied(calls=[again]), SEAT)[0] == "called_for_nothing"
 
 
 def test_a_seat_in_reasoning_alone_proves_nothing() -> None:
-    reply = ProbeReply(text="I found your seat; enjoy the film.", thinking=f"The seat is {SEAT}.")
+    reply = replied(text="I found your seat; enjoy the film.", thinking=f"The seat is {SEAT}.")
     assert second_turn.told(reply, SEAT)[0] == "proves_nothing"
 
 
@@ -84,32 +85,32 @@ def unfit(name: str, raw: str, fault: str = "schema") -> CallRejected:
 
 
 PAIRS = {
-    "both": (ProbeReply(calls=[ticket(ONE), ticket(OTHER)]), "right"),
-    "one": (ProbeReply(calls=[ticket(ONE)]), "only_one"),
-    "the same twice": (ProbeReply(calls=[ticket(ONE), ticket(ONE)]), "only_one"),
-    "none": (ProbeReply(text="No."), "none_made"),
+    "both": (replied(calls=[ticket(ONE), ticket(OTHER)]), "right"),
+    "one": (replied(calls=[ticket(ONE)]), "only_one"),
+    "the same twice": (replied(calls=[ticket(ONE), ticket(ONE)]), "only_one"),
+    "none": (replied(text="No."), "none_made"),
     "the second against the schema": (
-        ProbeReply(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket":"CCC-CCCC","copies":"several"}')]),
+        replied(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket":"CCC-CCCC","copies":"several"}')]),
         "proves_nothing",
     ),
     "both against the schema": (
-        ProbeReply(rejected=[unfit("lookup_ticket", '{"a":1}'), unfit("lookup_ticket", '{"a":2}')]),
+        replied(rejected=[unfit("lookup_ticket", '{"a":1}'), unfit("lookup_ticket", '{"a":2}')]),
         "proves_nothing",
     ),
     "the second of an unknown name": (
-        ProbeReply(calls=[ticket(ONE)], rejected=[unfit("lookup_tickets", "{}", "unknown")]),
+        replied(calls=[ticket(ONE)], rejected=[unfit("lookup_tickets", "{}", "unknown")]),
         "proves_nothing",
     ),
     "the second unreadable": (
-        ProbeReply(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket', "unreadable")]),
+        replied(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket', "unreadable")]),
         "proves_nothing",
     ),
     "another tool beside it": (
-        ProbeReply(calls=[ticket(ONE), ToolCall("2", "list_rooms", {"building": "x"})]),
+        replied(calls=[ticket(ONE), ToolCall("2", "list_rooms", {"building": "x"})]),
         "proves_nothing",
     ),
-    "two others": (ProbeReply(calls=[ticket(ProbePrompt("X", 1)), ticket(ProbePrompt("Y", 1))]), "proves_nothing"),
-    "one against the schema": (ProbeReply(rejected=[unfit("lookup_ticket", "{}")]), "none_made"),
+    "two others": (replied(calls=[ticket(ProbePrompt("X", 1)), ticket(ProbePrompt("Y", 1))]), "proves_nothing"),
+    "one against the schema": (replied(rejected=[unfit("lookup_ticket", "{}")]), "none_made"),
 }
 
 
@@ -123,7 +124,7 @@ ABOUT = "notes42"
 
 
 def call(name: str, **arguments: object) -> ProbeReply:
-    return ProbeReply(calls=[ToolCall("1", name, arguments)])
+    return replied(calls=[ToolCall("1", name, arguments)])
 
 
 FILES = {
@@ -132,26 +133,26 @@ FILES = {
     "another file": (call("read_file", path="."), "proves_nothing"),
     "another path": (call("read_file", path="path/to/file.txt"), "proves_nothing"),
     "another name of the argument": (
-        ProbeReply(rejected=[unfit("read_file", '{"filename":"notes42.txt"}')]),
+        replied(rejected=[unfit("read_file", '{"filename":"notes42.txt"}')]),
         "right",
     ),
-    "rejected and about something else": (ProbeReply(rejected=[unfit("read_file", '{"path":7}')]), "proves_nothing"),
-    "unreadable": (ProbeReply(rejected=[unfit("read_file", '{"path": "notes42', "unreadable")]), "right"),
+    "rejected and about something else": (replied(rejected=[unfit("read_file", '{"path":7}')]), "proves_nothing"),
+    "unreadable": (replied(rejected=[unfit("read_file", '{"path": "notes42', "unreadable")]), "right"),
     "another tool, rejected": (
-        ProbeReply(rejected=[unfit("open_file", '{"path":"notes42.txt"}', "unknown")]),
+        replied(rejected=[unfit("open_file", '{"path":"notes42.txt"}', "unknown")]),
         "no_call",
     ),
     "through the shell": (call("bash", command="cat notes42.txt"), "via_bash"),
     "the shell for something else": (call("bash", command="ls"), "proves_nothing"),
-    "talk": (ProbeReply(text="You can open the file notes42.txt in an editor."), "no_call"),
-    "a question": (ProbeReply(text="Should I overwrite the file if it exists already?"), "proves_nothing"),
-    "a question in Japanese": (ProbeReply(text="ファイルを上書きしてもよろしいですか？"), "proves_nothing"),
-    "a question in bold": (ProbeReply(text="**Do you mean notes42.txt?**"), "proves_nothing"),
+    "talk": (replied(text="You can open the file notes42.txt in an editor."), "no_call"),
+    "a question": (replied(text="Should I overwrite the file if it exists already?"), "proves_nothing"),
+    "a question in Japanese": (replied(text="ファイルを上書きしてもよろしいですか？"), "proves_nothing"),
+    "a question in bold": (replied(text="**Do you mean notes42.txt?**"), "proves_nothing"),
     "a question with a word after it": (
-        ProbeReply(text="Does the file exist already? Please confirm."),
+        replied(text="Does the file exist already? Please confirm."),
         "proves_nothing",
     ),
-    "a denial with a question": (ProbeReply(text="I can't access files. Could you paste it here?"), "no_call"),
+    "a denial with a question": (replied(text="I can't access files. Could you paste it here?"), "no_call"),
 }
 
 
@@ -163,7 +164,7 @@ def test_a_file_tool_is_called_for_its_file(name: str) -> None:
 
 def test_a_question_far_from_the_end_is_none() -> None:
     text = "What is a file? " + "A file holds data. " * 40
-    assert per_tool.told(ProbeReply(text=text), "read_file", ABOUT)[0] == "no_call"
+    assert per_tool.told(replied(text=text), "read_file", ABOUT)[0] == "no_call"
 
 
 @pytest.mark.asyncio

@@ -1,4 +1,4 @@
-"""A server that is dead, busy or closed says nothing about a model: never a no."""
+"""A dead, busy or closed server proves nothing about a model: never a no."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ async def examined(endpoint: Endpoint, limits: ProbeLimits, thinks: bool | None 
         told.append(step.detail)
 
     subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",), thinks)
-    lab = ProbeRunner(subject, keep, random.Random(1), limits)
-    return await examine(lab, "tools", tell, lambda step: False), told
+    runner = ProbeRunner(subject, keep, random.Random(1), limits)
+    return await examine(runner, "tools", tell, lambda step: False), told
 
 
 STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)

@@ -69,7 +69,7 @@ def examined(
         if told is not None:
             told.append(step)
 
-    lab = ProbeRunner(
+    runner = ProbeRunner(
         ProbeTarget(Endpoint("ollama", "http://127.0.0.1:9"), RequestSpec("big:70b", Capabilities({})), ("hermes",)),
         keep,
         random.Random(1),
@@ -80,7 +80,7 @@ def examined(
     monkeypatch.setattr(providers, "describe", _busy)
     monkeypatch.setattr(providers, "survey", _busy)
     try:
-        return loop.run_until_complete(examine(lab, kind, tell, lambda step: False)), lab, loop.now
+        return loop.run_until_complete(examine(runner, kind, tell, lambda step: False)), runner, loop.now
     finally:
         loop.close()
 
@@ -100,10 +100,10 @@ def is_loaded_again_each_time(heard: int, _: RequestSpec) -> float:
 
 # D6
 def test_loading_is_waited_for_and_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict, lab, seconds = examined(after_loading, monkeypatch)
+    verdict, runner, seconds = examined(after_loading, monkeypatch)
     # It answered each question, and called nothing: that was measured, with the model loaded.
-    assert (verdict.name, lab.load_ms) == ("ignored", round((LOAD - 1) * 1000))
-    assert lab.run_ms < LIMITS.total * 1000 and seconds > LOAD
+    assert (verdict.name, runner.load_ms) == ("ignored", round((LOAD - 1) * 1000))
+    assert runner.run_ms < LIMITS.total * 1000 and seconds > LOAD
 
 
 # D6
@@ -126,25 +126,27 @@ def hangs_after_a_while(heard: int, _: RequestSpec) -> float:
 @pytest.mark.parametrize("kind", ["tools", "formats", "per_tool"])
 @pytest.mark.parametrize("slow", [never_answers, hangs_after_a_while])
 def test_a_server_that_never_answers_is_given_up(slow: Slowness, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict, lab, seconds = examined(slow, monkeypatch, kind)
+    verdict, runner, seconds = examined(slow, monkeypatch, kind)
     assert (verdict.name, dict[str, Any](verdict.values)) == ("inconclusive", {})
-    assert lab.run_ms <= LIMITS.total * 1000
+    assert runner.run_ms <= LIMITS.total * 1000
     assert seconds <= LIMITS.first + LIMITS.total
 
 
 # D6
 def test_a_model_that_thinks_has_more_time_and_no_more_than_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict, lab, _ = examined(lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi.")
+    verdict, runner, _ = examined(
+        lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi."
+    )
     assert (verdict.name, dict[str, Any](verdict.values)) == ("ignored", {"tools": False})
-    assert LIMITS.total * 1000 < lab.run_ms <= LIMITS.thinking * 1000
+    assert LIMITS.total * 1000 < runner.run_ms <= LIMITS.thinking * 1000
 
 
 # D6
 @pytest.mark.parametrize("kind", ["formats", "per_tool"])
 def test_single_tests_load_the_model_first(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, lab, _seconds = examined(after_loading, monkeypatch, kind)
-    assert lab.load_ms == round((LOAD - 1) * 1000)
-    assert not any(outcome.code == "timeout" for outcome in lab.outcomes)
+    _, runner, _seconds = examined(after_loading, monkeypatch, kind)
+    assert runner.load_ms == round((LOAD - 1) * 1000)
+    assert not any(outcome.code == "timeout" for outcome in runner.outcomes)
 
 
 DEMAND = re.compile(r'ticket "([A-Z0-9-]+)" and copies (\d+)')
@@ -180,10 +182,10 @@ SLOW: dict[float, tuple[str, ...]] = {
 @pytest.mark.parametrize("seconds", SLOW)
 def test_each_finding_has_its_two_trials_before_any_has_more(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[StepProgress] = []
-    verdict, lab, _ = examined(lambda heard, _: seconds, monkeypatch, reply=honest, told=told)
+    verdict, runner, _ = examined(lambda heard, _: seconds, monkeypatch, reply=honest, told=told)
     missing = [name for name in SIDE if name not in verdict.values]
     assert (verdict.values["tools"], tuple(missing)) == (True, SLOW[seconds]), verdict
-    assert False not in verdict.values.values() and lab.run_ms <= LIMITS.total * 1000
+    assert False not in verdict.values.values() and runner.run_ms <= LIMITS.total * 1000
     ended = {step.name: step for step in told}
     assert {step.state for step in ended.values()} == {"done", "not_needed"}
     for name in missing:

@@ -1,4 +1,4 @@
-"""Answers to programs keep to limits, say that they live, and are counted."""
+"""Answers to programs keep to limits, send keep-alive comments, and are counted."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ async def test_a_reader_who_takes_nothing_slows_the_model_down(program: Program)
             given.append(number)
             yield [number]
 
-    batches = keep_alive.patiently(numbers())
+    batches = keep_alive.with_keep_alive(numbers())
     assert await anext(batches) == [0]
     for _ in range(20):
         await asyncio.sleep(0)
@@ -262,7 +262,7 @@ async def test_a_failure_while_reading_reaches_the_reader() -> None:
         yield [1]
         raise ValueError("broken")
 
-    batches = keep_alive.patiently(broken())
+    batches = keep_alive.with_keep_alive(broken())
     assert await anext(batches) == [1]
     with pytest.raises(ValueError, match="broken"):
         await anext(batches)

@@ -1,4 +1,4 @@
-"""A name server that is silent holds up those who asked it, and nobody else."""
+"""A silent name server delays only the requests that use it."""
 
 from __future__ import annotations
 

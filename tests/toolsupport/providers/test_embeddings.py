@@ -1,4 +1,4 @@
-"""Vectors come in the order of their texts, or it is said that they did not."""
+"""Vectors arrive in the order of their texts, or an error is reported."""
 
 from __future__ import annotations
 

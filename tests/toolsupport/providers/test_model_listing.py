@@ -1,4 +1,4 @@
-"""What servers say about themselves: the simulator, old and odd ones, none at all."""
+"""Servers' descriptions of themselves: the simulator, old and unusual ones, and offline ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI-compatible servers say about themselves, from those that say much to those that list names alone."""
+"""Descriptions of OpenAI-compatible servers, from detailed ones to lists of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real connections on loopback: limits, tries, stopping, what may be said in a message."""
+"""Real connections on loopback: limits, retries, stopping, contents of error messages."""
 
 from __future__ import annotations
 

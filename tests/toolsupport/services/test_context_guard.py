@@ -38,12 +38,12 @@ def said(length: int, *calls: str) -> list[ChatMessage]:
 
 def test_the_least_relevant_tools_go_and_what_was_called_stays() -> None:
     measured = briefing(TokenCounts(MeasuredPrompt(0, 600)))  # 200 for each tool
-    assert context_guard.cure(measured, said(1000)) is None and context_guard.fits(measured, said(1000))
-    assert context_guard.cure(measured, said(1600)) == OmitTools(("fetch",))
-    assert context_guard.cure(measured, said(1600, "fetch")) == OmitTools(("bash",))
-    assert context_guard.cure(measured, said(3000)) is None, "one stays, and that is not enough"
+    assert context_guard.remedy(measured, said(1000)) is None and context_guard.fits(measured, said(1000))
+    assert context_guard.remedy(measured, said(1600)) == OmitTools(("fetch",))
+    assert context_guard.remedy(measured, said(1600, "fetch")) == OmitTools(("bash",))
+    assert context_guard.remedy(measured, said(3000)) is None, "one stays, and that is not enough"
     assert not context_guard.fits(measured, said(3000))
-    assert context_guard.cure(briefing(tools=False), said(4000)) is None
+    assert context_guard.remedy(briefing(tools=False), said(4000)) is None
 
 
 @pytest.mark.django_db
@@ -73,7 +73,7 @@ def test_a_cut_teaches_nothing_and_asks_for_more() -> None:
     guard.asked(plain, said(6000))
     assert guard.cut(plain, Usage(512))
     assert guard.after_cut(plain) == RaiseContext(2000)
-    assert guard.lesson(plain, Usage(512)) is None
+    assert guard.new_count(plain, Usage(512)) is None
     assert not guard.cut(plain, Usage(None)) and not guard.cut(plain, Usage(0))
     guard.asked(plain, said(400))
     assert guard.cut(plain, Usage(990)) and guard.after_cut(plain) == RaiseContext(2000)
@@ -82,12 +82,12 @@ def test_a_cut_teaches_nothing_and_asks_for_more() -> None:
 def test_only_a_shorter_request_than_any_before_teaches() -> None:
     guard, known, plain = ContextGuard(), briefing(TokenCounts(MeasuredPrompt(300, 200))), briefing(tools=False)
     guard.asked(known, said(400))
-    assert guard.lesson(known, Usage(230)) is None
-    assert guard.lesson(plain, Usage(110)) == MeasuredPrompt(400, 110)
+    assert guard.new_count(known, Usage(230)) is None
+    assert guard.new_count(plain, Usage(110)) == MeasuredPrompt(400, 110)
     guard.asked(known, said(100))
-    lesson = guard.lesson(known, Usage(150))
-    assert lesson == MeasuredPrompt(100, 150)
-    known = context_guard.learned(known, lesson)
-    assert known.counts == TokenCounts(MeasuredPrompt(100, 150)) and guard.lesson(known, Usage(150)) is None
-    assert context_guard.learned(plain, lesson).counts == TokenCounts(None, lesson)
-    assert guard.lesson(known, Usage(None)) is None
+    new_count = guard.new_count(known, Usage(150))
+    assert new_count == MeasuredPrompt(100, 150)
+    known = context_guard.learned(known, new_count)
+    assert known.counts == TokenCounts(MeasuredPrompt(100, 150)) and guard.new_count(known, Usage(150)) is None
+    assert context_guard.learned(plain, new_count).counts == TokenCounts(None, new_count)
+    assert guard.new_count(known, Usage(None)) is None

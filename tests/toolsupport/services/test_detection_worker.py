@@ -17,6 +17,7 @@ from django.core.management.base import CommandError
 
 from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.toolsupport.detection.replied import replied
 from toolsupport import providers
 from toolsupport.core import redaction
 from toolsupport.core.events import Failed, ToolsRefused
@@ -242,14 +243,14 @@ def test_evidence_names_the_rule_by_which_an_error_was_understood():  # D8
         "flag": ProbeReply(failed=flag),
         "does-not-support": ProbeReply(refused=ToolsRefused("no", "does-not-support")),
     }
-    for rule, reply in {**replies, "": ProbeReply(text="hello")}.items():
+    for rule, reply in {**replies, "": replied(text="hello")}.items():
         made = evidence(ProbeTrial(ProbeRequest(()), reply, TrialOutcome("accepted", "refused", "no"), 1))
         assert made.response["rule"] == rule
 
 
 def test_evidence_holds_no_secret_and_no_endless_text():  # D8
     redaction.add_secrets("s3cret-of-this-site")
-    reply = ProbeReply(text="x" * 50_000, thinking="my key is s3cret-of-this-site")
+    reply = replied(text="x" * 50_000, thinking="my key is s3cret-of-this-site")
     made = evidence(
         ProbeTrial(ProbeRequest(()), reply, TrialOutcome("called", "no_call", "wrote s3cret-of-this-site"), 1)
     )

@@ -20,21 +20,21 @@ class Hands:
 
 
 @pytest.fixture
-def hands() -> Hands:
+def executor() -> Hands:
     return Hands()
 
 
 @pytest.fixture
-def memory(hands: Hands) -> ModelMemory:
-    return ModelMemory(8.0, hands)
+def memory(executor: Hands) -> ModelMemory:
+    return ModelMemory(8.0, executor)
 
 
-def test_a_slow_model_loads_once(memory: ModelMemory, hands: Hands) -> None:
+def test_a_slow_model_loads_once(memory: ModelMemory, executor: Hands) -> None:
     assert memory.load("m", 4096, slow=True) == 8.0
-    hands.now += 3
+    executor.now += 3
     assert memory.load("m", 4096, slow=True) == 5.0
     assert memory.present() == {}
-    hands.now += 5
+    executor.now += 5
     assert memory.load("m", 4096, slow=True) == 0
     assert memory.present() == {"m": (4096, math.inf)}
 
@@ -44,20 +44,20 @@ def test_an_ordinary_model_is_there_at_once(memory: ModelMemory) -> None:
     assert "m" in memory.present()
 
 
-def test_it_leaves_when_its_time_is_over(memory: ModelMemory, hands: Hands) -> None:
+def test_it_leaves_when_its_time_is_over(memory: ModelMemory, executor: Hands) -> None:
     memory.load("m", 4096, slow=True)
-    hands.now += 8
+    executor.now += 8
     memory.keep("m", 10)
-    hands.now += 9
+    executor.now += 9
     assert memory.present() == {"m": (4096, 1.0)}
-    hands.now += 1
+    executor.now += 1
     assert memory.present() == {}
     assert memory.load("m", 4096, slow=True) == 8.0
 
 
-def test_another_context_loads_it_anew(memory: ModelMemory, hands: Hands) -> None:
+def test_another_context_loads_it_anew(memory: ModelMemory, executor: Hands) -> None:
     memory.load("m", 4096, slow=True)
-    hands.now += 8
+    executor.now += 8
     assert memory.load("m", 8192, slow=True) == 8.0
 
 
@@ -67,20 +67,20 @@ def test_unloading_and_keeping_what_is_not_there_do_nothing(memory: ModelMemory)
     assert memory.present() == {}
 
 
-def test_with_room_for_one_model_each_throws_out_the_other(memory: ModelMemory, hands: Hands) -> None:
+def test_with_room_for_one_model_each_throws_out_the_other(memory: ModelMemory, executor: Hands) -> None:
     memory.holds = 1
     assert memory.load("a", 4096, slow=False) == 8.0
-    hands.now += 8
+    executor.now += 8
     assert memory.load("a", 4096, slow=False) == 0
     assert memory.load("b", 4096, slow=False) == 8.0
-    hands.now += 8
+    executor.now += 8
     assert list(memory.present()) == ["b"]
     assert (memory.load("a", 4096, slow=False), memory.loads) == (8.0, 3)
 
 
-def test_the_model_used_longest_ago_goes_first(memory: ModelMemory, hands: Hands) -> None:
+def test_the_model_used_longest_ago_goes_first(memory: ModelMemory, executor: Hands) -> None:
     memory.holds = 2
     for name in ("a", "b", "a", "c"):
         memory.load(name, 4096, slow=False)
-    hands.now += 8
+    executor.now += 8
     assert set(memory.present()) == {"a", "c"}

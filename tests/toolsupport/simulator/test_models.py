@@ -13,7 +13,7 @@ from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool,
 
 NATIVE = (
     "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky speaks parallel-less"
-    " drifts truncates misconfigured halves fickle silent thinks-long thinks-endless thinks-off"
+    " drifts truncates misconfigured halves fickle silent thinks-long thinks-endless thinks-off claims sees"
 )
 TEXT = (
     "hermes mistral mistral-args pythonic llama4 lfm2 olmo3 json llama3-json qwen3-coder-xml code broken-json"

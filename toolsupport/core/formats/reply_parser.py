@@ -79,14 +79,14 @@ class ReplyParser:
         """Return the marks of the format itself."""
         return tuple(self._grammar.openers)
 
-    def know_results(self, is_result: Callable[[str], bool]) -> None:
+    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
         """Set `is_result`, which returns whether a tool returned a text: quoted by the reply, it is not a call."""
         self._reading.reply.is_result = is_result
 
     def _draft_parser(self) -> ReplyParser:
         """Return a parser for the calls that are drafted in reasoning."""
         parser = ReplyParser(self._grammar, self._reading.tools, draft=True)
-        parser.know_results(self._reading.reply.is_result)
+        parser.set_result_check(self._reading.reply.is_result)
         return parser
 
     def feed(self, text: str) -> list[Event]:

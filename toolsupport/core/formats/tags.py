@@ -74,7 +74,7 @@ class TagSet:
         return MarkerSet(self.json)
 
     @property
-    def says_its_type(self) -> str:
+    def types_given(self) -> str:
         return f'" {self.type_key}="'
 
     @cached_property
@@ -222,7 +222,7 @@ class TaggedCall:
         return False
 
     def _parameter(self, tag: str) -> Steps[None]:
-        key, _, kind = (yield from self._name()).partition(self._tags.says_its_type)
+        key, _, kind = (yield from self._name()).partition(self._tags.types_given)
         is_text = kind == self._tags.text_type
         if not key:
             self._broken = NO_PARAMETERS
@@ -332,7 +332,7 @@ class TaggedCall:
         """Return whether the tag is that of another parameter of the tool."""
         following = yield from self._reading.source.word(NAME, LONGEST_NAME)
         closed = yield from self._reading.source.marker(self._tags.ends_of_tags)
-        other = following.strip("\"' ").partition(self._tags.says_its_type)[0]
+        other = following.strip("\"' ").partition(self._tags.types_given)[0]
         known = schema_of(other, self._spec) is not None and other not in self._arguments
         return bool(closed) and known and other != key
 

@@ -66,7 +66,7 @@ def fits(context: int, needed: int) -> bool:
     return not context or needed + min(ANSWER, context // ANSWER_PART) <= context
 
 
-def cure(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTools | RaiseContext | None:
+def remedy(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTools | RaiseContext | None:
     """Return the next remedy for a prompt that needs `needed` tokens; None if it fits, or nothing helps.
 
     `spare` are the tools that may be left out with the cost of each, in that order. If one remedy needs the other, the

@@ -46,10 +46,10 @@ def _how_to_call(brief: RequestSpec) -> str:
     format_ = FORMATS.get(brief.format)
     if format_ is None:
         return ""
-    told = format_.instructions(brief.tools)
+    instructions = format_.instructions(brief.tools)
     offered = {tool.name for tool in brief.tools}
     proven = [call for call in brief.examples if call.name in offered]
-    return _paragraphs(told, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
+    return _paragraphs(instructions, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
 
 
 def _about_tools(brief: RequestSpec) -> str:

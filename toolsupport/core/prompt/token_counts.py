@@ -40,8 +40,8 @@ def tools_digest(brief: RequestSpec) -> str:
     """Return 32 hex characters that identify a set of tools; "" if no tools are offered."""
     if not brief.offers_tools:
         return ""
-    told = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
-    return hashlib.sha256(told.encode(errors="replace")).hexdigest()[:32]
+    definition = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
+    return hashlib.sha256(definition.encode(errors="replace")).hexdigest()[:32]
 
 
 def characters(brief: RequestSpec, log: Sequence[ChatMessage]) -> int:

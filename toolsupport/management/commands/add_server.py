@@ -38,8 +38,8 @@ class Command(BaseCommand):
         except ConfigError as error:
             raise CommandError(str(error)) from error
         asked = async_to_sync(ask)(server_id)
-        said = f"it does not answer yet: {asked.why}" if asked.why else f"it answers, models: {asked.models}"
-        self.stdout.write(f"Added {options['name']}; {said}")
+        state = f"it does not answer yet: {asked.why}" if asked.why else f"it answers, models: {asked.models}"
+        self.stdout.write(f"Added {options['name']}; {state}")
 
 
 def key_from(variable: str | None) -> str:

@@ -58,12 +58,12 @@ class Command(BaseCommand):
         # It settles what others left, too, this very test if a site that took it is gone.
         work.tester.own = opened.id
         work.spawn(work.tester.serve())
-        told: dict[str, str] = {}
+        printed: dict[str, str] = {}
         try:
             while True:
                 seen = await in_database(self.look)(opened.id)
                 if seen is not None and not quiet:
-                    self.tell(seen, told)
+                    self.tell(seen, printed)
                 if seen is not None and not seen.open:
                     return seen
                 await asyncio.sleep(LOOK)
@@ -83,14 +83,14 @@ class Command(BaseCommand):
         self.answers = True
         return seen
 
-    def tell(self, seen: ShownDetection, told: dict[str, str]) -> None:
+    def tell(self, seen: ShownDetection, printed: dict[str, str]) -> None:
         """Print a line for each finished step and queue position; on a terminal also the running step."""
-        if seen.place and told.get("queued") != str(seen.place):
-            told["queued"] = str(seen.place)
+        if seen.place and printed.get("queued") != str(seen.place):
+            printed["queued"] = str(seen.place)
             self.stdout.write(f"Waiting: number {seen.place} in the queue of {seen.server}.")
         for step in seen.steps:
-            if step["state"] in ("done", "skipped") and told.get(step["step"]) != step["state"]:
-                told[step["step"]] = step["state"]
+            if step["state"] in ("done", "skipped") and printed.get(step["step"]) != step["state"]:
+                printed[step["step"]] = step["state"]
                 self.stdout.write(f"{step['title']} {step['detail']}")
             elif step["state"] == "running" and self.stdout.isatty():
                 self.stdout.write(f"{step['title']} …", ending="\r")

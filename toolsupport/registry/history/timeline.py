@@ -122,8 +122,8 @@ def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
 
 def entries_of(ids: list[int]) -> tuple[TimelineEntry, ...]:
     """Return these lines (ids), newest first."""
-    said = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
-    rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*said).order_by("-at", "-id")
+    related = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
+    rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*related).order_by("-at", "-id")
     stale = stale_tests.kinds([row.profile for row in rows if row.kind == "drift"])
     return tuple(_entry(row, row.profile_id in stale) for row in rows)
 

@@ -84,6 +84,11 @@ def _check(decision: NewOverride) -> None:
         raise ValueError("unknown is not a value: withdraw instead")
 
 
+def add_to(bundle: HistoryBundle, decision: NewOverride) -> int:
+    """Append the claim with its entry of the history in this bundle; return its seq. Raises Conflict, NotFound."""
+    return add(replace(decision, bundle=bundle))
+
+
 @transaction.atomic
 def accept(proposal_id: int, actor: int, reason: str = "") -> int:
     """Accept a proposal by a new row; return its seq. Raises NotFound, Conflict if it was accepted already."""
@@ -217,8 +222,8 @@ def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle
 
 def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
     """Return the claims about this capability that count, for everyone or in its conversation, the winner first."""
-    said = effective_values.claims([profile.pk])[profile.pk]
-    entries = explain(None, said, profile.build.key, decision.session).get(decision.capability, ())
+    existing = effective_values.claims([profile.pk])[profile.pk]
+    entries = explain(None, existing, profile.build.key, decision.session).get(decision.capability, ())
     counting = [entry.claim for entry in entries if entry.standing in ("winner", "beaten") and entry.claim]
     return [claim for claim in counting if claim.session == decision.session]
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
 from toolsupport.core import families
+from toolsupport.core.errors import NotFound
 from toolsupport.core.families import FamilyIndex
+from toolsupport.core.families.names import pattern_words
 from toolsupport.models import Family, ModelProfile
+
+# The row as pages get it.
+TeamFamily = Family
 
 # Columns of a row that a family has under the same name; "" and null are unknown there.
 FACTS = (
@@ -24,7 +31,11 @@ def assign(profiles: Sequence[ModelProfile]) -> None:
     A family assigned by a person has precedence. The facts of a team's family are stored in the row of the model:
     readers need no other row, and all processes see a change at once.
     """
-    team = [_family(row) for row in Family.objects.filter(enabled=True)]
+    _assign(profiles, Family.objects.filter(enabled=True))
+
+
+def _assign(profiles: Sequence[ModelProfile], rows: Iterable[Family]) -> None:
+    team = [_family(row) for row in rows]
     index, by_name = FamilyIndex(team), {family.name: family for family in team}
     for profile in profiles:
         given = profile.by_hand.get("family", "")
@@ -63,3 +74,76 @@ def _known(value: Any) -> Any:
 
 def _facts(family: families.Family) -> dict[str, Any]:
     return {"name": family.name, "refuses": list(family.refuses)} | {name: getattr(family, name) for name in FACTS}
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyMove:
+    """A model whose family or facts a change of the team's families would change; "" is no known family."""
+
+    profile: int
+    model: str
+    server: str
+    before: str
+    after: str
+
+
+def listed() -> list[tuple[Family, int]]:
+    """Return every family of the team with the number of its models: two queries."""
+    named = ModelProfile.objects.exclude(team_family={}).values_list("team_family__name", flat=True)
+    counts = Counter(named)
+    return [(row, counts[row.name]) for row in Family.objects.all()]
+
+
+def blank() -> Family:
+    """Return a new family, which is not saved."""
+    return Family(patterns=[])
+
+
+def get(family_id: int) -> Family:
+    """Return one family. Raises NotFound."""
+    row = Family.objects.filter(pk=family_id).first()
+    if row is None:
+        raise NotFound("There is no such family.")
+    return row
+
+
+def preview(changed: Family, removed: bool = False) -> list[FamilyMove]:
+    """Return the models that saving this family, or removing it, would change; nothing is saved."""
+    others = list(Family.objects.filter(enabled=True).exclude(pk=changed.pk))
+    team = others if removed or not changed.enabled else [*others, changed]
+    profiles = list(ModelProfile.objects.select_related("server").order_by("name", "pk"))
+    before = {profile.pk: (profile.family, profile.team_family) for profile in profiles}
+    _assign(profiles, team)
+    return [
+        FamilyMove(profile.pk, profile.name, profile.server.name, before[profile.pk][0], profile.family)
+        for profile in profiles
+        if before[profile.pk] != (profile.family, profile.team_family)
+    ]
+
+
+@transaction.atomic
+def save(family: Family) -> int:
+    """Save a family; return how many models changed."""
+    family.save()
+    return apply()
+
+
+@transaction.atomic
+def remove(family_id: int) -> int:
+    """Delete a family; its models use the shipped table again. Returns how many changed. Raises NotFound."""
+    get(family_id).delete()
+    return apply()
+
+
+def taken(patterns: Iterable[str], but: int) -> str:
+    """Return the name of another family of the team with one of these patterns, in any spelling; "" if none has."""
+    wanted = {pattern_words(pattern) for pattern in patterns}
+    for row in Family.objects.exclude(pk=but):
+        if not wanted.isdisjoint(map(pattern_words, row.patterns)):
+            return row.name
+    return ""
+
+
+def named_like(name: str, but: int) -> bool:
+    """Return whether another family of the team has this name."""
+    return Family.objects.filter(name__iexact=name).exclude(pk=but).exists()

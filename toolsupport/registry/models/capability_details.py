@@ -39,9 +39,9 @@ class EditableCapability:
 def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
     """Return every capability with a claim, by name."""
     profile_id = profile.pk
-    said = effective_values.claims([profile_id])[profile_id]
-    entries = explain(effective_values.family_of(profile), said, profile.build.key)
-    newest = {claim.capability: claim.seq for claim in said if not claim.session}
+    existing = effective_values.claims([profile_id])[profile_id]
+    entries = explain(effective_values.family_of(profile), existing, profile.build.key)
+    newest = {claim.capability: claim.seq for claim in existing if not claim.session}
     waiting = _waiting(profile_id)
     found = {}
     for name in {*entries, *newest}:

@@ -107,7 +107,7 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
     kept = model_settings.of(profile)
     window = context_sizes.window(profile)
     team = offered.team
-    toolbox = choose(capabilities, offered.candidates, wishes(profile, settings, team))
+    toolbox = choose(capabilities, offered.candidates, preferences(profile, settings, team))
     made = RequestSpec(
         model=profile.name,
         capabilities=capabilities,
@@ -141,7 +141,7 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
     return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own)
 
 
-def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:
+def preferences(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:
     """Return the preferences of the conversation, the model's profile and the team for tools and formats."""
     kept = model_settings.of(profile)
     preferred = (settings.asked_format, settings.format, kept.format, team["primary_format"])

@@ -61,15 +61,15 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
     rows = list(theirs.select_related("server").select_for_update(of=("self",)))
     for row in rows:
-        told = details[row.pk]
-        row.template_hash = told.template_hash
-        row.context_length = told.context_length
-        row.parameter_count = told.parameter_count or row.parameter_count
-        row.quantization = told.quantization or row.quantization
-        row.abilities = list(told.capabilities) if told.capabilities is not None else row.abilities
-        context_sizes.take_modelfile(row, modelfile.settings(told.system, told.parameters))
+        reported = details[row.pk]
+        row.template_hash = reported.template_hash
+        row.context_length = reported.context_length
+        row.parameter_count = reported.parameter_count or row.parameter_count
+        row.quantization = reported.quantization or row.quantization
+        row.abilities = list(reported.capabilities) if reported.capabilities is not None else row.abilities
+        context_sizes.take_modelfile(row, modelfile.settings(reported.system, reported.parameters))
         context_profiles.fill(row)
-        reasoning_starts.hint(row, told.begins_inside)
+        reasoning_starts.hint(row, reported.begins_inside)
     columns = [
         *reasoning_starts.FIELDS,
         "template_hash",
@@ -84,8 +84,10 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
     bundle = HistoryBundle()
     for row in rows:
-        told = details[row.pk]
-        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call), bundle)
+        reported = details[row.pk]
+        overrides.declare(
+            row.pk, declared(reported.capabilities, reported.unsaid) | _parallel(row, reported.one_call), bundle
+        )
 
 
 def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
@@ -137,13 +139,13 @@ def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
 
 def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
     """Return True if a complete list has changed; servers without digests show a new build only that way."""
-    told = model.details
-    if told is None:
+    reported = model.details
+    if reported is None:
         return False
-    abilities = row.abilities if told.capabilities is None else list(told.capabilities)
+    abilities = row.abilities if reported.capabilities is None else list(reported.capabilities)
     return (row.template_hash, row.context_length, row.abilities) != (
-        told.template_hash,
-        told.context_length,
+        reported.template_hash,
+        reported.context_length,
         abilities,
     )
 
@@ -155,6 +157,6 @@ def _forget_details(row: ModelProfile) -> None:
 
 
 def _described(row: ModelProfile) -> bool:
-    told = bool(row.template_hash) or row.context_length is not None
+    reported = bool(row.template_hash) or row.context_length is not None
     # Rows from before Modelfiles were read are asked about once more.
-    return told and row.modelfile is not None
+    return reported and row.modelfile is not None

@@ -58,8 +58,8 @@ def write(actor: int, deed: str, subject: str, reason: str) -> None:
 def digest(row: Audit) -> str:
     """Compute the digest of a row."""
     at = row.at.astimezone(UTC).isoformat()
-    said = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    fields = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
 def broken_at() -> int | None:

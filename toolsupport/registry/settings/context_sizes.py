@@ -35,12 +35,12 @@ def window(profile: ModelProfile) -> ContextWindow:
     return ContextWindow(given, (profile.context_length or given) if grows else given, profile.context_before, failed)
 
 
-def take_modelfile(profile: ModelProfile, told: dict[str, Any]) -> None:
+def take_modelfile(profile: ModelProfile, modelfile: dict[str, Any]) -> None:
     """Set the values of a Modelfile (not saved yet). Its num_ctx is used until a person sets or raises another."""
     before = (profile.modelfile or {}).get("num_ctx", DEFAULT)
     if profile.default_context == before and not profile.context_before:
-        profile.default_context = told.get("num_ctx", DEFAULT)
-    profile.modelfile = told
+        profile.default_context = modelfile.get("num_ctx", DEFAULT)
+    profile.modelfile = modelfile
 
 
 def choose(profile: ModelProfile, context: int) -> None:

@@ -14,9 +14,9 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Make the honest calls, broken in the next way for each answer in the conversation."""
-    heard = text_prompt.prompt(prompt)
-    answers = sum(said.role == "assistant" for said in heard.messages)
-    return written(honest.reply(heard), lambda calls: broken(calls, answers))
+    read = text_prompt.prompt(prompt)
+    answers = sum(message.role == "assistant" for message in read.messages)
+    return written(honest.reply(read), lambda calls: broken(calls, answers))
 
 
 def broken(calls: Sequence[SimulatedCall], turn: int) -> str:

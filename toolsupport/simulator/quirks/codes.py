@@ -25,20 +25,20 @@ FENCE = "```python"
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Write a program for all intents; then its output, which may be one result for several calls."""
-    heard = text_prompt.prompt(prompt)
-    intents = understand(heard.asked, [tool.name for tool in heard.tools])
-    if not any(tool_choice.find(intent, heard.tools) for intent in intents):
-        heard = replace(heard, tools=())
-    if len(intents) > len(heard.results) > 0:
-        printed = "\n".join(result.content for result in heard.results)
-        return SimulatedReply(answers.with_result(Intent(IntentKind.UNKNOWN, heard.asked), printed))
-    programs = [] if heard.tools or heard.results else _programs(intents, prompt)
+    read = text_prompt.prompt(prompt)
+    intents = understand(read.asked, [tool.name for tool in read.tools])
+    if not any(tool_choice.find(intent, read.tools) for intent in intents):
+        read = replace(read, tools=())
+    if len(intents) > len(read.results) > 0:
+        printed = "\n".join(result.content for result in read.results)
+        return SimulatedReply(answers.with_result(Intent(IntentKind.UNKNOWN, read.asked), printed))
+    programs = [] if read.tools or read.results else _programs(intents, prompt)
     if programs:
         return SimulatedReply("\n".join([FENCE, *programs, "```"]), awkward=True)
-    return written(honest.reply(heard), pythonic.code)
+    return written(honest.reply(read), pythonic.code)
 
 
 def _programs(intents: list[Intent], prompt: ModelInput) -> list[str]:
     """Write programs without any tool, if the prompt allows that."""
-    run = any(FENCE in said.content for said in prompt.messages if said.role == "system")
+    run = any(FENCE in message.content for message in prompt.messages if message.role == "system")
     return [PROGRAMS[intent.kind].format(intent) for intent in intents if run and intent.kind in PROGRAMS]

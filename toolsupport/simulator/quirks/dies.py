@@ -14,9 +14,9 @@ TOKENS = 40
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Reply like the honest model, cut off after 40 tokens; "error in mid-stream" selects an error line instead."""
-    said = honest.reply(prompt)
+    honest_reply = honest.reply(prompt)
     ending = (
         ReplyEnding.ERROR if re.search(r"\berror\b.*\bmid-?\s?stream", prompt.asked, re.IGNORECASE) else ReplyEnding.CUT
     )
-    content = said.content if said.calls else said.content + FILLER
-    return replace(said, content=content, ending=ending, tokens=TOKENS)
+    content = honest_reply.content if honest_reply.calls else honest_reply.content + FILLER
+    return replace(honest_reply, content=content, ending=ending, tokens=TOKENS)

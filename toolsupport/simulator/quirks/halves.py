@@ -8,7 +8,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Reply like the honest model, or with an announcement instead of its calls."""
-    said = honest.reply(prompt)
-    if not said.calls or prompt.results or fickle.works(prompt):
-        return said
-    return SimulatedReply(f"Let me use {' and '.join(call.name for call in said.calls)} for that.")
+    honest_reply = honest.reply(prompt)
+    if not honest_reply.calls or prompt.results or fickle.works(prompt):
+        return honest_reply
+    return SimulatedReply(f"Let me use {' and '.join(call.name for call in honest_reply.calls)} for that.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.rules import adding, answers, chained_values, searching, tool_choice
+from toolsupport.simulator.rules import adding, answers, chained_values, results, searching, tool_choice
 from toolsupport.simulator.rules.intents import Intent, understand
 from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
@@ -29,6 +29,8 @@ def planned(intents: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, .
         return calls
     # Each call needs the result before it, so they come one by one.
     given = prompt.results[-1:]
+    if any(results.read(result.content).wrong for result in given):
+        return ()
     return tuple(chained_values.received(left[0][0], calls[0], result.content) for result in given) or calls[:1]
 
 
@@ -43,5 +45,8 @@ def answer(intents: list[Intent], prompt: ModelInput) -> str:
         asked = served[1] if served else intent
         if result and intent["on_the_way"]:
             continue
-        said.append(answers.with_result(asked, result.content) if result else answers.without_tool(asked))
+        if served and result is None and prompt.results:
+            said.append(answers.NOT_CALLED.format(served[0].name))
+        else:
+            said.append(answers.with_result(asked, result.content) if result else answers.without_tool(asked))
     return "\n\n".join(said)

@@ -15,11 +15,11 @@ GIVES_UP = "I tried to call a tool, and cannot write the call properly. I give u
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Write two unreadable calls, then an answer."""
-    heard = text_prompt.prompt(prompt)
-    if len(heard.results) >= TRIES:
+    read = text_prompt.prompt(prompt)
+    if len(read.results) >= TRIES:
         return SimulatedReply(GIVES_UP)
     # All results so far report an unreadable call: it tries again.
-    unanswered = ModelInput(tuple(said for said in heard.messages if said not in heard.results), heard.tools)
+    unanswered = ModelInput(tuple(message for message in read.messages if message not in read.results), read.tools)
     return written(honest.reply(unanswered), hopeless)
 
 

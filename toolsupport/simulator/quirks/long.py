@@ -11,6 +11,6 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Make the honest calls; an answer gets about 600 more tokens."""
-    said = honest.reply(prompt)
-    more = "" if LONG in said.content else f"\n\n{LONG}"
-    return said if said.calls else replace(said, content=said.content + more)
+    honest_reply = honest.reply(prompt)
+    more = "" if LONG in honest_reply.content else f"\n\n{LONG}"
+    return honest_reply if honest_reply.calls else replace(honest_reply, content=honest_reply.content + more)

@@ -10,5 +10,5 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Make the honest calls, one after the other."""
-    said = honest.reply(prompt)
-    return replace(said, calls=said.calls[:1])
+    honest_reply = honest.reply(prompt)
+    return replace(honest_reply, calls=honest_reply.calls[:1])

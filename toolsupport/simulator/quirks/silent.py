@@ -8,5 +8,5 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Reply like the honest model, without its calls."""
-    said = honest.reply(prompt)
-    return SimulatedReply() if said.calls else said
+    honest_reply = honest.reply(prompt)
+    return SimulatedReply() if honest_reply.calls else honest_reply

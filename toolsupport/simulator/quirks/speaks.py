@@ -13,8 +13,8 @@ WORDS = "This is the call that would help:\n\n```json\n{}\n```"
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Write the honest calls, each as a fence of JSON in prose."""
-    said = honest.reply(prompt)
-    if not said.calls:
-        return said
-    written = "\n\n".join(WORDS.format(objects.plain([call])) for call in said.calls)
-    return replace(said, content=written, calls=(), awkward=True)
+    honest_reply = honest.reply(prompt)
+    if not honest_reply.calls:
+        return honest_reply
+    written = "\n\n".join(WORDS.format(objects.plain([call])) for call in honest_reply.calls)
+    return replace(honest_reply, content=written, calls=(), awkward=True)

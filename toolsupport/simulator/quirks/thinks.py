@@ -11,15 +11,17 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Reply like the honest model, after thoughts about it unless thinking is off."""
-    said = honest.reply(prompt)
-    return replace(said, thinking=thoughts(prompt, said)) if prompt.think else said
+    honest_reply = honest.reply(prompt)
+    return replace(honest_reply, thinking=thoughts(prompt, honest_reply)) if prompt.think else honest_reply
 
 
-def thoughts(prompt: ModelInput, said: SimulatedReply) -> str:
+def thoughts(prompt: ModelInput, honest_reply: SimulatedReply) -> str:
     asked = prompt.asked if len(prompt.asked) < 200 else f"{prompt.asked[:200]}…"
     offered = ", ".join(tool.name for tool in prompt.tools) or "none"
     steps = [f"The person says: {json.dumps(asked, ensure_ascii=False)}.", f"Tools I may use: {offered}."]
-    steps += [f"I call {call.name} with {json.dumps(call.arguments, ensure_ascii=False)}." for call in said.calls]
+    steps += [
+        f"I call {call.name} with {json.dumps(call.arguments, ensure_ascii=False)}." for call in honest_reply.calls
+    ]
     if prompt.results:
         steps.append(f"I have {len(prompt.results)} result(s) to answer from.")
-    return "\n".join(steps if said.calls else [*steps, "No call is needed now, so I answer."])
+    return "\n".join(steps if honest_reply.calls else [*steps, "No call is needed now, so I answer."])

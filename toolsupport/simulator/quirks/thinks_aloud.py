@@ -17,11 +17,11 @@ def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[Mo
 
     def reply(prompt: ModelInput) -> SimulatedReply:
         read = text_prompt.prompt(prompt)
-        said = honest.reply(read)
-        written = writes.written(said, write)
-        thought = thinks.thoughts(read, said)
-        if said.calls:
-            draft = replace(said.calls[0], arguments={"path": CONSIDERED})
+        honest_reply = honest.reply(read)
+        written = writes.written(honest_reply, write)
+        thought = thinks.thoughts(read, honest_reply)
+        if honest_reply.calls:
+            draft = replace(honest_reply.calls[0], arguments={"path": CONSIDERED})
             thought += f"\nI might {write([draft])} first, but no."
         return replace(written, content=f"{opening}{thought}\n</think>\n\n{written.content}", awkward=True)
 

@@ -21,6 +21,6 @@ def in_language(write: Language) -> Callable[[ModelInput], SimulatedReply]:
     return reply
 
 
-def written(said: SimulatedReply, write: Language) -> SimulatedReply:
+def written(answer: SimulatedReply, write: Language) -> SimulatedReply:
     """Return the same reply with its calls as text, streamed in awkward pieces."""
-    return replace(said, content=write(said.calls), calls=(), awkward=True) if said.calls else said
+    return replace(answer, content=write(answer.calls), calls=(), awkward=True) if answer.calls else answer

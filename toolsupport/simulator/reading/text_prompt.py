@@ -23,7 +23,7 @@ LONGEST = 300_000
 
 def prompt(given: ModelInput) -> ModelInput:
     """Return the same conversation with tools and results in fields of their own."""
-    system = "\n".join(said.content for said in given.messages if said.role in ("system", "developer"))
+    system = "\n".join(message.content for message in given.messages if message.role in ("system", "developer"))
     found = tools(system) or given.tools
     return replace(given, messages=tuple(_messages(given, {tool.name for tool in found})), tools=found)
 
@@ -42,10 +42,10 @@ def tools(text: str) -> tuple[OfferedTool, ...]:
 def _messages(given: ModelInput, names: Collection[str]) -> Iterator[HistoryMessage]:
     """Split the results out of a user's message right after the calls they belong to."""
     before = ""
-    for said in given.messages:
-        results = text_results.results(said.content) if said.role == "user" and before == "assistant" else ()
-        yield from [_named(result, names) for result in results] or [said]
-        before = said.role
+    for message in given.messages:
+        results = text_results.results(message.content) if message.role == "user" and before == "assistant" else ()
+        yield from [_named(result, names) for result in results] or [message]
+        before = message.role
 
 
 def _named(result: HistoryMessage, names: Collection[str]) -> HistoryMessage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 
@@ -10,6 +11,10 @@ from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.rules.results import ToolOutcome
 
 WHY = "The page *Why these tools* says why."
+NOT_CALLED = "I did not call `{}`: the call before it gave nothing that I could pass on."
+# The only entry of a listing that is a sentence is no entry.
+SENTENCE = re.compile(r"\w+\s+\w+\s+\w+.*[.!]$")
+NUMBER = re.compile(r"[^\w\n]*\d[\d\s.,'eE+/%-]*|.{0,40}=\s*-?\d[\d.,]*", re.DOTALL)
 SHOWN_LINES = 12
 SHOWN_ENTRIES = 40
 SHOWN_TEXT = 4000
@@ -84,6 +89,8 @@ def _failed(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _list(intent: Intent, outcome: ToolOutcome) -> str:
     names = results.entries(outcome.text)
+    if len(names) == 1 and SENTENCE.search(names[0]):
+        return _quote(intent, outcome)
     place = "This folder" if intent["path"] in ("", ".") else f"The folder `{intent['path']}`"
     if not names:
         return f"{place} is empty."
@@ -133,7 +140,11 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _done(words: str) -> Callable[[Intent, ToolOutcome], str]:
-    return lambda intent, outcome: words.format(path=intent["path"])
+    def say(intent: Intent, outcome: ToolOutcome) -> str:
+        # Without a confirmation the result is quoted: nothing is claimed.
+        return words.format(path=intent["path"]) if results.confirms(outcome.text) else _quote(intent, outcome)
+
+    return say
 
 
 def _run(intent: Intent, outcome: ToolOutcome) -> str:
@@ -149,9 +160,9 @@ def _rows(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _time(intent: Intent, outcome: ToolOutcome) -> str:
     """Return the time in a result, for its target if it has one."""
-    told = results.look_up(outcome.text, "target") or outcome.text
+    time = results.look_up(outcome.text, "target") or outcome.text
     try:
-        moment = datetime.fromisoformat(results.look_up(told, "datetime"))
+        moment = datetime.fromisoformat(results.look_up(time, "datetime"))
     except ValueError:
         return _quote(intent, outcome)
     then = f"At {intent['clock']} in {intent['here']} it is" if intent["clock"] else "It is"
@@ -161,17 +172,21 @@ def _time(intent: Intent, outcome: ToolOutcome) -> str:
 def _remembered(intent: Intent, outcome: ToolOutcome) -> str:
     if intent["keeper"] and outcome.text.strip() == "[]":
         return f"`{intent['keeper']}` added nothing: it knows the *{intent['subject']}* already."
+    if not results.confirms(outcome.text):
+        return _quote(intent, outcome)
     if intent["keeper"]:
         return f"Noted: I wrote down what you said about the *{intent['subject']}*, with `{intent['keeper']}`."
     return "Noted: I will remember that in this conversation."
 
 
 def _computed(intent: Intent, outcome: ToolOutcome) -> str:
+    if not NUMBER.fullmatch(outcome.text.strip()):
+        return _quote(intent, outcome)
     return f"{_shown(intent['expression'])} = **{outcome.text.strip()}**"
 
 
 def _programmed(intent: Intent, outcome: ToolOutcome) -> str:
-    if intent["column"]:
+    if intent["column"] and NUMBER.fullmatch(outcome.text.strip()):
         return f"The sum of column `{intent['column']}` in `{intent['path']}` is **{outcome.text.strip()}**."
     return f"The program gave:\n\n{fenced(outcome.text.rstrip())}"
 

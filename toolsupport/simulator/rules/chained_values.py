@@ -42,8 +42,8 @@ def received(tool: OfferedTool, call: SimulatedCall, content: str) -> SimulatedC
 
 def _named(text: str, name: str, schema: JSON) -> Any:
     """Return the value in a text for a parameter, in its type; MISSING if there is none."""
-    said = results.look_up(text, name) or results.look_up(text, name.replace("_", " "))
-    return convert(said, schema) if said else MISSING
+    value_text = results.look_up(text, name) or results.look_up(text, name.replace("_", " "))
+    return convert(value_text, schema) if value_text else MISSING
 
 
 def secret(text: str) -> str:

@@ -7,17 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from toolsupport.simulator.rules import denials
 from toolsupport.simulator.types import JSON
 
 # Where the text stands in a result that is an object, and where a listing stands.
 TEXTS = ("content", "contents", "text", "result", "output", "stdout", "data", "value", "answer")
 LISTS = ("entries", "files", "items", "names", "children", "listing", "results")
-WRONG = re.compile(
-    r"^\W*(?:error|failed|failure|exception|traceback|denied|refused|cannot|can't|could not|no result|not run)\b"
-    r"|no such file|does not exist|not found\b|permission denied|was denied|not allowed|timed out"
-    r"|cannot be used|is a directory|is not an?\b|is a link|stopped this tool|is needed, as",
-    re.IGNORECASE,
-)
+REASONS = ("message", "reason", "detail", "details", "why", *TEXTS)
 # An error is short; a long text that begins with such words is only a text about them.
 ERROR_LINES, ERROR_LENGTH = 3, 400
 CRASHED = "Traceback (most recent call last)"
@@ -37,14 +33,25 @@ class ToolOutcome:
 def read(content: str) -> ToolOutcome:
     """Parse a tool's result. An `error` key or the first line shows an error; for a program the last line does."""
     value = as_json(content)
+    if isinstance(value, list) and value and all(map(_is_text, value)):
+        return read("\n".join(str(part.get("text", "")) for part in value))
     if isinstance(value, dict):
         return _object(value, content)
-    said = content.strip()
-    if said.startswith(CRASHED):
-        return ToolOutcome(content, said.split("\n")[-1])
-    short = said.count("\n") < ERROR_LINES and len(said) < ERROR_LENGTH
-    first = said.split("\n")[0]
-    return ToolOutcome(content, first if short and WRONG.search(first) else "")
+    stripped = content.strip()
+    if stripped.startswith(CRASHED):
+        return ToolOutcome(content, stripped.split("\n")[-1])
+    last = stripped.split("\n")[-1]
+    if REMARK.fullmatch(last) and denials.WRONG.search(last):
+        # What came before a tool was stopped is no result of it.
+        return ToolOutcome(content, last.strip("[]"))
+    short = stripped.count("\n") < ERROR_LINES and len(stripped) < ERROR_LENGTH
+    first = stripped.split("\n")[0]
+    return ToolOutcome(content, first if short and denials.WRONG.search(first) else "")
+
+
+def _is_text(part: Any) -> bool:
+    """Return whether this is a part of a result as MCP and Anthropic write them."""
+    return isinstance(part, dict) and part.get("type") == "text"
 
 
 def _object(value: JSON, content: str) -> ToolOutcome:
@@ -52,8 +59,17 @@ def _object(value: JSON, content: str) -> ToolOutcome:
     if error:
         message = error.get("message") if isinstance(error, dict) else error
         return ToolOutcome("", str(message))
+    if denials.reports_failure(value):
+        why = next((value[name] for name in REASONS if isinstance(value.get(name), str) and value[name]), content)
+        return ToolOutcome("", why.split("\n")[0])
     inner = next((value[name] for name in TEXTS if isinstance(value.get(name), str)), None)
-    return ToolOutcome(content if inner is None else inner)
+    return ToolOutcome(content) if inner is None else ToolOutcome(inner, read(inner).wrong)
+
+
+def confirms(text: str) -> bool:
+    """Return whether the result of an act confirms it."""
+    said = text.strip()
+    return isinstance(as_json(said), dict | list) or denials.confirms(said.split("\n")[0])
 
 
 def as_json(text: str) -> Any:

@@ -32,5 +32,5 @@ def without_searches(intents: Sequence[Intent], prompt: ModelInput) -> ModelInpu
     finder = tool_choice.finder(prompt.tools)
     if finder is None or any(intent["tool"] == finder.name for intent in intents):
         return prompt
-    kept = tuple(said for said in prompt.messages if said.role != "tool" or said.name != finder.name)
+    kept = tuple(message for message in prompt.messages if message.role != "tool" or message.name != finder.name)
     return replace(prompt, messages=kept)

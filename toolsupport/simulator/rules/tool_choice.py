@@ -209,5 +209,5 @@ def _script(intent: Intent) -> str:
 
 def _by_subject(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """Return a tool with a word in its name that the person used too: `get_weather` for the weather."""
-    said = set(re.findall(r"[a-z0-9]+", intent.text.lower()))
-    return next(((tool, intent) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)
+    words_used = set(re.findall(r"[a-z0-9]+", intent.text.lower()))
+    return next(((tool, intent) for tool in tools if words_used & (set(words(tool.name)) - PLAIN)), None)

@@ -13,6 +13,7 @@ from toolsupport.simulator.client import Client
 from toolsupport.simulator.duration import DEFAULT
 from toolsupport.simulator.memory import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, render
+from toolsupport.simulator.rules import continuing
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON, ModelInput, ReplyEnding, SimulatedCall, SimulatedReply, tokens
 
@@ -116,9 +117,9 @@ class ReplyStreamer:
     model: SimulatedModel
     clock: ReplyTiming
 
-    async def speak(self) -> AsyncGenerator[JSON, None]:
+    async def reply_chunks(self) -> AsyncGenerator[JSON, None]:
         """Yield the chunks of the reply. The last has `done`, or is `{"error": …}`. Raises ConnectionCut."""
-        reply = self.model.reply(self.request.prompt)
+        reply = continuing.reply(self.model.reply, self.request.prompt)
         limit = self.request.whole("num_predict", -1)
         written, reason = 0, "stop"
         try:

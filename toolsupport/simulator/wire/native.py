@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import replace
@@ -80,7 +81,8 @@ def said(value: Any) -> HistoryMessage:
     functions = [(call or {}).get("function") or {} for call in message.get("tool_calls") or []]
     calls = tuple(SimulatedCall(function.get("name") or "", function.get("arguments") or {}) for function in functions)
     role = (message.get("role") or "").lower()
-    return HistoryMessage(role, message.get("content") or "", calls, message.get("tool_name") or "")
+    images = tuple(b64decode(image) for image in message.get("images") or [])
+    return HistoryMessage(role, message.get("content") or "", calls, message.get("tool_name") or "", images)
 
 
 def chat_request(data: bytes) -> ChatRequest:
@@ -122,7 +124,9 @@ def check_memory(model: SimulatedModel, request: ChatRequest) -> None:
         raise RequestRejected(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)
 
 
-async def speak(state: SimulatorState, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
+async def reply_chunks(
+    state: SimulatorState, client: Client, request: ChatRequest
+) -> JSON | AsyncGenerator[JSON, None]:
     """Return one complete chunk, or the chunks in a stream. Raises RequestRejected."""
     if not request.prompt.messages and request.keep_alive == 0:
         state.memory.unload(model_of(request.model, state.deleted).name)
@@ -136,14 +140,14 @@ async def speak(state: SimulatorState, client: Client, request: ChatRequest) -> 
     if request.render_only:
         rendered = {"rendered_template": render(request.prompt)}
         return {**chunk(request.model, {"role": ""}), "_debug_info": rendered}
-    spoken = ReplyStreamer(state, client, request, model, clock).speak()
-    return spoken if request.stream else await collect(spoken)
+    chunks = ReplyStreamer(state, client, request, model, clock).reply_chunks()
+    return chunks if request.stream else await collect(chunks)
 
 
 async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /api/chat."""
     try:
-        answer = await speak(state, client, chat_request(request.body))
+        answer = await reply_chunks(state, client, chat_request(request.body))
     except RequestRejected as refused:
         return error(refused)
     if isinstance(answer, AsyncGenerator):
@@ -151,9 +155,9 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
     return Response(gojson.encode(answer), 500 if "error" in answer else 200)
 
 
-async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(spoken):
-        async for piece in spoken:
+async def _lines(chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(chunks):
+        async for piece in chunks:
             yield gojson.encode(piece) + b"\n"
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import json
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -17,12 +20,13 @@ from toolsupport.simulator.schemas import LEVELS, OPENAI
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, SimulatedCall
 from toolsupport.simulator.wire.chat import ChatRequest
-from toolsupport.simulator.wire.native import RequestRejected, body, speak, tool
+from toolsupport.simulator.wire.native import RequestRejected, body, reply_chunks, tool
 
 FINGERPRINT = "fp_ollama"
 JSON_TYPE = "application/json"
 SSE = "text/event-stream"
 GO_KINDS = {bool: "bool", int: "float64", float: "float64", dict: "map[string]interface {}", type(None): "<nil>"}
+DATA_URL = re.compile(r"data:image/(?:jpeg|jpg|png|webp|gif);base64")
 # The options OpenAI names otherwise.
 OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperature", "top_p": "top_p"}
 
@@ -70,8 +74,20 @@ def said(value: Any) -> HistoryMessage:
     calls = tuple(
         SimulatedCall(function.get("name") or "", arguments(function.get("arguments"))) for function in functions
     )
-    role = (message.get("role") or "").lower()
-    return HistoryMessage(role, text_of(message.get("content"), given), calls, message.get("name") or "")
+    role, content = (message.get("role") or "").lower(), message.get("content")
+    images = tuple(filter(None, map(image, content))) if isinstance(content, list) else ()
+    return HistoryMessage(role, text_of(content, given), calls, message.get("name") or "", images)
+
+
+def image(value: Any) -> bytes:
+    """Return the bytes of a part that is an image in a data URL; every other part gives none."""
+    given = value.get("image_url") if isinstance(value, dict) else None
+    url = given.get("url") if isinstance(given, dict) else given
+    kind, _, data = url.partition(",") if isinstance(url, str) else ("", "", "")
+    try:
+        return base64.b64decode(data, validate=True) if DATA_URL.fullmatch(kind) else b""
+    except binascii.Error:
+        return b""
 
 
 def think(effort: str | None) -> bool | str | None:
@@ -105,7 +121,7 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
         text = "EOF" if str(refused) == "missing request body" else str(refused)
         return error(text, 400, "invalid_request_error")
     try:
-        answer = await speak(state, client, asked)
+        answer = await reply_chunks(state, client, asked)
     except RequestRejected as refused:
         # The wrapper around the native handler calls every error of its own kind.
         return error(str(refused), refused.status, refused.kind, refused.code)
@@ -154,10 +170,10 @@ class ChunkConverter:
         frame = self._frame("chat.completion", native["model"])
         return {**frame, "choices": [choice], "usage": _usage(native)}
 
-    async def events(self, spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async def events(self, chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
         """Yield server-sent events; `[DONE]` comes only after a proper end."""
-        async with aclosing(spoken):
-            async for native in spoken:
+        async with aclosing(chunks):
+            async for native in chunks:
                 event = self.chunk(native)
                 yield _event(gojson.encode(event))
                 if native.get("done"):

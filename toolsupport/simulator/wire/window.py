@@ -15,15 +15,15 @@ def cut(request: ChatRequest) -> ChatRequest:
     if request.read <= limit:
         return request
     prompt = ModelInput((), think=request.prompt.think)
-    for said in reversed(request.prompt.messages):
-        more = replace(prompt, messages=(said, *prompt.messages))
+    for message in reversed(request.prompt.messages):
+        more = replace(prompt, messages=(message, *prompt.messages))
         if replace(request, prompt=more).read > limit:
-            prompt = replace(more, messages=(_end(said, limit), *prompt.messages)) if not prompt.messages else prompt
+            prompt = replace(more, messages=(_end(message, limit), *prompt.messages)) if not prompt.messages else prompt
             break
         prompt = more
     return replace(request, prompt=prompt, pinned=limit)
 
 
-def _end(said: HistoryMessage, limit: int) -> HistoryMessage:
+def _end(message: HistoryMessage, limit: int) -> HistoryMessage:
     """Return the end of a message that alone is too long, measured roughly in characters."""
-    return replace(said, content=said.content[-limit * 4 :])
+    return replace(message, content=message.content[-limit * 4 :])

@@ -13,8 +13,11 @@ from toolsupport.detection import KINDS
 from toolsupport.registry.models import api_catalogue
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing.detections import DetectionRequest
+from toolsupport.web import api_errors
 from toolsupport.web.pages import detections
 from toolsupport.web.view_permissions import AuthedRequest, requires
+
+SOON = 60  # seconds: tests are limited by the hour, and the hour slides
 
 # The codes that these addresses have had since before the error table.
 CODES: dict[type[Exception], str] = {
@@ -85,5 +88,7 @@ def _wrong(error: Exception, param: str) -> JsonResponse:
 
 
 def _error(status: int, code: str, message: str, param: str) -> JsonResponse:
-    wrong = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    return JsonResponse({"error": wrong}, status=status)
+    answer = api_errors.answer(status, message, param, code)
+    if status == 429:
+        answer.headers["Retry-After"] = str(SOON)
+    return answer

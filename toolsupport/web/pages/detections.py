@@ -33,12 +33,12 @@ def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Start a test, or join the open one."""
     wanted = request.POST.get("kind", "tools")
     kind = wanted if wanted in KINDS else "tools"
-    said = ""
+    message = ""
     try:
         open_tests(request, [DetectionRequest(profile_id, "page", kind, request.user.pk)])
     except (Busy, ConfigError) as error:
-        said = str(error)
-    return _tests(request, profile_id, said)
+        message = str(error)
+    return _tests(request, profile_id, message)
 
 
 @require_GET
@@ -128,11 +128,11 @@ def context(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     }
 
 
-def _tests(request: AuthedRequest, profile_id: int, said: str) -> HttpResponse:
+def _tests(request: AuthedRequest, profile_id: int, message: str) -> HttpResponse:
     page = profiles.shown(profile_id)
     if not wants_part(request):
         return redirect("model", profile_id)
-    found = {"page": page, "said": said, "oob": True, **model_context.known(request, page)}
+    found = {"page": page, "said": message, "oob": True, **model_context.known(request, page)}
     found |= context(request, page)
     return render(request, "toolsupport/model.html#tests", found)
 
@@ -155,8 +155,8 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     return render(request, PAGE, found | {"trials": steps.items()})
 
 
-def _bulk(request: AuthedRequest, since: int, said: str) -> HttpResponse:
+def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
     if not wants_part(request):
         return redirect("models")
-    found = {"bulk": detection_reports.bulk(request.user.pk, since), "said": said}
+    found = {"bulk": detection_reports.bulk(request.user.pk, since), "said": message}
     return render(request, "toolsupport/models.html#bulk", found)

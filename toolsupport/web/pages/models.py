@@ -44,6 +44,8 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
         "bulk": detection_reports.bulk(request.user.pk),
         "may_administer": Action.ADMINISTER in allowed,
         "may_detect": Action.DETECT in allowed,
+        "may_decide": Action.DECIDE_FOR_ALL in allowed,
+        "query": request.GET.urlencode(),
         "to_test": sum(row.enabled and not row.gone for row in rows),
     }
 

@@ -109,5 +109,7 @@ def _admin(form: SetupForm) -> User | None:
 
 def _by_field(error: ValidationError) -> dict[str, list[str]]:
     if hasattr(error, "error_dict"):
-        return {("username" if field == "username" else "password"): told for field, told in error.message_dict.items()}
+        return {
+            ("username" if field == "username" else "password"): faults for field, faults in error.message_dict.items()
+        }
     return {"password": error.messages}

@@ -1,4 +1,4 @@
-"""Opening below a directory: what is refused, and what the words say."""
+"""Opening below a directory: refused cases and their messages."""
 
 from __future__ import annotations
 

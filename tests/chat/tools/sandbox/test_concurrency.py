@@ -1,4 +1,4 @@
-"""Only so many tools of a kind run at once; the others wait, and say so."""
+"""Only so many tools of a kind run at once; the others wait, with a notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A self-test that does not come to an end holds up nobody."""
+"""A self-test that never ends blocks no caller."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from chat.transcript.messages import markdown
 from chat.transcript.messages.markdown import render
+from tests.growth import grows_no_faster
 
 ADDRESS = "javascript:alert(1)"
 HOSTILE = [
@@ -270,12 +270,4 @@ def test_a_very_long_text_is_shown_plain() -> None:
 
 @pytest.mark.parametrize("bit", ["[", "![a](", "*", "_a_b", "`a", "<", ">", "[a](b ", "**a *b ", "~", "|", "&#", "\\"])
 def test_no_text_takes_more_than_its_length(bit: str) -> None:
-    def spent(length: int) -> float:
-        text = (bit * length)[:length]
-        began = time.process_time()
-        render(text)
-        return time.process_time() - began
-
-    # Quadratic growth would be 64 times; the smaller of two runs and a floor keep noise from deciding.
-    small, large = (min(spent(length), spent(length)) for length in (10_000, 80_000))
-    assert large < 24 * max(small, 0.02)
+    assert grows_no_faster(lambda length: render((bit * length)[:length]), 10_000, 80_000)

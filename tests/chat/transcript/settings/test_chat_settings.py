@@ -1,4 +1,4 @@
-"""A change of one setting leaves the others as they stand, not as somebody once read them."""
+"""A change of one setting keeps concurrent changes of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer continued, an answer made anew, a message edited: branches, and tools that do not run twice."""
+"""Continued answers, regenerated answers, edited messages: branches, and tools that do not run twice."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def told(accepted: AcceptedMessage) -> list[tuple[str, str]]:
 
 
 # C5
-@pytest.mark.parametrize(("reason", "detail"), [("stopped", ""), ("interrupted", ""), ("limit", "25 rounds.")])
+@pytest.mark.parametrize(
+    ("reason", "detail"), [("stopped", ""), ("interrupted", ""), ("limit", "25 rounds."), ("failed", "Cut.")]
+)
 def test_an_answer_that_broke_off_goes_on(alice: User, conversation: Conversation, reason: str, detail: str) -> None:
     first = ended(ask(alice, conversation, "tell"), "Once upon", reason, detail)
     last = show(alice, str(conversation.pk)).messages[-1]
@@ -71,7 +73,8 @@ def test_an_answer_that_broke_off_goes_on(alice: User, conversation: Conversatio
     assert reply_of(accepted).parent == first
 
 
-def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conversation) -> None:
+@pytest.mark.parametrize("reason", ["stopped", "failed"])
+def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conversation, reason: str) -> None:
     accepted = ask(alice, conversation, "read it")
     asked = record.RequestedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
     record.finish_reply(
@@ -81,15 +84,17 @@ def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conver
     record.finish_call(
         TurnStore("me", accepted.turn), int(call.id), policy.CallOutcome("done", ToolResult("contents"), 5)
     )
-    ended(accepted, "", "stopped")
+    ended(accepted, "", reason)
+    assert show(alice, str(conversation.pk)).messages[-1].may_go_on
     # The result is the last word, so nobody has to ask for more.
     assert told(once_more(alice, conversation, ContinueRequest("c")))[-1] == ("tool", "contents")
     assert ToolRun.objects.count() == 1
 
 
-@pytest.mark.parametrize("reason", ["done", "failed"])
-def test_only_what_broke_off_can_be_continued(alice: User, conversation: Conversation, reason: str) -> None:
-    ended(ask(alice, conversation, "tell"), "The end.", reason)
+@pytest.mark.parametrize(("reason", "text"), [("done", "The end."), ("failed", " ")])
+def test_only_what_broke_off_can_be_continued(alice: User, conversation: Conversation, reason: str, text: str) -> None:
+    ended(ask(alice, conversation, "tell"), text, reason)
+    assert not show(alice, str(conversation.pk)).messages[-1].may_go_on
     with pytest.raises(NotFound):
         once_more(alice, conversation, ContinueRequest("c"))
     assert Turn.objects.count() == 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
+from tests.examples import by_night
+from tests.growth import grows_no_faster
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core.events import CallDelta, CallReady, Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS, parser
@@ -155,23 +157,26 @@ def test_a_call_that_a_limit_cut_anywhere_is_never_made(name: str) -> None:  # F
         assert not any(isinstance(event, CallReady) for event in events), reply[:end]
 
 
-FLOOR = 0.1  # seconds of CPU; what costs less than that shows no ratio
+LENGTHS = (8_000, 64_000) if by_night() else (4_000, 16_000)
+ENOUGH = 0.1 if by_night() else 0.4  # seconds
+MOST_OPENERS = 2 if not by_night() else 100  # of the marks of a format
 
 
-def cpu_of(name: str, reply: str) -> float:
-    """Seconds of CPU that the whole reader of replies takes."""
-    reader, before = ReplyReader(name, TOOLS), time.process_time()
+def read_openers(name: str, opener: str, length: int) -> None:
+    reader, reply = ReplyReader(name, TOOLS), (opener * (length // len(opener) + 1))[:length]
     for at in range(0, len(reply), 64):
         reader.hear([TextDelta(reply[at : at + 64])])
     reader.hear([Finished("stop")])
-    return time.process_time() - before
+
+
+def half_openers(name: str) -> set[str]:
+    """Marks, what is left of them without their last character, what may follow them, and a call that never ends."""
+    openers, whole = parser(name, TOOLS).openers[:MOST_OPENERS], long_call(name, "a")
+    halves = {part for one in openers for part in (one[:-1], f'{one}{{"')}
+    return (halves | {whole[: len(whole) // 3]} | ({*openers} if by_night() else set())) - {""}
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_repeated_openers_cost_no_more_than_their_length(name: str) -> None:  # F3
-    for opener in parser(name, TOOLS).openers:
-        small, large = ((opener * (size // len(opener) + 1))[:size] for size in (4_000, 16_000))
-        for attempt in range(3):
-            if cpu_of(name, large) < max(FLOOR, 6 * cpu_of(name, small)):
-                break
-            assert attempt < 2, opener
+    for opener in sorted(half_openers(name)):
+        assert grows_no_faster(partial(read_openers, name, opener), *LENGTHS, times=2.0, enough=ENOUGH), opener

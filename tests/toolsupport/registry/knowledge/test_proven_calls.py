@@ -1,4 +1,4 @@
-"""One call per build and tool that ran is kept, in a form that tells nothing of anybody (F12)."""
+"""One successful call per build and tool is stored, without personal data (F12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the calls of a turn is counted by format, time and tokens once for each reply."""
+"""The outcomes of a turn's calls are counted by format, time and tokens once per reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A brief carries what is known, what is wished, what is set."""
+"""Tools never reach a model without support, whatever was claimed before (first of three layers)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What servers say is written down; what people decided is left alone."""
+"""Servers' reports are stored; people's decisions stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tools are on: what is safe from the start, the rest when somebody says so."""
+"""Which tools are enabled: safe ones by default, the rest on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A test that nobody waits for begins when its server has been idle for a while: by a clock of the test's own."""
+"""A test without a waiting person starts when its server has been idle for some time, by a test clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What simulated models say."""
+"""Answers of simulated models."""
 
 from __future__ import annotations
 

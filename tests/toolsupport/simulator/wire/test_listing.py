@@ -1,4 +1,4 @@
-"""What the simulator says about itself and its models."""
+"""The simulator's description of itself and its models."""
 
 from __future__ import annotations
 

@@ -107,3 +107,14 @@ def test_strangers_are_told_to_bring_a_key(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 401
     assert answer.json()["error"]["code"] == "invalid_api_key"
+
+
+def test_too_many_tests_are_refused_with_a_time_to_come_back(
+    client: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolsupport.registry.testing.detections.MOST_AN_HOUR", 0)
+    made = ModelProfileFactory()
+    client.force_login(alice)
+    refused = client.post(f"/api/models/{made.pk}/detect")
+    assert (refused.status_code, refused.json()["error"]["type"]) == (429, "rate_limit_error")
+    assert int(refused.headers["Retry-After"]) > 0

@@ -1,4 +1,4 @@
-"""One's own keys: Alice makes and revokes them, Charlie sees none, nobody sees one twice."""
+"""A person's own keys: Alice creates and revokes them, Charlie sees none, and each is shown only once."""
 
 from __future__ import annotations
 

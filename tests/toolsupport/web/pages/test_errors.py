@@ -1,4 +1,4 @@
-"""The pages that say why something cannot be shown."""
+"""The error pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies in which nobody said beforehand how calls are written, and replies that mix the ways."""
+"""Replies in an unknown format, and replies that mix formats."""
 
 from __future__ import annotations
 
