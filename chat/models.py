@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-OPEN = ("queued", "running", "waiting")
-UNFINISHED = ("pending", "waiting", "running")
+from chat.statuses import OPEN, CallStatus, TurnStatus
+
 # The format of a call that no model made.
 AUTOMATIC = "automatic"
 
@@ -42,7 +42,7 @@ class Turn(models.Model):
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
     client_id = models.CharField(max_length=64)
     profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.PROTECT, related_name="+")
-    status = models.CharField(max_length=20, default="queued")
+    status = models.CharField(max_length=20, default=TurnStatus.QUEUED)
     owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that runs it.")
     lease_until = models.DateTimeField(null=True, blank=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
@@ -108,7 +108,7 @@ class ToolRun(models.Model):
     )
     result = models.TextField(blank=True, default="")
     error = models.TextField(blank=True, default="")
-    status = models.CharField(max_length=20, default="running")
+    status = models.CharField(max_length=20, default=CallStatus.RUNNING)
     level = models.CharField(max_length=2, blank=True, default="")
     format = models.CharField(max_length=40, blank=True, default="")
     duration_ms = models.PositiveIntegerField(null=True, blank=True)

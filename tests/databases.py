@@ -72,7 +72,7 @@ def migrated_file(folder: Path = MADE) -> bytes:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the processes of a run all want it at once
         if not file.exists():
-            for outdated in (making, *folder.glob("*.sqlite3")):
+            for outdated in (*folder.glob("making*"), *folder.glob("*.sqlite3")):
                 outdated.unlink(missing_ok=True)
             migrate(f"sqlite:///{making}")
             making.rename(file)

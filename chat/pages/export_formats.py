@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from chat.statuses import TurnStatus
 from chat.transcript.conversations.export import ExportedConversation, ExportedMessage
 
 VERSION = 1
@@ -75,7 +76,7 @@ def _blocks(message: ExportedMessage) -> Iterator[str]:
         yield f"*Images: {', '.join(message.images)}*"
     for call in message.calls:
         yield from _call(call)
-    if message.ended not in ("", "done"):
+    if message.ended not in ("", TurnStatus.DONE):
         yield f"*The answer was {message.ended}.*"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from chat.statuses import CallStatus
 from chat.tools import BUILTINS
 from chat.tools.files.text_decoding import bounded
 from chat.tools.tool import Pause, PausedCallResult, Tool, ToolContext
@@ -123,14 +124,14 @@ async def _outcome(call: ToolCall, tool: Tool, work: Work, limit: int) -> tuple[
         if not isinstance(given, Pause):
             given = _storable(given, limit)
     except (ToolError, NotFound) as error:
-        return "failed", _error(str(error))
+        return CallStatus.FAILED, _error(str(error))
     except Lost:
         raise
     except Exception as error:
         if clock.expired():
             return "timeout", _error(f"{call.name} was stopped: it took longer than {tool.timeout:g} seconds.")
-        return "failed", _error(failed(call, error))
-    return ("failed" if isinstance(given, ToolResult) and given.is_error else "done"), given
+        return CallStatus.FAILED, _error(failed(call, error))
+    return (CallStatus.FAILED if isinstance(given, ToolResult) and given.is_error else CallStatus.DONE), given
 
 
 def _storable(given: ToolResult, limit: int) -> ToolResult:

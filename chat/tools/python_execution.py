@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from chat.statuses import CallStatus
 from chat.tools.sandbox import concurrency, python_interpreter
 from chat.tools.sandbox.json_values import UnsupportedValue, plain, readable_copy
 from chat.tools.sandbox.python_interpreter import (
@@ -71,7 +72,7 @@ async def resume(context: ToolContext, state: bytes, answered: PausedCallResult)
     head, _, paused = state.partition(b"\n")
     before: dict[str, Any] = json.loads(head)
     printed = PrintedOutput(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
-    error = "" if answered.status == "done" else RAISES.get(answered.status, "RuntimeError")
+    error = "" if answered.status == CallStatus.DONE else RAISES.get(answered.status, "RuntimeError")
     limits = PythonLimits(before["seconds"])
     async with concurrency.PROGRAMS.entered(context):
         step = await python_interpreter.go_on(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
+from chat.statuses import ACTIVE, OPEN, TurnStatus
 from toolsupport.registry import raw_sql
 
 ReplyRow = tuple[int, str, str, int | None]
@@ -75,15 +76,15 @@ def grow(conversation: Conversation, things: int) -> int:
 
 ROOM = """SELECT
 (SELECT id FROM chat_turn WHERE conversation_id = %s AND client_id = %s),
-(SELECT COUNT(*) FROM chat_turn WHERE conversation_id = %s AND status IN ('queued', 'running', 'waiting')),
+(SELECT COUNT(*) FROM chat_turn WHERE conversation_id = %s AND status IN (%s, %s, %s)),
 (SELECT COUNT(*) FROM chat_turn JOIN chat_conversation ON chat_conversation.id = chat_turn.conversation_id
- WHERE chat_turn.status IN ('queued', 'running') AND chat_conversation.owner_id = %s)"""
+ WHERE chat_turn.status IN (%s, %s) AND chat_conversation.owner_id = %s)"""
 
 
 def room(conversation: Conversation, client_id: str) -> OpenTurns:
     """Return the open turns that matter before another one begins."""
     here = conversation.pk
-    found = raw_sql.row(ROOM, here, client_id, here, conversation.owner_id)
+    found = raw_sql.row(ROOM, here, client_id, here, *OPEN, *ACTIVE, conversation.owner_id)
     assert found is not None
     return OpenTurns(*found)
 
@@ -126,7 +127,7 @@ def granted_in(conversation: uuid.UUID) -> frozenset[str]:
 HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn
 ON chat_turn.conversation_id = chat_conversation.id WHERE chat_turn.id = %s {lock} OF chat_conversation"""
 END = """UPDATE chat_turn SET status = %s, reason = %s, usage = %s, ended_at = {now}, lease_until = NULL
-WHERE id = %s AND owner = %s AND status = 'running' RETURNING id"""
+WHERE id = %s AND owner = %s AND status = %s RETURNING id"""
 ENDED = "SELECT * FROM chat_turn WHERE id = %s"
 
 
@@ -138,7 +139,7 @@ def hold_conversation_of(turn: int) -> None:
 def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Turn | None:
     """End a turn of `owner`, with (status, reason, usage); None if it is not, or no longer, this owner's."""
     hold_conversation_of(turn)
-    if raw_sql.row(END, *end, turn, owner) is None:
+    if raw_sql.row(END, *end, turn, owner, TurnStatus.RUNNING) is None:
         return None
     return raw_sql.made(Turn, ENDED, turn)[0]
 
@@ -172,13 +173,13 @@ def finish(message: int) -> None:
 
 
 GROWN = """UPDATE chat_message SET content = %s, thinking = %s WHERE id = %s AND NOT finished AND EXISTS
-(SELECT 1 FROM chat_turn WHERE chat_turn.id = turn_id AND chat_turn.owner = %s AND chat_turn.status = 'running')"""
+(SELECT 1 FROM chat_turn WHERE chat_turn.id = turn_id AND chat_turn.owner = %s AND chat_turn.status = %s)"""
 
 
 def write_grown(owner: str, texts: Iterable[tuple[int, str, str]]) -> None:
     """Store growing texts (message, text, thinking), if `owner` still runs their turns."""
     for message, text, thinking in texts:
-        raw_sql.change(GROWN, text, thinking, message, owner)
+        raw_sql.change(GROWN, text, thinking, message, owner, TurnStatus.RUNNING)
 
 
 PRUNE = """DELETE FROM chat_rawexchange WHERE id IN (SELECT id FROM (

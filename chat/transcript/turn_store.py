@@ -10,6 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from django.db import transaction
 
 from chat.models import Turn
+from chat.statuses import TurnStatus
 from chat.transcript import sql
 from toolsupport.core.errors import Lost
 
@@ -33,7 +34,7 @@ class TurnStore:
         """
         # The conversation first, as everybody does who ends a turn: two who lock in another order wait for each other.
         sql.hold_conversation_of(self.turn)
-        mine = Turn.objects.filter(pk=self.turn, owner=self.owner, status="running")
+        mine = Turn.objects.filter(pk=self.turn, owner=self.owner, status=TurnStatus.RUNNING)
         mine = mine.select_related("conversation", "profile__server")
         turn = mine.select_for_update(of=("self",), no_key=True).first()
         if turn is None:

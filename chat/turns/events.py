@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from chat.statuses import TurnStatus
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, TextDelta, ThinkingDelta
 from toolsupport.core.events import Event as ReplyEvent
 from toolsupport.core.types import ToolCall, ToolResult
@@ -77,12 +78,12 @@ class TurnEnded:
 
 
 TURN_ENDS = {
-    "done": "the model gave its answer",
-    "stopped": "a person stopped it",
-    "interrupted": "the process that ran it went away",
-    "failed": "the server or the model failed",
+    TurnStatus.DONE: "the model gave its answer",
+    TurnStatus.STOPPED: "a person stopped it",
+    TurnStatus.INTERRUPTED: "the process that ran it went away",
+    TurnStatus.FAILED: "the server or the model failed",
     "limit": "the loop reached one of its limits",
-    "model_changed": "another model was chosen in mid-turn",
+    TurnStatus.MODEL_CHANGED: "another model was chosen in mid-turn",
 }
 
 AroundReplies = RoundStarted | RoundEnded | RefusalInText | TurnEnded

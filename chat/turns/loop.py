@@ -18,6 +18,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from chat.statuses import CallStatus, TurnStatus
 from chat.tools.policy import CallDecision, CallOutcome, refused
 from chat.tools.tool import Pause
 from chat.turns.events import (
@@ -209,9 +210,9 @@ def _settled(state: TurnState, asked: CallReady | CallFound, outcome: CallOutcom
         state.pause = outcome.pause
         return CallMade(asked.call, outcome.pause.asked)
     if outcome.pause is not None:
-        outcome = CallOutcome("failed", TOO_MANY, 0)
+        outcome = CallOutcome(CallStatus.FAILED, TOO_MANY, 0)
     took, state.took, state.pause = state.took, 0, None
-    state.declined = isinstance(asked, CallFound) and outcome.status == "denied"
+    state.declined = isinstance(asked, CallFound) and outcome.status == CallStatus.DENIED
     state.history.append(_result(asked.call, outcome.result.content))
     del state.pending[0]
     return ToolFinished(asked.call, outcome.result, outcome.status, took)
@@ -234,12 +235,12 @@ def _rejection(asked: CallRejected) -> str:
 async def _over(state: TurnState, executor: CallExecutor) -> TurnEnded | None:
     """Return why the model is not asked once more, or None."""
     if state.declined or state.calls_only:
-        return TurnEnded("done")
+        return TurnEnded(TurnStatus.DONE)
     limit = _limit_reached(state)
     if limit:
         return TurnEnded("limit", limit)
     if state.rounds and await executor.model_changed():
-        return TurnEnded("model_changed", "The model was changed in the middle of this answer.")
+        return TurnEnded(TurnStatus.MODEL_CHANGED, "The model was changed in the middle of this answer.")
     return None
 
 
@@ -256,7 +257,7 @@ def _limit_reached(state: TurnState) -> str:
 
 
 def _ending(reply: ReplyBuilder) -> TurnEnded:
-    return TurnEnded("failed", reply.failed.message) if reply.failed else TurnEnded("done")
+    return TurnEnded(TurnStatus.FAILED, reply.failed.message) if reply.failed else TurnEnded(TurnStatus.DONE)
 
 
 def called(asked: ReplyCall) -> ToolCall:

@@ -13,6 +13,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
+from chat.statuses import CallStatus, TurnStatus
 from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
@@ -130,7 +131,7 @@ class TurnRun:
         reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
         self._announce(await in_database(record.finish_reply)(self.store, self.reply.message, reply))
         await self._tool_started(ToolStarted(call))
-        await self._tool_finished(ToolFinished(call, search.result, "done", search.duration_ms))
+        await self._tool_finished(ToolFinished(call, search.result, CallStatus.DONE, search.duration_ms))
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         report = SilenceReport(self.claimed.turn, self.briefing, self._tell)
@@ -143,7 +144,7 @@ class TurnRun:
             return
         announced = await in_database(self._park)(asking)
         if not announced:
-            self.ended = TurnEnded("stopped", "Stopped by you.")
+            self.ended = TurnEnded(TurnStatus.STOPPED, "Stopped by you.")
             return
         self.parked = True
         self._announce(*announced)
@@ -280,7 +281,7 @@ class TurnRun:
         outcome = CallOutcome(event.status, event.result, event.duration_ms)
         finished = await in_database(record.close_call)(self.store, run, outcome)
         # What a failed or stopped tool wrote is text of others, too.
-        if event.status not in ("denied", "rejected"):
+        if event.status not in (CallStatus.DENIED, CallStatus.REJECTED):
             self.executor.finished(event.call)
             await self._refresh_request(self.executor.runs_as(event.call).name)
         self._announce(finished)
@@ -304,7 +305,7 @@ class TurnRun:
 
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event
-        if event.reason != "failed":
+        if event.reason != TurnStatus.FAILED:
             await self.recovery.answered(self.briefing)
 
 

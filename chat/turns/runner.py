@@ -20,6 +20,7 @@ from chat.broadcast.model_watcher import ModelWatcher
 from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
 from chat.broadcast.peer_processes import PeerBroadcaster
 from chat.broadcast.socket_revocation import SocketRevocation
+from chat.statuses import TurnStatus
 from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.people.person import person
 from chat.transcript.questions import questions
@@ -44,9 +45,9 @@ MISTAKE = "The server made a mistake; it is in its log."
 NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
 # Why an answer is ended from outside → the reason and the words that are shown.
 ENDS = {
-    "stopped": ("stopped", "Stopped by you."),
-    "kept_out": ("stopped", "Stopped, because its owner may not chat any more."),
-    "interrupted": ("interrupted", "The server stopped while this answer was being written."),
+    "stopped": (TurnStatus.STOPPED, "Stopped by you."),
+    "kept_out": (TurnStatus.STOPPED, "Stopped, because its owner may not chat any more."),
+    "interrupted": (TurnStatus.INTERRUPTED, "The server stopped while this answer was being written."),
     "lost": ("lost", ""),
 }
 
@@ -227,7 +228,7 @@ class TurnRunner:
             self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
             if not run.parked:
-                ended = run.ended or TurnEnded("failed", MISTAKE)
+                ended = run.ended or TurnEnded(TurnStatus.FAILED, MISTAKE)
                 await self._end(run, ended.reason, ended.detail)
         except asyncio.CancelledError:
             why = self._why.get(claimed.turn)
@@ -238,10 +239,10 @@ class TurnRunner:
             await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
             log.error("could not write turn %s: %s", claimed.turn, error)
-            await self._end(run, "failed", NOT_WRITTEN)
+            await self._end(run, TurnStatus.FAILED, NOT_WRITTEN)
         except Exception:
             log.exception("turn %s failed", claimed.turn)
-            await self._end(run, "failed", MISTAKE)
+            await self._end(run, TurnStatus.FAILED, MISTAKE)
         finally:
             self.runs.pop(claimed.turn, None)
             self._why.pop(claimed.turn, None)

@@ -20,6 +20,7 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from chat.mcp import mcp_tools
+from chat.statuses import CallStatus
 from chat.tools import BUILTINS, policy, shell_stand_in
 from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
@@ -209,7 +210,7 @@ class ToolExecutor:
 BY_PROGRAM = "A program that has a key of yours asks:"
 IN_PROSE = "The model wrote this call into its answer instead of making it."
 TAINTED = "Asked for after reading untrusted content."
-STOPPED = CallOutcome("stopped", ToolResult("A person stopped this tool.", is_error=True), 0)
+STOPPED = CallOutcome(CallStatus.STOPPED, ToolResult("A person stopped this tool.", is_error=True), 0)
 CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again if a person shall decide."
 TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ class Bench:
             "OLLAMA_NO_CLOUD": "1",
             "HOME": str(directory),
         }
-        directory.mkdir(exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True)
         url = stack.enter_context(running([str(self.program), "serve"], directory, environment, port))
         started = {name: Served(url, f"{name}:latest", "ollama") for name in models}
         answering(started, "/api/version")
@@ -140,5 +141,9 @@ def answering(started: dict[str, Served], path: str) -> dict[str, Served]:
     """The same servers, once each of them answers."""
     with httpx.Client(transport=httpx.HTTPTransport(retries=7), timeout=PATIENCE, trust_env=False) as client:
         for server in started.values():
-            client.get(f"{server.url}{path}").raise_for_status()
+            given_up = time.monotonic() + PATIENCE
+            # llama-server answers 503 while it loads its model.
+            while (answer := client.get(f"{server.url}{path}")).status_code == 503 and time.monotonic() < given_up:
+                pass
+            answer.raise_for_status()
     return started

@@ -13,4 +13,5 @@ def servers_out_there(monkeypatch: pytest.MonkeyPatch) -> Servers:
     stand_in = Servers()
     monkeypatch.setattr(providers, "survey", stand_in.survey)
     monkeypatch.setattr(providers, "describe", stand_in.describe)
+    monkeypatch.setattr(providers, "running", stand_in.running)
     return stand_in

@@ -84,7 +84,7 @@ ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) f
 }
 LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
 
-FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote behind them makes it code within a line
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
@@ -155,7 +155,7 @@ class QuoteTracker:
         found = FENCE.match(self._head)
         if found and not self._fence:
             self._fence = found[1]
-        elif found and found[1].startswith(self._fence):
+        elif found and found[1].startswith(self._fence) and not self._head[found.end() :].strip():
             self._fence = ""
         self._head = ""
         self._open = dict.fromkeys(PAIRS, 0)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from chat.models import OPEN, Conversation, Message, Turn
+from chat.models import Conversation, Message, Turn
+from chat.statuses import OPEN
 from chat.transcript.announcements import SelectedBranch, announce
 from chat.transcript.conversations.conversations import Person, own
 from toolsupport.core.errors import Busy, NotFound

@@ -8,7 +8,8 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 
-from chat.models import OPEN, Conversation, Message, Turn
+from chat.models import Conversation, Message, Turn
+from chat.statuses import OPEN
 from chat.tools.files.example_workspace import fill
 from chat.tools.files.workspace import Workspace
 from chat.transcript import sql

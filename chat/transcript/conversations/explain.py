@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chat.models import OPEN, Conversation
+from chat.models import Conversation
+from chat.statuses import OPEN
 from chat.transcript.conversations import raw_request
 from chat.transcript.conversations.conversations import UNTITLED, Person, choose_first, own
 from chat.transcript.messages import attachments

@@ -12,7 +12,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Greatest, Lower, StrIndex, Substr
 
-from chat.models import OPEN, Conversation, Message, Turn
+from chat.models import Conversation, Message, Turn
+from chat.statuses import OPEN, TurnStatus
 from chat.transcript.conversations.conversations import UNTITLED, Person, own
 from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import Busy
@@ -23,7 +24,11 @@ FOUND = 50
 WORDS, WORD_LENGTH = 8, 80
 SNIPPET, BEFORE = 140, 40
 # Status of a turn → the label of an unfinished answer in the list.
-STATES = {"queued": "answering", "running": "answering", "waiting": "waits for you"}
+STATES: dict[str, str] = {
+    TurnStatus.QUEUED: "answering",
+    TurnStatus.RUNNING: "answering",
+    TurnStatus.WAITING: "waits for you",
+}
 
 
 @dataclass(frozen=True, slots=True)

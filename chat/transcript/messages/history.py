@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from chat.models import AUTOMATIC, Conversation, ToolRun
+from chat.statuses import CallStatus
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.messages.present import branch
@@ -16,11 +17,11 @@ from toolsupport.core.types import Role, ToolCall
 INTERRUPTED = "This call was not finished: it was interrupted before it gave a result."
 
 
-WAITS = ("pending", "waiting")
+WAITS = (CallStatus.PENDING, CallStatus.WAITING)
 EDITED = "edited by a person"
-RAN = ("done", "failed", "timeout")
+RAN = (CallStatus.DONE, CallStatus.FAILED, CallStatus.TIMEOUT)
 # What gave a text that its model reads, whole or in part.
-HEARD = (*RAN, "stopped")
+HEARD = (*RAN, CallStatus.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)

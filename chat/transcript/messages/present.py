@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
-from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
+from chat.models import Conversation, Message, Question, ToolRun, Turn
+from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.tools import BUILTINS
 from chat.transcript.messages import attachments, markdown
 from chat.transcript.messages.view_models import (
@@ -22,8 +23,8 @@ from toolsupport.core.types import Role
 from toolsupport.services import learning
 
 # How an answer ends early without an error, and how a call ends that gave a result.
-BROKEN_OFF = ("stopped", "interrupted", "model_changed")
-ENDED = ("done", "failed", "timeout")
+BROKEN_OFF = (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED)
+ENDED = (CallStatus.DONE, CallStatus.FAILED, CallStatus.TIMEOUT)
 
 
 class MessageLink(Protocol):
@@ -103,7 +104,7 @@ def message(
 def _without_unreadable(text: str, runs: Iterable[ToolRun]) -> str:
     """Return an answer's text without unreadable calls: their cards show the model's text."""
     for run in runs:
-        if run.status == "rejected" and run.raw and run.format in FORMATS:
+        if run.status == CallStatus.REJECTED and run.raw and run.format in FORMATS:
             text = text.replace(run.raw, "", 1)
     return text if text.strip() else ""
 
@@ -119,14 +120,14 @@ def may_go_on(turn: Turn, text: str) -> bool:
 
     One that failed, mostly by a lost connection, needs something to go on from: text, or the result of a tool.
     """
-    if turn.status in BROKEN_OFF or (turn.status == "done" and turn.reason):
+    if turn.status in BROKEN_OFF or (turn.status == TurnStatus.DONE and turn.reason):
         return True
-    return turn.status == "failed" and (bool(text.strip()) or turn.tool_runs.filter(status__in=ENDED).exists())
+    return turn.status == TurnStatus.FAILED and (bool(text.strip()) or turn.tool_runs.filter(status__in=ENDED).exists())
 
 
 def _ending(turn: Turn) -> str:
     """Return how a turn ended if unsuccessful; a done turn with a reason was ended by a limit."""
-    if turn.status == "done":
+    if turn.status == TurnStatus.DONE:
         return "limit" if turn.reason else ""
     return turn.status
 
@@ -163,7 +164,7 @@ def call(run: ToolRun, inner: Iterable[ToolRun] = ()) -> ShownCall:
         error=run.error,
         repairs=tuple(run.repairs),
         raw=run.raw,
-        question=_open_question(run) if run.status == "waiting" else None,
+        question=_open_question(run) if run.status == CallStatus.WAITING else None,
         asked_arguments=dict(_mapping(run.asked_arguments)),
         inner=tuple(call(one) for one in inner),
         program=str(run.program_id or ""),

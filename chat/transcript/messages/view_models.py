@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from chat.statuses import UNFINISHED, CallStatus
 from toolsupport.core import format_choice
 from toolsupport.registry.models.picker_rows import ShownModel
 
@@ -63,7 +64,7 @@ class ShownCall:
     @property
     def repeatable(self) -> bool:
         """Whether it has ended and can be run again; a program's call runs only with its program."""
-        return self.status not in ("pending", "waiting", "running", "rejected") and not self.program
+        return self.status not in (*UNFINISHED, CallStatus.REJECTED) and not self.program
 
     @property
     def asks(self) -> bool:

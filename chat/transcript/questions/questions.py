@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from chat.mcp import mcp_tools
 from chat.models import Grant, Question, ToolRun, Turn
+from chat.statuses import CallStatus, TurnStatus
 from chat.tools import policy
 from chat.tools.diff_preview import NO_FILE
 from chat.transcript import sql
@@ -100,7 +101,7 @@ def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> 
     if turn.stop_requested_at is not None:
         return ()
     run = ToolRun.objects.select_related("turn__conversation", "message", "program").get(pk=run_id, turn=turn)
-    waits = {"status": "waiting", "owner": "", "lease_until": None, "usage": dict(spent.usage)}
+    waits = {"status": TurnStatus.WAITING, "owner": "", "lease_until": None, "usage": dict(spent.usage)}
     Turn.objects.filter(pk=turn.pk).update(**waits)
     call_metrics.add(run.turn.profile_id, spent.calls)
     question = Question.objects.create(
@@ -115,10 +116,10 @@ def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> 
         basis=asking.basis,
         expires_at=timezone.now() + TIME_TO_ANSWER,
     )
-    run.status = "waiting"
+    run.status = CallStatus.WAITING
     run.save(update_fields=["status"])
     if run.program is not None:
-        run.program.status, run.program.snapshot = "waiting", asking.state
+        run.program.status, run.program.snapshot = CallStatus.WAITING, asking.state
         run.program.save(update_fields=["status", "snapshot"])
     return announce_all(
         turn.conversation_id,
@@ -216,7 +217,7 @@ def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
     # A question about a model was asked beside its turn, which may wait for another answer.
     waits = question.kind not in EFFECTS
     if waits:
-        Turn.objects.filter(questions=question, status="waiting").update(status="queued")
+        Turn.objects.filter(questions=question, status=TurnStatus.WAITING).update(status=TurnStatus.QUEUED)
     announced = announce(question.conversation_id, EndedQuestion(question.pk, given, by))
     turn = question.turn_id if waits else None
     return ClosedQuestion(question.pk, str(question.conversation_id), given, turn, (announced,))

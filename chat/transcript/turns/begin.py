@@ -16,6 +16,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
+from chat.statuses import TurnStatus
 from chat.transcript import sql
 from chat.transcript.announcements import (
     Announcements,
@@ -158,7 +159,7 @@ def _insert_turn(turn: Turn, briefing: ChatRequestContext) -> None:
     if conversation.profile is not None and conversation.profile.pk == turn.profile_id:
         turn.profile = conversation.profile
     if turn.owner:
-        turn.status, turn.started_at, turn.lease_until = "running", timezone.now(), in_future(TURN)
+        turn.status, turn.started_at, turn.lease_until = TurnStatus.RUNNING, timezone.now(), in_future(TURN)
     turn.save(force_insert=True)
 
 
@@ -238,9 +239,9 @@ def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -
 @transaction.atomic
 def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
     """Claim a queued turn for this process; None if another was faster or it was stopped meanwhile."""
-    mine = Turn.objects.filter(pk=turn_id, status="queued")
+    mine = Turn.objects.filter(pk=turn_id, status=TurnStatus.QUEUED)
     hold(*mine.values_list("conversation_id", flat=True))
-    if not mine.update(status="running", owner=owner, lease_until=in_future(TURN), started_at=Now()):
+    if not mine.update(status=TurnStatus.RUNNING, owner=owner, lease_until=in_future(TURN), started_at=Now()):
         return None
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     # It goes on with the model it began with, which may have been for this answer only, as may its format.

@@ -17,7 +17,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from chat.models import OPEN, UNFINISHED, Message, ToolRun, Turn
+from chat.models import Message, ToolRun, Turn
+from chat.statuses import OPEN, UNFINISHED, TurnStatus
 from chat.transcript import sql
 from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
@@ -32,7 +33,7 @@ from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.models import profile_cache
 
-STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
+STATUSES = (TurnStatus.DONE, TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.MODEL_CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +69,21 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Turn
     if turn is None:
         return None, None
     Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
-    idle = Turn.objects.filter(pk=turn.pk, status__in=("waiting", "queued"))
-    if idle.update(status="stopped", reason="Stopped by you.", ended_at=Now()):
+    idle = Turn.objects.filter(pk=turn.pk, status__in=(TurnStatus.WAITING, TurnStatus.QUEUED))
+    if idle.update(status=TurnStatus.STOPPED, reason="Stopped by you.", ended_at=Now()):
         turn.refresh_from_db()
-        return turn.pk, close(turn, "stopped")
+        return turn.pk, close(turn, TurnStatus.STOPPED)
     return turn.pk, None
 
 
 def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
     """End those of `turns` that wait for an answer, because of a new message. Must run in a transaction."""
     ended = []
-    for turn in turns.filter(status="waiting").select_related("conversation", "profile"):
+    for turn in turns.filter(status=TurnStatus.WAITING).select_related("conversation", "profile"):
         text = "A new message was sent instead of an answer."
-        if Turn.objects.filter(pk=turn.pk, status="waiting").update(status="stopped", reason=text, ended_at=Now()):
+        if Turn.objects.filter(pk=turn.pk, status=TurnStatus.WAITING).update(
+            status=TurnStatus.STOPPED, reason=text, ended_at=Now()
+        ):
             turn.refresh_from_db()
             ended.append(close(turn, "superseded"))
     return ended
@@ -89,7 +92,7 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
 @transaction.atomic
 def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
     """End a turn of this process. Raises Lost, before anything is written, if it no longer owns the turn."""
-    status = outcome.reason if outcome.reason in STATUSES else "done"
+    status = outcome.reason if outcome.reason in STATUSES else TurnStatus.DONE
     turn = sql.end_turn(store.owner, store.turn, (status, outcome.detail, dict(outcome.usage)))
     if turn is None:
         raise Lost(LOST)
@@ -110,9 +113,9 @@ def close(turn: Turn, reason: str) -> TurnEnd:
     # The last message shows how the turn ended, so it is shown again even if it was whole.
     again = [row for row in answers if not row.finished or row is last]
     closed: tuple[int, ...] = ()
-    if reason != "done":
+    if reason != TurnStatus.DONE:
         open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
-        status = "interrupted" if reason == "interrupted" else "stopped"
+        status = TurnStatus.INTERRUPTED if reason == TurnStatus.INTERRUPTED else TurnStatus.STOPPED
         open_runs.update(status=status, error=f"Not finished: the answer was {reason}.", snapshot=None)
         closed = questions.close_all(turn, reason)
     for row in again:

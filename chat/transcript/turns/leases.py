@@ -20,6 +20,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from chat.models import Turn
+from chat.statuses import TurnStatus
 from chat.transcript import sql
 from chat.transcript.locks import hold
 from chat.transcript.turns.end import TurnEnd, close
@@ -43,7 +44,7 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
     Fenced: a turn that `owner` no longer owns is reported as lost, and its texts are not stored.
     """
     turns = list(turns)
-    mine = Turn.objects.filter(pk__in=turns, owner=owner, status="running")
+    mine = Turn.objects.filter(pk__in=turns, owner=owner, status=TurnStatus.RUNNING)
     mine.update(lease_until=leases.in_future(leases.TURN))
     alive = dict(mine.values_list("pk", "stop_requested_at"))
     sql.write_grown(owner, texts)
@@ -59,21 +60,23 @@ def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
     Those `running` in this process are alive, even if the database accepted no renewal for some time.
     """
     ended = expire(Turn.objects.exclude(pk__in=running))
-    waiting = Turn.objects.filter(status="queued", created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None)
+    waiting = Turn.objects.filter(
+        status=TurnStatus.QUEUED, created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None
+    )
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 
 
 def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
     """Interrupt those of `turns` with an expired lease, and only those. Must run in a transaction."""
-    ran_out = Q(leases.ran_out(), status="running")
+    ran_out = Q(leases.ran_out(), status=TurnStatus.RUNNING)
     expired = turns.filter(ran_out)
     hold(*expired.values_list("conversation_id", flat=True))
     ended = []
-    interrupted = {"status": "interrupted", "ended_at": Now(), "lease_until": None}
+    interrupted = {"status": TurnStatus.INTERRUPTED, "ended_at": Now(), "lease_until": None}
     interrupted["reason"] = "The server that wrote this answer stopped before it was finished."
     for turn in expired.select_related("conversation", "profile"):
         # Asked of the database once more: a moment read from a row of SQLite need not equal that row's own text.
         if Turn.objects.filter(ran_out, pk=turn.pk).update(**interrupted):
             turn.refresh_from_db()
-            ended.append(close(turn, "interrupted"))
+            ended.append(close(turn, TurnStatus.INTERRUPTED))
     return ended

@@ -6,19 +6,20 @@ from collections.abc import Collection
 
 from django.db.models import Q
 
-from chat.models import OPEN, Conversation, Message, Turn
+from chat.models import Conversation, Message, Turn
+from chat.statuses import OPEN, CallStatus, TurnStatus
 
 
 def leader_of(conversation_id: str) -> str:
     """Return the process that runs the turn of a conversation; "" if none runs."""
-    rows = Turn.objects.filter(conversation_id=conversation_id, status="running")
+    rows = Turn.objects.filter(conversation_id=conversation_id, status=TurnStatus.RUNNING)
     return rows.values_list("owner", flat=True).first() or ""
 
 
 def writer_of(message_id: int) -> str:
     """Return the process that writes a message now, or runs a tool for it; "" if none does."""
-    grows = Q(finished=False) | Q(tool_runs__status="running")
-    rows = Message.objects.filter(grows, pk=message_id, turn__status="running")
+    grows = Q(finished=False) | Q(tool_runs__status=CallStatus.RUNNING)
+    rows = Message.objects.filter(grows, pk=message_id, turn__status=TurnStatus.RUNNING)
     return rows.values_list("turn__owner", flat=True).first() or ""
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
+from chat.models import AUTOMATIC, Conversation, Message, ResultTable, ToolRun, Turn
+from chat.statuses import UNFINISHED, CallStatus
 from chat.tools import BUILTINS
 from chat.tools.policy import CallOutcome
 from chat.transcript.announcements import (
@@ -125,7 +126,7 @@ def _pending(message: Message, asked: RequestedCall) -> None:
         served_by=served.name,
         arguments=served.arguments,
         asked_arguments=asked.call.arguments if asked.call != served else None,
-        status="pending",
+        status=CallStatus.PENDING,
         level=asked.level,
         format=asked.format,
         repairs=list(asked.call.repairs),
@@ -145,7 +146,7 @@ def made_inside(turn: Turn, message_id: int, asked: RequestedCall) -> None:
 def start_call(turn: Turn, call_id: str) -> Announcement[StartedCall]:
     """Store that a tool starts to run."""
     run = _unfinished(turn.pk, call_id)
-    run.status, run.started_at = "running", timezone.now()
+    run.status, run.started_at = CallStatus.RUNNING, timezone.now()
     run.save(update_fields=["status", "started_at"])
     return announce(turn.conversation_id, StartedCall(run.message_id, present.card(run)))
 
@@ -175,7 +176,7 @@ def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> Announcement[F
     if result.table:
         ResultTable.objects.create(run=run, csv=result.table)
     by_model = run.format != AUTOMATIC and run.asked_as == run.name and not run.turn.program
-    if outcome.status == "done" and not result.is_error and run.name in BUILTINS and by_model:
+    if outcome.status == CallStatus.DONE and not result.is_error and run.name in BUILTINS and by_model:
         proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
     return announce(turn.conversation_id, FinishedCall(run.message_id, present.card(run)))
 
@@ -191,7 +192,7 @@ def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> Announcem
         raise
     except Exception:
         log.exception("could not store the result of call %s", run_id)
-        return finish_call(store, run_id, replace(outcome, status="failed", result=NOT_KEPT))
+        return finish_call(store, run_id, replace(outcome, status=CallStatus.FAILED, result=NOT_KEPT))
 
 
 @fenced
@@ -203,7 +204,7 @@ def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> Announ
         message=message,
         call_id=rejection.id,
         name=rejection.name,
-        status="rejected",
+        status=CallStatus.REJECTED,
         error=rejection.reason,
         raw=rejection.raw,
         format=rejection.format,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chat.mcp import mcp_tools
-from chat.models import UNFINISHED, Conversation, Message, ToolRun
+from chat.models import Conversation, Message, ToolRun
+from chat.statuses import UNFINISHED, CallStatus
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import Draft
 from toolsupport.core.errors import NotFound
@@ -36,7 +37,7 @@ class RepeatRequest:
 def _finished(conversation: Conversation, call: str) -> ToolRun:
     """Return a finished call whose tool still exists."""
     runs = ToolRun.objects.filter(message__conversation=conversation)
-    run = runs.exclude(status__in=(*UNFINISHED, "rejected")).filter(pk=row_number(call), program=None).first()
+    run = runs.exclude(status__in=(*UNFINISHED, CallStatus.REJECTED)).filter(pk=row_number(call), program=None).first()
     if run is None or mcp_tools.named(run.name) is None:
         raise NotFound("There is no finished call that could run again.")
     return run
@@ -52,7 +53,7 @@ def _once_more(before: ToolRun) -> ToolRun:
         served_by=before.served_by,
         arguments=before.arguments,
         asked_arguments=before.asked_arguments,
-        status="pending",
+        status=CallStatus.PENDING,
         level=tool.level,
         format=before.format,
         repairs=["run again by a person"],

@@ -12,7 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.mcp import mcp_tools
-from chat.models import OPEN, Conversation, Message, ToolRun, Turn
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.transcript.messages import present
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import Draft
@@ -52,7 +53,7 @@ class CallRequest:
         before = _not_fetched(turns.filter(program=ASKED, client_id__startswith=key).order_by("-id").first())
         if before is not None:
             return before.client_id
-        if turns.filter(status="waiting").exists():
+        if turns.filter(status=TurnStatus.WAITING).exists():
             raise Busy("A question is open in this conversation. It has to be answered first.", "conversation")
         return f"{key}{turns.count()}"
 
@@ -101,7 +102,7 @@ def _pending(asked: ToolCall, served: ToolCall) -> ToolRun:
         served_by=served.name,
         arguments=served.arguments,
         asked_arguments=asked.arguments if asked != served else None,
-        status="pending",
+        status=CallStatus.PENDING,
         level=tool.level if tool else "",
         repairs=[*asked.repairs, BY_PROGRAM],
     )
@@ -113,7 +114,7 @@ def state(turn_id: int) -> RequestedCallState:
     turn = Turn.objects.get(pk=turn_id)
     run = turn.tool_runs.order_by("id")[0]
     if turn.status in OPEN:
-        question = run.questions.filter(answer="").order_by("id").last() if turn.status == "waiting" else None
+        question = run.questions.filter(answer="").order_by("id").last() if turn.status == TurnStatus.WAITING else None
         return RequestedCallState(question=question.pk if question else None)
     Turn.objects.filter(pk=turn_id).update(program=TOLD)
     call: dict[str, Any] = present.call(run).to_json() | {"asked_as": run.asked_as}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chat.models import ToolRun, Turn
+from chat.statuses import CallStatus
 from chat.tools.tool import Pause
 from chat.transcript.messages.history import WAITS, call_of
 from chat.transcript.questions import questions
@@ -41,7 +42,7 @@ class ResumePoint:
 def resumed(turn: Turn, runs: list[ToolRun], rounds: int) -> ResumePoint:
     """Build it from the rows of a turn's calls, in order, and the number of requests to its model."""
     waiting = [run for run in runs if run.status in WAITS]
-    decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
+    decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == CallStatus.WAITING}
     pending = [run for run in waiting if run.program_id is None]
     inner = next((run for run in waiting if run.program_id is not None), None)
     return ResumePoint(

@@ -33,6 +33,7 @@ CALLERS = "called only by functions of this table"
 WRITERS = {
     "record.start_reply": FENCED,
     "record.finish_reply": FENCED,
+    "raw_exchanges.keep": CALLERS,
     "record._pending": CALLERS,
     "record.start_call": FENCED,
     "record.finish_call": FENCED,

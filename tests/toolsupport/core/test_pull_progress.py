@@ -54,7 +54,7 @@ def test_odd_lines_change_nothing():
             "check its network",
         ),
         ("max retries exceeded: unexpected EOF", "check its network"),
-        ("write /root/.ollama/models/blobs/sha256-1: no space left on device", "disk of the server is full"),
+        ("write /data/.ollama/models/blobs/sha256-1: no space left on device", "disk of the server is full"),
         ("412: The model you are pulling requires a newer version of Ollama.", "newer version of Ollama"),
         ("invalid model name", "not a valid model name"),
         ("digest mismatch, file must be downloaded again", "damaged"),

@@ -284,6 +284,28 @@ def test_where_the_answer_so_far_ends() -> None:
     assert around.fence == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "fence"),
+    [
+        ("```py\nx\n``` ```py\ny\n", "```"),
+        ("```py\nx\n``` ```py\ny\n```\n", ""),
+        ("```py\nx\n```py\n", "```"),
+        ("````\n```\n", "````"),
+        ("~~~\n```\n", "~~~"),
+        ("```py\nx\n```  \t\n", ""),
+        ("```py\nx\n```\r\n", ""),
+        ("``` `` \n", ""),
+        ("```", "```"),
+    ],
+)
+def test_only_a_fence_alone_on_its_line_closes(text: str, fence: str) -> None:
+    for size in (1, len(text)):
+        around = QuoteTracker()
+        for at in range(0, len(text), size):
+            around.add(text[at : at + size])
+        assert around.fence == fence
+
+
 def test_rejections_are_voided_too() -> None:
     rejected = CallRejected("x", "broken", "{")
     found = told("native", [TextDelta("hm"), rejected, TextDelta("</think>Hi")])

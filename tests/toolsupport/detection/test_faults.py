@@ -14,6 +14,7 @@ from tests.toolsupport.detection.test_silent_servers import Answer, server
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.providers import transport
 
@@ -61,16 +62,21 @@ def ollama(twist: Twist = lambda heard, message: message, fault: Answer | None =
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request is repeated without a pause."""
     monkeypatch.setattr(transport, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(transport, "LOADING_PAUSE", 0.001)
 
 
-async def verdict_of(answer: Answer) -> Verdict:
+# The limits of a test, a hundred times shorter: a server that hangs for 30 s hangs for 0.3 s.
+SHORT = ProbeLimits(load=3.0, first=1.2, silent=0.3, answer=0.3, total=3.0, thinking=3.0, pause=0.001)
+
+
+async def verdict_of(answer: Answer, limits: ProbeLimits = LIMITS) -> Verdict:
     async def keep(trial: ProbeTrial) -> None: ...
 
     async def tell(step: StepProgress) -> None: ...
 
     async with server(answer) as endpoint:
         subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",))
-        return await examine(ProbeRunner(subject, keep, random.Random(3)), "tools", tell, lambda step: False)
+        return await examine(ProbeRunner(subject, keep, random.Random(3), limits), "tools", tell, lambda step: False)
 
 
 FAULTS: dict[str, tuple[int, bytes]] = {  # D6
@@ -91,3 +97,44 @@ async def test_a_fault_that_passes_costs_no_finding(name: str, begins: int) -> N
     assert not {False, "refused", "via_bash"} & set(verdict.values.values()), verdict
     if begins > 4:
         assert verdict.values["tools"] is True and set(SIDE) <= set(verdict.values), verdict
+
+
+LASTING: dict[str, tuple[int, bytes] | None] = {**FAULTS, "silence": None}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("begins", [5, 14])
+@pytest.mark.parametrize("name", LASTING)
+async def test_a_fault_that_stays_is_no_finding(name: str, begins: int) -> None:  # D6
+    well = ollama()
+    verdict = await verdict_of(lambda heard, raw: LASTING[name] if heard >= begins else well(heard, raw), SHORT)
+    assert verdict.name in ("native", "inconclusive"), verdict
+    assert not {False, "refused", "via_bash"} & set(verdict.values.values()), verdict
+
+
+def each_second(heard: int, message: Message) -> Message:
+    return {"content": "I shall see."} if "tool_calls" in message and heard % 2 else message
+
+
+# What a model does → the verdict and what is measured of tools.
+MODELS: dict[str, tuple[Twist, str, bool | None]] = {  # D6
+    "calls the wrong tool": (
+        lambda heard, said: made("list_rooms", {"building": "Cinema"}) if "tool_calls" in said else said,
+        "flaky",
+        False,
+    ),
+    "fails each second time": (each_second, "flaky", False),
+    "answers nothing to demands": (
+        lambda heard, said: {"content": ""} if "tool_calls" in said else said,
+        "inconclusive",
+        None,
+    ),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", MODELS)
+async def test_a_model_with_a_way_of_its_own(name: str) -> None:
+    twist, expected, tools = MODELS[name]
+    verdict = await verdict_of(ollama(twist))
+    assert (verdict.name, verdict.values.get("tools")) == (expected, tools), verdict

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -29,9 +29,11 @@ Listing = Callable[[str], tuple[int, bytes] | None]
 async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -> AsyncIterator[Endpoint]:
     """One that speaks just enough of Ollama, and answers as it is told. What it lists is not counted."""
     heard = 0
+    serving: set[asyncio.Task[None] | None] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal heard
+        serving.add(asyncio.current_task())
         head = await reader.readuntil(b"\r\n\r\n")
         length = next(
             (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
@@ -45,6 +47,8 @@ async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -
         if told is None:
             await reader.read()  # until the other side has given up
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
             return
         status, said = told
         if status == 0:  # it went away
@@ -60,6 +64,7 @@ async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -
         yield Endpoint("ollama", f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
     finally:
         await providers.close()
+        await asyncio.gather(*filter(None, serving), return_exceptions=True)
         listening.close()
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import at_least
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
@@ -308,6 +309,21 @@ def test_pieces_never_matter(case: tuple[str, str], other: tuple[str, str], betw
     whole = read(name, [reply], tools=TOOLS)
     assert read(name, list(reply), tools=TOOLS) == whole
     assert read(name, in_pieces(reply, cuts), tools=TOOLS) == whole
+
+
+# Frames that nothing closes, and formats whose own fences or brackets close those of a frame.
+NEVER_CLOSED = ("a fence that never ends", "a fence that begins within a line")
+WITHIN_FENCES = ("command_r_plus", "deepseek_v3", *NOT_WITHIN_A_LINE, *ALONE, *FENCED, "phi4_mini", "firefunction")
+PLAIN = sorted(set(NAMES) - {*WITHIN_FENCES, "mistral_json"})
+
+
+@settings(max_examples=at_least(400))
+@given(name=st.sampled_from(PLAIN), where=st.sampled_from(sorted({*SHOWN} - {*NEVER_CLOSED})), seen=st.booleans())
+def test_a_mention_does_not_decide_about_a_call_below_it(name: str, where: str, seen: bool) -> None:
+    before = "<think>I show it first.</think>\n" if seen else "I show it first.\n\n"
+    reply = before + placed(name, SHOWN[where])
+    assert calls(read(name, [reply], tools=TOOLS)) == []
+    assert len(calls(read(name, [f"{reply}\n\nNow I do it.\n\n{written(name)}"], tools=TOOLS))) == 1
 
 
 CALL = '<tool_call>{"name": "delete_file", "arguments": {"path": "a.txt"}}</tool_call>'

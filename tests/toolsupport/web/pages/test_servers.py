@@ -208,7 +208,9 @@ def test_what_the_environment_defines_is_changed_there(client: Client, bob: User
     assert Server.objects.get().name == "Env"
 
 
-def test_a_removed_server_leaves_every_page_and_what_is_known_of_its_models_stays(client: Client, bob: User):  # M11
+def test_a_removed_server_leaves_every_page_and_what_is_known_of_its_models_stays(
+    client: Client, bob: User, servers_out_there: Servers
+):  # M11
     server = _stored()
     model = ModelProfileFactory(name="kept:1b", server=server)
     entry = event_log.record(event_log.HistoryEvent("override", model.pk, "tools"))
