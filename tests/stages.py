@@ -48,8 +48,8 @@ def parts(kind: str) -> list[Part]:
     """The tests in a browser have processes of their own: a worker without them starts no Chromium."""
     if kind == "fast":
         return [Part("fast", 2, ("tests", f"--ignore={BROWSER}"), f"fast and {DAILY}")]
-    rest = Part("rest", 3, ("tests", f"--ignore={BROWSER}"))
-    return [rest, Part("browser", 2, (BROWSER,))] if os.environ.get("CHROMIUM") else [rest]
+    rest = Part("rest", 4, ("tests", f"--ignore={BROWSER}"))
+    return [rest, Part("browser", 3, (BROWSER,))] if os.environ.get("CHROMIUM") else [rest]
 
 
 async def main(kind: str) -> int:
