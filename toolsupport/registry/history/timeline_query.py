@@ -2,7 +2,7 @@
 
 A filter has at most a subject (model or server, person) and a set of facets. For each facet
 the newest entries stand together at one place of one index: as many short walks as there are facets, merged.
-Without a subject and a facet only the entries that stand on their own are walked; an index holds no others.
+Without a subject only the facets of entries that stand on their own are walked.
 """
 
 from __future__ import annotations
@@ -96,11 +96,12 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
         if not ModelProfile.objects.filter(pk=about["profile_id"], server_id=server).exists():
             return []
     conditions = [*((f"{column} = %s", value) for column, value in about.items()), *_time(wanted, after)]
-    if wanted.open:
-        return [entry for _, entry in _walk([conditions if wanted.every else [*conditions, TOPS]], most)]
+    if wanted.open and wanted.every:
+        return [entry for _, entry in _walk([conditions], most)]
     facets = HistoryFacet.objects.filter(**wanted.facet()).order_by("pk")
     if not wanted.every:
-        facets = facets.filter(depth__lt=HistoryFacet.FINDING)
+        # By facet and not by `lead_id IS NULL`: SQLite would take the index of that column and sort all entries.
+        facets = facets.filter(depth__lt=HistoryFacet.MEMBER if wanted.open else HistoryFacet.FINDING)
     walk = _for_each if connection.vendor == "postgresql" else _side_by_side
     return [entry for _, entry in walk(list(facets.values_list("pk", flat=True)), conditions, most)]
 
@@ -115,9 +116,6 @@ def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
         # Written like this, and not as "earlier, or at the same time with a lower id", it is one range of the index.
         found += [("at <= %s", after.at), ("NOT (at = %s", after.at), ("id >= %s)", after.id)]
     return found
-
-
-TOPS = ("lead_id IS NULL",)
 
 
 def _said(conditions: Conditions) -> tuple[str, list[object]]:
