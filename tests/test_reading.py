@@ -20,7 +20,6 @@ WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", r
 # Addresses whose GET writes, each with the reason.
 WRITES = {
     "chat": "`/` leads to the newest conversation and creates the first one (DESIGN 6)",
-    "history": "opening the timeline moves the mark up to which this person has seen it",
 }
 
 
