@@ -13,7 +13,7 @@ ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c "$(NEW_ENOUGH)" 2>/dev/null && { echo "$$p"; break; }; done || true)
-CHROMIUM ?= $(shell for p in chromium chromium-browser google-chrome google-chrome-stable \
+CHROMIUM ?= $(shell for p in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable \
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome" "/Applications/Chromium.app/Contents/MacOS/Chromium"; \
 	do command -v "$$p" 2>/dev/null && break; done || true)
 UV := $(shell command -v uv 2>/dev/null)
@@ -37,7 +37,7 @@ else ifeq ($(CI),true)
 	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
 else
 	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
-	@echo "    sudo apt-get install chromium     or     brew install --cask chromium"
+	@echo "    sudo apt-get install chromium-headless-shell     or     brew install --cask chromium"
 	@CHROMIUM= $(PY) -m tests.stages
 endif
 

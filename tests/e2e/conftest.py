@@ -30,7 +30,7 @@ expect.set_options(timeout=PATIENCE)
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not Path(CHROMIUM).exists():
-        pytest.fail("These tests need Chromium: apt-get install chromium")
+        pytest.fail("These tests need Chromium: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES.split())
         yield running

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
+from toolsupport.core.quote_tracker import QuoteTracker
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 
 
@@ -84,8 +85,6 @@ ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) f
 }
 LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
 
-FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote behind them makes it code within a line
-PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
 SPACES = r"(?:\s|\\n)*"
@@ -111,54 +110,6 @@ def template_begins_inside(template: str) -> bool | None:
         if re.search(rf"{written}(?!{SPACES}(?:{closed}))", tail):
             return True
     return None
-
-
-class QuoteTracker:
-    """Tracks the end of the answer so far: in a fence, or in a quote of its line."""
-
-    __slots__ = ("_fence", "_head", "_open", "last")
-
-    def __init__(self) -> None:
-        self._fence = self._head = self.last = ""
-        self._open: dict[str, int] = dict.fromkeys(PAIRS, 0)
-
-    def add(self, text: str) -> None:
-        first, *others = text.split("\n")
-        self._grow(first)
-        for line in others:
-            self._end_line()
-            self._grow(line)
-        self.last = text[-1:] or self.last
-
-    @property
-    def fence(self) -> str:
-        """Return the backquotes of the open fence, "" if none is."""
-        found = FENCE.match(self._head)
-        return self._fence or (found[1] if found else "")
-
-    @property
-    def begins_line(self) -> bool:
-        return not self._head.strip()
-
-    @property
-    def awaited(self) -> str:
-        """Return the closer of the open quote, "" if none is."""
-        return next((end for begin, end in PAIRS.items() if self._open[begin]), "")
-
-    def _grow(self, piece: str) -> None:
-        self._head = (self._head + piece)[:24]
-        for begin, end in PAIRS.items():
-            opened = self._open[begin] + piece.count(begin)
-            self._open[begin] = opened % 2 if begin == end else max(0, opened - piece.count(end))
-
-    def _end_line(self) -> None:
-        found = FENCE.match(self._head)
-        if found and not self._fence:
-            self._fence = found[1]
-        elif found and found[1].startswith(self._fence) and not self._head[found.end() :].strip():
-            self._fence = ""
-        self._head = ""
-        self._open = dict.fromkeys(PAIRS, 0)
 
 
 class DraftParser(Protocol):

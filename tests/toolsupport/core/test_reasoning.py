@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.growth import grows_no_faster
@@ -19,11 +19,11 @@ from toolsupport.core.events import (
     ThinkingDelta,
 )
 from toolsupport.core.formats import FORMATS
+from toolsupport.core.quote_tracker import QuoteTracker
 from toolsupport.core.reasoning import (
     CLOSING,
     OPENING,
     TABLE,
-    QuoteTracker,
     prompt_begins_inside,
     template_begins_inside,
 )
@@ -255,6 +255,7 @@ def test_pieces_never_matter(format, parts, sizes, begins_inside, finish) -> Non
     assert told(format, reply, 1, begins_inside, finish=finish) == whole
 
 
+@example(format="code_mode", before=["CALL", " ", "CALL"])  # a fence behind a call begins no line
 @given(
     format=st.sampled_from(EVERY),
     before=st.lists(st.sampled_from(("hm", " ", "\n", "CALL", "\nCALL\n", "<", "{", "[", "(")), max_size=8),

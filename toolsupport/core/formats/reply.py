@@ -24,7 +24,8 @@ from toolsupport.core.formats.cut_replies import CUT, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
 from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
 from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
-from toolsupport.core.reasoning import PROOFS, QuoteTracker
+from toolsupport.core.quote_tracker import QuoteTracker
+from toolsupport.core.reasoning import PROOFS
 from toolsupport.core.scanner import MarkerSet
 from toolsupport.core.types import JSON, ToolCall
 
@@ -163,6 +164,7 @@ class ReplyEvents:
     def _read(self, call: CallReady | CallRejected, stray: bool) -> None:
         self.said += 1
         self.answer.append(call.raw)
+        self.quotes.add_call(call.raw)
         self.stray = self.stray or stray
         self._put(self._mentions.text(self._end_marks.call()))
         self._put(self._mentions.call(call))

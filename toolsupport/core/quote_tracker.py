@@ -1,0 +1,63 @@
+"""Tracks whether the end of an answer stands in a fence of code, or in a quote of its line."""
+
+from __future__ import annotations
+
+import re
+
+FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote behind them makes it code within a line
+PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
+CALL = "\0"  # stands for a call at the beginning of a line
+
+
+class QuoteTracker:
+    """Tracks the end of the answer so far: in a fence, or in a quote of its line."""
+
+    __slots__ = ("_fence", "_head", "_open", "last")
+
+    def __init__(self) -> None:
+        self._fence = self._head = self.last = ""
+        self._open: dict[str, int] = dict.fromkeys(PAIRS, 0)
+
+    def add(self, text: str) -> None:
+        first, *others = text.split("\n")
+        self._grow(first)
+        for line in others:
+            self._end_line()
+            self._grow(line)
+        self.last = text[-1:] or self.last
+
+    def add_call(self, raw: str) -> None:
+        """Add a call: what it holds opens nothing, but text behind it on its line does not begin the line."""
+        self._head = "" if raw.endswith("\n") else CALL
+        self._open = dict.fromkeys(PAIRS, 0)
+        self.last = raw[-1:]
+
+    @property
+    def fence(self) -> str:
+        """Return the backquotes of the open fence, "" if none is."""
+        found = FENCE.match(self._head)
+        return self._fence or (found[1] if found else "")
+
+    @property
+    def begins_line(self) -> bool:
+        return not self._head.strip()
+
+    @property
+    def awaited(self) -> str:
+        """Return the closer of the open quote, "" if none is."""
+        return next((end for begin, end in PAIRS.items() if self._open[begin]), "")
+
+    def _grow(self, piece: str) -> None:
+        self._head = (self._head + piece)[:24]
+        for begin, end in PAIRS.items():
+            opened = self._open[begin] + piece.count(begin)
+            self._open[begin] = opened % 2 if begin == end else max(0, opened - piece.count(end))
+
+    def _end_line(self) -> None:
+        found = FENCE.match(self._head)
+        if found and not self._fence:
+            self._fence = found[1]
+        elif found and found[1].startswith(self._fence) and not self._head[found.end() :].strip():
+            self._fence = ""
+        self._head = ""
+        self._open = dict.fromkeys(PAIRS, 0)
