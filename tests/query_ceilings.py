@@ -61,7 +61,7 @@ CEILINGS = {
     "get family-remove": 8,
     "post family-remove": 13,
     "get healthz": 1,
-    "get history": 17,
+    "get history": 18,
     "post history-act": 13,
     "get history-entry": 13,
     "get history-export": 6,

@@ -71,7 +71,7 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
-    setTurn(null), unknown.look();
+    setTurn(null), unknown.offer();
     say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),

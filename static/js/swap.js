@@ -3,6 +3,7 @@ import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { refreshWelcome } from "./title.js";
 import { reopen } from "./picker.js";
+import { offer } from "./unknown.js";
 
 const field = document.getElementById("text");
 
@@ -10,7 +11,7 @@ export const refreshPicker = async (path) => {
   if (!document.querySelector("#transcript .message")) refreshWelcome(path);
   await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
   reopen();
-  document.body.dispatchEvent(new Event("asks:look"));
+  offer();
   field.placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
 };
 

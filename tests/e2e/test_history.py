@@ -67,8 +67,10 @@ def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, 
     assert violations(page) == [] and overflow(page) <= 0
     for path, name in (("/history/", "history"), ("/models/?review=1", "models")):
         page.goto(path)
-        for fold in page.locator("main details:not([open]) > summary").all()[:2]:
-            fold.click()
+        # Opening one takes it out of the list: a short history may have a single one left.
+        closed = page.locator("main details:not([open]) > summary")
+        for _ in range(min(2, closed.count())):
+            closed.first.click()
         photograph(page, f"{name}-{width}")
         assert violations(page) == [] and overflow(page) <= 0
 

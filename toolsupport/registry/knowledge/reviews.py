@@ -50,9 +50,9 @@ def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
 
 def to_review(most: int) -> list[int]:
     """The entries (ids) that wait for a reviewer, the newest first: open proposals, and unanswered objections."""
-    proposals = HistoryEntry.objects.filter(
-        override__in=_open_proposals().order_by("-pk")[:most], facet__kind="proposal"
-    )
+    # Two queries: joined, they would read every proposal there ever was.
+    waiting = list(_open_proposals().order_by("-pk").values_list("pk", flat=True)[:most])
+    proposals = HistoryEntry.objects.filter(override__in=waiting, kind="proposal")
     found = {*proposals.values_list("pk", flat=True), *_flagged().values()}
     return sorted(found, reverse=True)[:most]
 
