@@ -26,8 +26,8 @@ POSTGRESQL = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 ENGINES = ("sqlite",) if os.environ.get("CI") == "true" and not POSTGRESQL else ("sqlite", "postgresql")
 REDIS = os.environ.get("TOOLSUPPORT_TEST_REDIS_URL", "")
 ROOT = Path(__file__).resolve().parent.parent
-# Where what is made once is kept between runs; `make clean` takes it away.
-MADE = ROOT / "test-results" / "migrated"
+# Where what is made once is kept between runs; `make clean` takes it away. (Playwright empties test-results.)
+MADE = ROOT / ".pytest_cache" / "made" / "migrated"
 
 
 def needed(name: str, value: str) -> str:
