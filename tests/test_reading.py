@@ -19,8 +19,8 @@ __all__ = ["out_there"]
 WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", re.I)
 # Addresses whose GET writes, each with the reason.
 WRITES = {
+    "history-entry": "opening an entry marks it as read for this person, and a second time writes nothing",
     "chat": "`/` leads to the newest conversation and creates the first one (DESIGN 6)",
-    "history": "opening the timeline moves the mark up to which this person has seen it",
 }
 
 

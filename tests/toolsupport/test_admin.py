@@ -9,8 +9,9 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from chat.models import Grant, Memory, Message, Prompt, Question, ResultTable, Share, ToolRun, Turn
+from chat.models import Grant, Memory, Message, Prompt, Question, RawExchange, ResultTable, Share, ToolRun, Turn
 from tests.factories import (
     PASSWORD,
     ConversationFactory,
@@ -65,6 +66,9 @@ def said(bob: User) -> None:
     hidden = {"arguments": {"path": "canary-arguments"}, "result": "canary-result", "raw": "canary-raw"}
     run = ToolRun.objects.create(turn=turn, message=message, call_id="1", name="read_file", **hidden)
     ResultTable.objects.create(run=run, csv="canary-result")
+    sent = {"url": "http://box/api/chat", "request": "canary-raw", "reply": "canary-result"}
+    sizes = {"request_bytes": 10, "characters": 23, "duration_ms": 1, "started_at": timezone.now()}
+    RawExchange.objects.create(conversation=conversation, message=message, **sent, **sizes)
     Question.objects.create(conversation=conversation, kind="approval", text="canary-text", preview="canary-raw")
     Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
     Share.objects.create(conversation=conversation, reader=bob)

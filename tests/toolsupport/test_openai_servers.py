@@ -165,7 +165,7 @@ def test_a_server_of_each_kind_is_added_by_page(client: Client, bob: User, serve
         "api_key": "k",
     }
     page = client.post("/servers/add/", sent, headers={"HX-Request": "true"}).content.decode()
-    assert "It answered with 1 model." in page
+    assert "The server answered with 1 model." in page
     row = Server.objects.get()
     assert (row.kind, row.base_url, row.reachable) == (kind, url, True)
 
