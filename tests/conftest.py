@@ -45,8 +45,6 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.DATA_DIR = DATA_DIR
     settings.WORKSPACES_DIR = DATA_DIR / "workspaces"
     settings.STATIC_ROOT = DATA_DIR / "static"
-    # Every client of a test has middleware of its own, which would look at each static file before its first request.
-    settings.SERVESTATIC_USE_FINDERS = False
     settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if OTHER_DATABASE:
@@ -85,10 +83,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests live to the end: each full collection of garbage would look at all of them again."""
+    """Thousands of collected tests live to the end: no collection of garbage needs to look at them again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    # Every client of a test has middleware of its own, which would look at each static file before its first request.
+    # Not sooner: `config/asgi.py`, which a test imports, sets it too.
+    settings.SERVESTATIC_USE_FINDERS = False
 
 
 def starts_sites(item: pytest.Item) -> bool:

@@ -42,7 +42,7 @@ class ConcurrencyLimiter:
 
 def most() -> int:
     """Return how many of each kind may run at once."""
-    return max(1, int(environment.read()["TOOLSUPPORT_PROGRAMS"]))
+    return int(environment.read()["TOOLSUPPORT_PROGRAMS"])
 
 
 PROGRAMS, COMMANDS, QUERIES = (

@@ -17,7 +17,7 @@ from chat.tools.sandbox import concurrency, shell_process
 from chat.tools.sandbox.concurrency import ConcurrencyLimiter
 from chat.tools.sandbox.python_interpreter import ProgramResult
 from chat.tools.tool import Tool, ToolContext
-from toolsupport.core.errors import ToolError
+from toolsupport.core.errors import ConfigError, ToolError
 from toolsupport.sources.types import Table
 
 pytestmark = pytest.mark.asyncio
@@ -96,9 +96,10 @@ async def test_whoever_is_stopped_while_waiting_takes_no_place() -> None:
             pass
 
 
-async def test_a_limit_below_one_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_limit_below_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLSUPPORT_PROGRAMS", "0")
-    assert concurrency.most() == 1
+    with pytest.raises(ConfigError, match="use a whole number of 1 or more"):
+        concurrency.most()
 
 
 @pytest.mark.parametrize(
