@@ -21,7 +21,8 @@ from tests.serving import ROOT, Site, approve_tools, serving, sign_in
 pytestmark = pytest.mark.e2e
 
 # One calls natively, the others write their calls in two formats.
-MODELS = ("sim-honest", "sim-hermes", "sim-pythonic")
+# A native model and a text format by day; the other format by night.
+MODELS = ("sim-honest", "sim-hermes", pytest.param("sim-pythonic", marks=pytest.mark.nightly))
 TIME, REMEMBER = "What time is it in Tokyo?", "Remember that my favourite colour is green"
 LIMIT = "A model whose size is unknown gets at most 2 tools of MCP servers."
 
