@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.examples import at_least
@@ -315,11 +315,14 @@ def test_pieces_never_matter(case: tuple[str, str], other: tuple[str, str], betw
 NEVER_CLOSED = ("a fence that never ends", "a fence that begins within a line")
 WITHIN_FENCES = ("command_r_plus", "deepseek_v3", *NOT_WITHIN_A_LINE, *ALONE, *FENCED, "phi4_mini", "firefunction")
 PLAIN = sorted(set(NAMES) - {*WITHIN_FENCES, "mistral_json"})
+# ReAct's input ends with its line, backquotes included: they close nothing, and the call below is asked about.
+STAYS_OPEN = ("react", "three backquotes on a line")
 
 
 @settings(max_examples=at_least(400))
 @given(name=st.sampled_from(PLAIN), where=st.sampled_from(sorted({*SHOWN} - {*NEVER_CLOSED})), seen=st.booleans())
 def test_a_mention_does_not_decide_about_a_call_below_it(name: str, where: str, seen: bool) -> None:
+    assume((name, where) != STAYS_OPEN)
     before = "<think>I show it first.</think>\n" if seen else "I show it first.\n\n"
     reply = before + placed(name, SHOWN[where])
     assert calls(read(name, [reply], tools=TOOLS)) == []
