@@ -41,7 +41,7 @@ else
 	@CHROMIUM= $(PY) -m tests.stages
 endif
 
-test-fast: $(STAMP) ## Run what starts no site, and one file with a site for each feature (about 7 minutes on two cores)
+test-fast: $(STAMP) ## Run what starts no site, and one file with a site for each feature (about 5 minutes on two cores)
 	@$(PY) -m tests.stages fast
 
 check: $(STAMP) ## Everything that is checked without running the product
