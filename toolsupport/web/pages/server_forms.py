@@ -30,6 +30,15 @@ class ServerForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 
+    inside = forms.TypedChoiceField(
+        required=False,
+        label="Network",
+        choices=[("inside", "May be inside this network"), ("outside", "Only outside this network")],
+        coerce=lambda chosen: chosen != "outside",
+        empty_value=True,
+        help_text="Inside: this machine and private networks. Addresses of cloud metadata are never used.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # The Simulator is part of this site: it comes by itself.
@@ -54,4 +63,5 @@ class ServerEditForm(ServerForm):
     @classmethod
     def of(cls, server: ListedServer) -> ServerEditForm:
         initial = {"name": server.name, "kind": server.kind, "base_url": server.base_url}
+        initial["inside"] = "inside" if server.inside else "outside"
         return cls(initial=initial, has_key=server.has_key)
