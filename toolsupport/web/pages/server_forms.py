@@ -30,12 +30,10 @@ class ServerForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 
-    inside = forms.TypedChoiceField(
+    inside = forms.ChoiceField(
         required=False,
         label="Network",
         choices=[("inside", "May be inside this network"), ("outside", "Only outside this network")],
-        coerce=lambda chosen: chosen != "outside",
-        empty_value=True,
         help_text="Inside: this machine and private networks. Addresses of cloud metadata are never used.",
     )
 
@@ -45,6 +43,9 @@ class ServerForm(forms.Form):
         rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
         self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
         self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url
+
+    def clean_inside(self) -> bool:
+        return bool(self.cleaned_data["inside"] != "outside")
 
 
 class ServerEditForm(ServerForm):
