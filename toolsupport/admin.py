@@ -80,7 +80,7 @@ class ServerAdmin(UndeletableAdmin):
     list_display = ("name", "kind", "base_url", "enabled", "reachable", "last_seen_at")
     list_filter = ("kind", "enabled", "reachable")
     fields = (
-        *("name", "kind", "base_url", "enabled", "origin", "version", "reachable"),
+        *("name", "kind", "base_url", "inside", "enabled", "origin", "version", "reachable"),
         *("last_seen_at", "checked_at", "down_since", "last_error", "created_at"),
     )
     readonly_fields = tuple(name for name in fields if name != "enabled")

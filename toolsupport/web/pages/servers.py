@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import server_edits, servers
 from toolsupport.services import refresh as services_refresh
 from toolsupport.web.pages.form_page import board, made
 from toolsupport.web.pages.server_forms import ServerForm
@@ -32,7 +32,8 @@ def listed(request: AuthedRequest) -> HttpResponse:
 def add(request: AuthedRequest) -> HttpResponse:
     """Add a server and query it at once; an offline one is stored with its error."""
     form = ServerForm(request.POST)
-    server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
+    actor = int(request.user.pk)
+    server_id = made(form, lambda **fields: server_edits.add(servers.NewServer(**fields), actor))
     return _answer(request, {"form": form}) if server_id is None else _checked(request, server_id)
 
 
