@@ -126,8 +126,8 @@ def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
     """Return the failure for a status other than 200."""
     words = classify(status, body).message
     kind = _kind(status, words)
-    said = LEADS[kind].format(server=shown(endpoint), status=status)
-    return Failed(kind, f"{said} {quoted(words) if words else _phrase(status)}.", status, body)
+    lead = LEADS[kind].format(server=shown(endpoint), status=status)
+    return Failed(kind, f"{lead} {quoted(words) if words else _phrase(status)}.", status, body)
 
 
 LEADS = {

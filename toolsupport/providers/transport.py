@@ -72,7 +72,7 @@ class _Deadline:
         if self.begun:
             return Failed("timeout", f"The answer was given up: nothing came for {self._between:g} s.")
         waited = self.limits.first_token
-        return Failed("timeout", f"The model said nothing for {waited:g} s. It may still be loading; try again.")
+        return Failed("timeout", f"The model sent nothing for {waited:g} s. It may still be loading; try again.")
 
 
 class _SizeLimit:

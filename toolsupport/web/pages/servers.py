@@ -51,7 +51,7 @@ def refresh(request: AuthedRequest) -> HttpResponse:
     """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
-    return _answer(request, {"said": f"Asked {len(asked)} servers, {answered} answered."})
+    return _answer(request, {"notice": f"Asked {len(asked)} servers, {answered} answered."})
 
 
 @require_POST
@@ -83,16 +83,16 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 def _checked(request: AuthedRequest, server_id: int) -> HttpResponse:
     asked = async_to_sync(services_refresh.refresh)(server_id)
-    return _answer(request, {"said": asked.words, "said_of": server_id})
+    return _answer(request, {"notice": asked.words, "notice_for": server_id})
 
 
-def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
     first = next(iter(providers.PROVIDERS.values()))
     context = {
         "servers": servers.listed(),
         "form": ServerForm(initial={"kind": first.kind}),
         **_rights(request),
         "recommended": RECOMMENDED,
-        **said,
+        **notice,
     }
     return board(request, "toolsupport/servers.html", context)
