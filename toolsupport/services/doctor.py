@@ -27,6 +27,7 @@ from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
+SHORTEST_TOKEN = 16  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 _migrated = False
 
@@ -113,9 +114,18 @@ def _on_this_machine(origin: str) -> bool:
 
 
 def metrics() -> Finding:
-    if settings.BEHIND_HTTPS and not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
-        return Finding("metrics", None, "Everybody can read /metrics. To close it, set TOOLSUPPORT_METRICS_TOKEN.")
-    return Finding("metrics", True, "/metrics")
+    """Report the readers of the metrics; a token that can be guessed is a fault."""
+    token, what = settings.ENV["TOOLSUPPORT_METRICS_TOKEN"], "metrics"
+    if token and len(token) < SHORTEST_TOKEN:
+        words = f"TOOLSUPPORT_METRICS_TOKEN can be guessed. Use {SHORTEST_TOKEN} characters or more."
+        return Finding(what, False, words)
+    readers = ["administrators", "programs with the token"] if token else ["administrators"]
+    if settings.ENV["TOOLSUPPORT_METRICS_LOOPBACK"]:
+        if settings.BEHIND_HTTPS:
+            words = "TOOLSUPPORT_METRICS_LOOPBACK has no effect behind https. Set TOOLSUPPORT_METRICS_TOKEN instead."
+            return Finding(what, None, words)
+        readers.append("every program on this machine")
+    return Finding(what, True, f"/metrics is read by {', '.join(readers)}")
 
 
 def layer() -> Finding:
