@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0021_history_bundles'),
+        ('toolsupport', '0022_servers_inside'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
