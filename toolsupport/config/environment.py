@@ -126,6 +126,12 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
     ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_BREACHED_PASSWORDS",
+        "",
+        text,
+        "File of stolen passwords to refuse: sorted SHA-1 digests, one on a line (docs/safety.md).",
+    ),
     *(_variable_of(declared) for declared in SWITCHES),
     EnvironmentVariable(
         "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."

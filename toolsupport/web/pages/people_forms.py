@@ -10,12 +10,10 @@ from django.core.exceptions import ValidationError
 
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy
-from toolsupport.registry.people import known_devices, security_events, sign_in_limits
+from toolsupport.registry.people import known_devices, password_rules, security_events, sign_in_limits
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
-
-PASSWORD_RULES = "At least 8 characters, not only digits, not a common one."
 
 
 def new_password(label: str, help_text: str = "") -> forms.CharField:
@@ -27,7 +25,7 @@ class JoinForm(forms.Form):
     """A first password, entered twice."""
 
     token = forms.CharField(widget=forms.HiddenInput)
-    password = new_password("Password", PASSWORD_RULES)
+    password = new_password("Password", password_rules.HELP)
     again = new_password("Password again")
 
     def clean(self) -> dict[str, Any]:
@@ -87,7 +85,7 @@ class PasswordForm(PasswordChangeForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
-        self.fields["new_password1"].help_text = PASSWORD_RULES
+        self.fields["new_password1"].help_text = password_rules.HELP
 
     def clean_old_password(self) -> str:
         name = self.user.get_username()
