@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
@@ -27,7 +25,7 @@ class SignInView(LoginView):
     """Django's view with our form, which counts attempts; remembers the browser."""
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        return device_cookie.remember(self.request, super().form_valid(form), cast(User, form.get_user()))
+        return device_cookie.remember(self.request, super().form_valid(form), form.get_user())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)

@@ -73,16 +73,16 @@ def test_wrong_keys_and_tokens_are_limited_by_address_and_right_ones_pass(client
     settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": "a long enough token"}
     elsewhere = Client(REMOTE_ADDR="192.0.2.9")
     wrong = {"Authorization": "Bearer tsk-wrong"}
-    for path, sent, status in (
-        ("/v1/models", {"headers": wrong}, 401),
-        ("/metrics", {"headers": wrong}, 401),
+    for path, headers, status in (
+        ("/v1/models", wrong, 401),
+        ("/metrics", wrong, 401),
         ("/setup/?token=wrong", {}, 403),
         ("/join/?token=1-wrong", {}, 403),
     ):
-        answers = [client.get(path, **sent) for _ in range(ADDRESS + 1)]
+        answers = [client.get(path, headers=headers) for _ in range(ADDRESS + 1)]
         assert [answer.status_code for answer in answers] == [status] * ADDRESS + [429], path
         assert int(answers[-1].headers["Retry-After"]) > 200
-        assert elsewhere.get(path, **sent).status_code == status
+        assert elsewhere.get(path, headers=headers).status_code == status
     right = {"Authorization": "Bearer a long enough token"}
     assert client.get("/metrics", headers=right).status_code == 200
     assert set(SecurityEvent.objects.values_list("kind", flat=True)) == {
