@@ -33,7 +33,8 @@ def query(source: DatabaseSource, text: str, plan: str = "") -> Table:
     with _open(source) as connection:
         _check_kind(connection, text, duckdb.StatementType.SELECT)
         duckdb_checks.check(connection, text, tables(source))
-        _check_kind(connection, asked := f"{plan} {text}", duckdb.StatementType[plan or "SELECT"])
+        asked = f"{plan} {text}"
+        _check_kind(connection, asked, duckdb.StatementType.EXPLAIN if plan else duckdb.StatementType.SELECT)
         answer = connection.execute(asked)
         names = [column[0] for column in answer.description or ()]
         return table(names, answer.fetchmany(ROWS + 1))
