@@ -102,7 +102,7 @@ def _completed(person: Hashable, messages: tuple[ShownMessage, ...]) -> tuple[Sh
 
 def stored(row: Message, text: str) -> SafeString | None:
     """Return the stored HTML of a message that shows this text, or None."""
-    kept = getattr(row, "formatted", None)
+    kept: FormattedMessage | None = getattr(row, "formatted", None)
     if kept is None or not constant_time_compare(kept.seal, _seal(text, kept.html)):
         return None
     return mark_safe(kept.html)

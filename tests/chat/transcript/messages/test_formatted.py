@@ -112,6 +112,7 @@ def test_a_page_without_workers_shows_the_plain_text(
 
 def test_an_unreadable_call_is_not_in_the_html(answer: Message, alice: User) -> None:
     Message.objects.filter(pk=answer.pk).update(content="before <tool_call>x</tool_call> after")
+    assert answer.turn is not None
     ToolRun.objects.create(
         turn=answer.turn, message=answer, call_id="1", name="", status="rejected", format="hermes",
         raw="<tool_call>x</tool_call>",
