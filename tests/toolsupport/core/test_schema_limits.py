@@ -162,7 +162,7 @@ def test_patterns_are_checked_up_to_a_number() -> None:
 
 
 def test_ordinary_patterns_are_checked() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "properties": {
             "pattern": {"type": "string", "pattern": "^[a-z]+$"},
             "path": {"pattern": r"^(?!.*\.\.)[a-z/.-]{1,500}$"},
