@@ -52,8 +52,8 @@ def examine() -> Iterator[Finding]:
     database = tables()
     yield database
     if database.ok:
-        for ask in Check = Callable[[], Iterator[Finding]]
-NEED_TABLES: tuple[Check, ...] = (administrator, audited, encryption, model_servers, simulator)
+        for ask in NEED_TABLES:
+            yield from ask()
 
 
 def data_directory() -> Finding:
@@ -222,13 +222,8 @@ def simulator() -> Iterator[Finding]:
 
 
 NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, stolen_passwords, metrics, layer)
-NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (
-    administrator,
-    audited,
-    encryption,
-    model_servers,
-    simulator,
-)
+Check = Callable[[], Iterator[Finding]]
+NEED_TABLES: tuple[Check, ...] = (administrator, audited, encryption, model_servers, simulator)
 
 
 async def _ask() -> list[Finding]:
