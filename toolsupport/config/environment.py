@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -44,6 +45,13 @@ def count(value: str) -> int:
     if number(value) < 1:
         raise ValueError("use a whole number of 1 or more")
     return number(value)
+
+
+def networks(value: str) -> list[IPv4Network | IPv6Network]:
+    try:
+        return [ip_network(word, strict=False) for word in words(value)]
+    except ValueError:
+        raise ValueError("use addresses or networks, as in 10.0.0.5,10.1.0.0/16") from None
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -128,6 +136,24 @@ VARIABLES = (
         "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
     ),
     EnvironmentVariable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", count, "Open chat pages of one person in one process."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_CONNECTIONS",
+        "4096",
+        count,
+        "Open connections of one process. Fewer if the limit of open files is lower.",
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_CONNECTIONS_PER_ADDRESS",
+        "200",
+        count,
+        "Open connections of one IPv4 address or IPv6 /64 network. Not for proxies.",
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_TRUSTED_PROXIES",
+        "",
+        networks,
+        "Addresses or networks of reverse proxies on other machines. Unset behind https: every address.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
