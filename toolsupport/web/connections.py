@@ -21,6 +21,7 @@ FILES_PER_CONNECTION = 2
 # No more connections than the default need more files than this.
 MOST_FILES = 2**16
 SECONDS_BETWEEN_LINES = 60.0
+MOST_LINES = 1000  # that are remembered
 
 
 class Phase(Enum):
@@ -135,9 +136,9 @@ class ConnectionTable:
     def make_room(self, one: Connection | None, where: str) -> bool:
         """Close this connection, if there is one; return False if not."""
         if one is None:
-            self.note(f"refused a connection: the most are open {where}")
+            self.note(f"refused a connection: the most are open {where}", logging.WARNING)
             return False
-        self.note(f"closed a connection that waited for {one.phase.value}: the most are open {where}")
+        self.note(f"closed a connection that waited for {one.phase.value}: the most are open {where}", logging.WARNING)
         one.expire(Phase.CLOSING)
         one.leave()
         return True
@@ -161,15 +162,15 @@ class ConnectionTable:
         for one in [one for one in self.open if one.deadline <= now]:
             one.expire(one.phase)
 
-    def note(self, line: str) -> None:
+    def note(self, line: str, level: int = logging.INFO) -> None:
         """Log a line that many connections may cause, once a minute."""
         now = self.clock()
         if now - self.lines.get(line, -inf) < SECONDS_BETWEEN_LINES:
             return
-        if len(self.lines) > 1000:
+        if len(self.lines) > MOST_LINES:
             self.lines.clear()
         self.lines[line] = now
-        log.warning("%s", line)
+        log.log(level, "%s", line)
 
 
 def slowest(connections: Iterable[Connection]) -> Connection | None:
