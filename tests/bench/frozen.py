@@ -15,4 +15,4 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
             gc.freeze()
         await send(message)
 
-    await asgi.application(scope, receive, sent)  # type: ignore[arg-type]  # messages of the lifespan are our own
+    await asgi.application(scope, receive, sent)

@@ -65,7 +65,6 @@ async def slow_reader(port: int) -> None:
     """Many requests at once, and no answer of them is read."""
     _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
     with closing(writer):
-        writer.write(HEAD.replace("POST", "GET").format(port=port).encode() * 0)
         one = f"GET /login/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
         writer.write(one * PIPELINED)
         while not writer.transport.is_closing():
@@ -89,10 +88,13 @@ async def again(kind: Counter[str], attack: object, port: int) -> None:
 
 
 async def attack(port: int) -> None:
-    """Run all attackers until this process is ended."""
+    """Run all attackers until this process is ended; print a line when they had time to connect."""
     closed: Counter[str] = Counter()
     kinds = {half: HALF, slow_body: BODIES, slow_reader: READERS, garbage: GARBAGE}
-    await asyncio.gather(*(again(closed, one, port) for one, times in kinds.items() for _ in range(times)))
+    attackers = [asyncio.create_task(again(closed, one, port)) for one, times in kinds.items() for _ in range(times)]
+    await asyncio.sleep(5)
+    print("connected", flush=True)
+    await asyncio.gather(*attackers)
 
 
 def serve(site: Site, files: int) -> subprocess.Popen[str]:
@@ -125,8 +127,6 @@ async def answer(site: Site, client: object, conversation: str, found: Found) ->
 
 
 async def ask(chat: Page) -> None:
-    await chat.send("model.select", model="sim-honest:latest")
-    await chat.until("notice", code="switched")
     await chat.send("message.send", text="Hello")
     await chat.until("turn.ended")
 
@@ -158,9 +158,10 @@ def run(seconds: float, files: int) -> tuple[Found, Found]:
         bob(site, alone)
         bob(site, alone)
         alone.memory, alone.files = held(process.pid)
-        attackers = subprocess.Popen([sys.executable, "-m", __spec__.name, "--attack", str(site.port)], cwd=ROOT)
+        command = [sys.executable, "-m", "tests.nightly.half_requests", "--attack", str(site.port)]
+        attackers = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         try:
-            time.sleep(5)  # until all of them are connected
+            assert attackers.stdout and attackers.stdout.readline() == "connected\n"
             end = time.monotonic() + seconds
             while time.monotonic() < end:
                 bob(site, beside)

@@ -180,7 +180,7 @@ def slowest(connections: Iterable[Connection]) -> Connection | None:
 def unmapped(host: str) -> IPv4Address | IPv6Address:
     """Return the address; an IPv4 address that is written as an IPv6 address is returned as itself."""
     address = ip_address(host)
-    return isinstance(address, IPv6Address) and address.ipv4_mapped or address
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
 def group_of(host: str) -> bytes:

@@ -1,10 +1,9 @@
-"""Makes the writer of a connection wait while its buffer is full, and the reader while its queue is full."""
+"""Makes the writer of a connection wait while its buffer is full."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 
 class FlowControl:
@@ -28,15 +27,3 @@ class FlowControl:
 
     async def wait(self) -> None:
         await self._open.wait()
-
-
-class InputQueue(asyncio.Queue[Any]):
-    """The messages that wait for the application; `taken` is called after each one that it takes."""
-
-    taken: Callable[[dict[str, Any]], None] | None = None
-
-    def _get(self) -> Any:
-        message = super()._get()
-        if self.taken is not None:
-            self.taken(message)
-        return message

@@ -16,14 +16,15 @@ from toolsupport.web.connections import Connection, Phase
 FREE_PIECES, PIECE_BYTES = 1000, 64
 TIMES_OUT = {Phase.HEAD: "the head of a request took too long", Phase.BODY: "the body of a request took too long"}
 TOO_SMALL = "the body of a request came in too many small pieces"
+Channel: Any = http.HTTPChannel  # Twisted gives it few types
 
 
 def unsent(transport: Any) -> int:
     """Return how many bytes wait until the client reads them."""
-    return len(transport.dataBuffer) - transport.offset + transport._tempDataLen
+    return int(len(transport.dataBuffer) - transport.offset + transport._tempDataLen)
 
 
-class BoundedChannel(http.HTTPChannel):
+class BoundedChannel(Channel):  # type: ignore[misc]
     """An HTTP connection. Requests that follow are not read before the answer to this one has been read."""
 
     maxHeaders = 200

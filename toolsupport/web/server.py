@@ -7,7 +7,6 @@ import logging
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 # Twisted's loop must be chosen before anything else imports Twisted.
@@ -21,7 +20,7 @@ from twisted.web import http
 from toolsupport.registry.people import sessions
 from toolsupport.web import server_errors
 from toolsupport.web.connections import ConnectionLimits, ConnectionTable
-from toolsupport.web.flow_control import FlowControl, InputQueue
+from toolsupport.web.flow_control import FlowControl
 from toolsupport.web.http_channel import FREE_PIECES, PIECE_BYTES, TOO_SMALL, BoundedChannel
 from toolsupport.web.socket_protocol import BoundedSocketFactory
 
@@ -45,7 +44,7 @@ TOO_LARGE = "The request is larger than this site takes."
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     """A request whose body is dropped beyond the limit, and whose streamed answer waits for its reader."""
 
-    # Twisted would parse forms in the event loop, for nobody: Django parses them.
+    # Twisted would parse forms in the event loop, and Django does it again.
     _parsePOSTFormSubmission = False
     flow: FlowControl | None = None
     room = BODY_LIMIT
@@ -172,17 +171,9 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
         self.table.sweep()
         reactor.callLater(min(SWEEP, self.table.limits.head / 4), self.sweep, reactor)
 
-    def create_application(self, protocol: Any, scope: dict[str, Any]) -> InputQueue | None:
-        """Start the application for one request or websocket; return the queue of its messages."""
-        details = self.connections.get(protocol)
-        if details is None:
-            return None
-        queue = InputQueue()
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         # Daphne takes the root path from a header that anybody can send.
-        scope = scope | {"root_path": self.root_path, "asgi": {"version": "3.0"}}
-        running = self.application(scope=scope, receive=queue.get, send=partial(self.handle_reply, protocol))
-        details["application_instance"] = asyncio.ensure_future(running)
-        return queue
+        return super().create_application(protocol, scope | {"root_path": self.root_path})
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a reply, then wait until there is room for the next one."""

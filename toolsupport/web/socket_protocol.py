@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 # Twisted's loop must be chosen before anything else imports Twisted.
@@ -12,7 +13,7 @@ from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
 from toolsupport.web import server_errors
 from toolsupport.web.connections import Connection, Phase
-from toolsupport.web.flow_control import FlowControl, InputQueue
+from toolsupport.web.flow_control import FlowControl
 from toolsupport.web.http_channel import unsent
 
 TEXT, BINARY = 1, 2  # the kinds of a frame
@@ -20,20 +21,17 @@ TEXT, BINARY = 1, 2  # the kinds of a frame
 MOST_WAITING, MESSAGE_COST = 512 * 1024, 1024
 
 
-def size(message: dict[str, Any]) -> int:
-    return MESSAGE_COST + len(message.get("text") or message.get("bytes") or "")
-
-
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped
     """A websocket. Its send limit is independent of its receive limit."""
 
     flow: FlowControl | None = None
     place: Connection
-    waiting = 0  # bytes for the application
+    waiting = 0  # bytes for the application, the sum of `sizes`
     unread = False  # the client does not read
     handshaking = False
 
     def connectionMade(self) -> None:
+        self.sizes: deque[int] = deque()
         self.place = self.transport.place
         self.place.expire = self.expire
         self.place.enter(Phase.ANSWER)
@@ -60,8 +58,18 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         else:
             super().dataReceived(data)
 
-    def applicationCreateWorked(self, application_queue: InputQueue) -> None:
-        application_queue.taken = self.taken
+    def applicationCreateWorked(self, application_queue: Any) -> None:
+        """Count what the application takes from its queue; `_get` is the method that subclasses of a queue replace."""
+        take = application_queue._get
+
+        def taken() -> dict[str, Any]:
+            message: dict[str, Any] = take()
+            if message["type"] == "websocket.receive":
+                self.waiting -= self.sizes.popleft()
+                self.read_or_wait()
+            return message
+
+        application_queue._get = taken
         super().applicationCreateWorked(application_queue)
 
     def onOpen(self) -> None:
@@ -79,14 +87,10 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         self.read_or_wait()
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
-        self.waiting += MESSAGE_COST + len(payload)
+        self.sizes.append(MESSAGE_COST + len(payload))
+        self.waiting += self.sizes[-1]
         super().onMessage(payload, isBinary)
         self.read_or_wait()
-
-    def taken(self, message: dict[str, Any]) -> None:
-        if message["type"] == "websocket.receive":
-            self.waiting -= size(message)
-            self.read_or_wait()
 
     def read_or_wait(self) -> None:
         if self.unread or self.waiting > MOST_WAITING:

@@ -10,19 +10,18 @@ import sys
 from collections import Counter
 from typing import Any
 
+# Twisted's loop must be chosen before anything else imports Twisted.
+from daphne import server as _  # noqa: F401  # isort: skip
+
 import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
-django.setup()
-
-from toolsupport.web.server import BoundedServer  # isort: skip
 from twisted.internet import reactor
 
-from toolsupport.web.connections import ConnectionLimits
+from toolsupport.web.connections import ConnectionLimits, ConnectionTable
 
 BIG = b"x" * 20 * 1024 * 1024
 MEDIUM = b"y" * 100 * 1024
 seen: Counter[str] = Counter()
+table: ConnectionTable
 opened = asyncio.Event()
 
 
@@ -43,7 +42,7 @@ async def http(scope: Any, receive: Any, send: Any) -> None:
         return
     if path == "/open":
         opened.set()
-    phases = Counter(one.phase.name for one in server.table.open)
+    phases = Counter(one.phase.name for one in table.open)
     state = json.dumps({"phases": phases, "seen": seen, "length": length}).encode()
     body = {"/big": BIG, "/medium": MEDIUM}.get(path, state)
     fields = [(b"content-length", str(len(body)).encode())]
@@ -65,7 +64,11 @@ async def websocket(scope: Any, receive: Any, send: Any) -> None:
 
 
 def main() -> None:
-    global server
+    global table
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
+    django.setup()
+    from toolsupport.web.server import BoundedServer  # needs the settings
+
     logging.getLogger().setLevel(logging.INFO)
     server = BoundedServer(
         application=application,
@@ -77,7 +80,9 @@ def main() -> None:
         verbosity=0,
         limits=ConnectionLimits(**json.loads(sys.argv[1]), proxies=()),
     )
-    reactor.callLater(0, lambda: print(server.ports[0].getHost().port, flush=True))
+    table = server.table
+    twisted: Any = reactor
+    twisted.callLater(0, lambda: print(server.ports[0].getHost().port, flush=True))
     server.run()
 
 
