@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from toolsupport.core import client_address
+from toolsupport.core.client_address import Network
 from toolsupport.services.doctor import Finding
 from toolsupport.web import connections
 from toolsupport.web.connections import LOOPBACK, ConnectionLimits
@@ -20,10 +22,10 @@ def limits() -> ConnectionLimits:
     )
 
 
-def proxies() -> tuple[connections.Network, ...] | None:
-    """Return the networks of the proxies. None: all addresses, as behind https only a proxy can be the client."""
-    named = settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]
-    return None if settings.BEHIND_HTTPS and not named else (*LOOPBACK, *named)
+def proxies() -> tuple[Network, ...]:
+    """Return the networks of the proxies: this machine and those declared; if none is, behind https private ones."""
+    declared = settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]
+    return client_address.PRIVATE if settings.BEHIND_HTTPS and not declared else (*LOOPBACK, *declared)
 
 
 def finding() -> Finding:
@@ -35,7 +37,4 @@ def finding() -> Finding:
         return Finding(
             "connections", None, f"{words}, fewer than usual. Raise the hard limit of open files (LimitNOFILE=)."
         )
-    if chosen.proxies is None:
-        remedy = "Name your proxy in TOOLSUPPORT_TRUSTED_PROXIES, and others are limited."
-        return Finding("connections", None, f"{words}; one address may take all of them. {remedy}")
     return Finding("connections", True, f"{words}, {chosen.per_address} of one address")

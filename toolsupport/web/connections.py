@@ -7,12 +7,14 @@ import resource
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_network
 from math import inf
+
+from toolsupport.core import client_address
+from toolsupport.core.client_address import Network
 
 log = logging.getLogger(__name__)
 
-Network = IPv4Network | IPv6Network
 LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 # Files that are not connections of clients: rows, logs, workers, connections to model servers and MCP servers.
 RESERVED_FILES = 256
@@ -47,7 +49,7 @@ class ConnectionLimits:
 
     total: int = 4096
     per_address: int = 200
-    proxies: Sequence[Network] | None = LOOPBACK  # the limit of an address does not apply to them; None: to no address
+    proxies: Sequence[Network] = LOOPBACK  # the limit of an address does not apply to them
     head: float = 10.0
     idle: float = 60.0
     body: float = 20.0  # besides its bytes
@@ -69,7 +71,7 @@ class ConnectionLimits:
 class Connection:
     """One accepted connection: its phase, and when that has to be over."""
 
-    def __init__(self, table: ConnectionTable, address: bytes) -> None:
+    def __init__(self, table: ConnectionTable, address: str) -> None:
         self.table, self.address = table, address
         self.expire: Callable[[Phase], None] = lambda phase: None
         self.bytes = 0
@@ -103,7 +105,7 @@ class ConnectionTable:
     def __init__(self, limits: ConnectionLimits, clock: Callable[[], float]) -> None:
         self.limits, self.clock = limits, clock
         self.open: set[Connection] = set()
-        self.addresses: dict[bytes, set[Connection]] = {}
+        self.addresses: dict[str, set[Connection]] = {}
         self.spare: dict[Connection, None] = {}  # in the order in which they began to wait
         self.lines: dict[str, float] = {}
 
@@ -112,7 +114,7 @@ class ConnectionTable:
 
         Return None if no other one can be closed without loss.
         """
-        address = group_of(host)
+        address = client_address.network(host)
         siblings = self.addresses.get(address, set())
         if len(siblings) >= self.limits.per_address and not self.passes_on(host):
             waiting = [one for one in siblings if one.phase in SPARE]
@@ -130,8 +132,8 @@ class ConnectionTable:
 
     def passes_on(self, host: str) -> bool:
         """Return True for a proxy, whose connections are those of many people."""
-        networks = self.limits.proxies
-        return networks is None or any(unmapped(host) in network for network in networks)
+        address = client_address.parsed(host)
+        return address is not None and any(address in network for network in self.limits.proxies)
 
     def make_room(self, one: Connection | None, where: str) -> bool:
         """Close this connection, if there is one; return False if not."""
@@ -175,18 +177,6 @@ class ConnectionTable:
 
 def slowest(connections: Iterable[Connection]) -> Connection | None:
     return min((one for one in connections if one.phase in SLOW), key=Connection.rate, default=None)
-
-
-def unmapped(host: str) -> IPv4Address | IPv6Address:
-    """Return the address; an IPv4 address that is written as an IPv6 address is returned as itself."""
-    address = ip_address(host)
-    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
-
-
-def group_of(host: str) -> bytes:
-    """Return what counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address."""
-    address = unmapped(host)
-    return address.packed[:8] if isinstance(address, IPv6Address) else address.packed
 
 
 def raise_file_limit() -> int:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from django.conf import settings
+from django.test import override_settings
+
 from tests.tables import every
 from toolsupport.config import environment
-from toolsupport.web import connections
+from toolsupport.web import connection_settings, connections
 from toolsupport.web.connections import ConnectionLimits, ConnectionTable, Phase
 
 
@@ -17,11 +20,41 @@ class Clock:
         return self.now
 
 
-def test_addresses_are_counted_by_the_network_a_client_has() -> None:
-    same = [("10.0.0.1", "::ffff:10.0.0.1"), ("2001:db8::1", "2001:db8::ffff:1"), ("fe80::1%eth0", "fe80::2%eth0")]
-    assert all(connections.group_of(one) == connections.group_of(other) for one, other in same)
-    other = [("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8:0:1::1"), ("127.0.0.1", "::1")]
-    assert all(connections.group_of(one) != connections.group_of(two) for one, two in other)
+@every(
+    "one, other, same",
+    [
+        ("10.0.0.1", "::ffff:10.0.0.1", True),
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+    ],
+)
+def test_addresses_are_counted_by_the_network_a_client_has(one: str, other: str, same: bool) -> None:
+    table = ConnectionTable(ConnectionLimits(per_address=1), Clock())
+    first = table.admit(one)
+    assert first
+    first.enter(Phase.ANSWER)
+    assert (table.admit(other) is None) == same
+
+
+@every(
+    "https, declared, host, passes",
+    [
+        (True, "", "10.0.0.5", True),
+        (True, "", "203.0.113.5", False),
+        (True, "10.1.0.0/16", "10.0.0.5", False),
+        (True, "203.0.113.5", "203.0.113.5", True),
+        (False, "", "10.0.0.5", False),
+        (False, "", "127.0.0.1", True),
+        (False, "203.0.113.5", "127.0.0.1", True),
+    ],
+)
+def test_proxies_are_those_whose_forwarded_addresses_count(https: bool, declared: str, host: str, passes: bool) -> None:
+    chosen = {**settings.ENV, "TOOLSUPPORT_TRUSTED_PROXIES": environment.networks(declared)}
+    with override_settings(BEHIND_HTTPS=https, ENV=chosen):
+        table = ConnectionTable(connection_settings.limits(), Clock())
+    assert table.passes_on(host) == passes
 
 
 @every(
