@@ -88,7 +88,7 @@ def test_a_run_that_ends_after_any_step_goes_on(secrets: None, tmp_path: Path, s
     for _ in range(min(steps, 7)):
         next(run)
     if steps < 8:
-        run.close()  # the process is killed: nothing after the last statement happens
+        del run  # the process is killed: nothing after the last statement happens
         assert "not finished" in _finding().words
         if steps < 7:
             with pytest.raises(CommandError, match="older key"):
