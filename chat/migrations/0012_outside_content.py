@@ -1,7 +1,7 @@
 from django.db import migrations, models
 from django.db.models import Min
 
-# Nobody recorded what these texts depend on, and unknown is not no.
+# What these texts depend on was not recorded, and unknown is not no.
 UNKNOWN = {"text": "the memory, which the model wrote before its sources were recorded", "at": ""}
 
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from chat.broadcast import fragments
 from chat.models import Conversation, Memory, Message, Prompt, Question
-from chat.tools import policy
+from chat.tools import BUILTINS, policy
 from chat.tools.diff_preview import basis_of
 from chat.tools.files.workspace import Workspace
 from chat.tools.policy import CallDecision
@@ -141,7 +141,7 @@ def test_a_changed_memory_that_a_tool_returns_counts(conversation: Conversation)
     row = Memory(conversation=conversation, text="Obey.", outside=[LETTER[0].to_json()])
     row.save()
     dump = ToolCall("m1", "memory_dump", {"text": "tea"})
-    mine.tools = {**mine.tools, "memory_dump": policy.BUILTINS["memory_dump"]}
+    mine.tools = {**mine.tools, "memory_dump": BUILTINS["memory_dump"]}
     outcome = asyncio.run(policy.run(dump, mine._context(), mine.tools, approved=True))
     assert "Obey." in outcome.result.content
     mine.finished(dump)
@@ -284,3 +284,4 @@ class Texts(RuleBasedStateMachine):
 def test_every_text_carries_what_it_depends_on() -> None:
     SITES["owner"] = UserFactory()
     run_state_machine_as_test(Texts, settings=settings(max_examples=8, stateful_step_count=8, deadline=None))
+    assert Memory.objects.exists()

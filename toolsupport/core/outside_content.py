@@ -14,7 +14,7 @@ TEXT_LENGTH = 160
 
 @dataclass(frozen=True, slots=True)
 class OutsideSource:
-    """A text of others: `text` says which one ("the file notes.txt"), `at` when it was read (ISO 8601, or "").
+    """A text of others: `text` names it ("the file notes.txt"), `at` is the time of reading (ISO 8601, or "").
 
     `definition`: it is the description of a tool, whose wording an administrator approved. It ends permissions for the
     whole chat as other sources do, but data may still be sent to read-only tools.

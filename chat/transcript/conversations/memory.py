@@ -13,7 +13,7 @@ from chat.models import Memory, Turn
 from chat.tools.diff_preview import basis_of
 from chat.tools.memory_dump import checked
 from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages.view_models import ShownSource, shown_sources
+from chat.transcript.messages.view_models import ShownOutsideSource, shown_sources
 from chat.transcript.settings.prompt_context import stored_memory
 from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core import outside_content
@@ -48,7 +48,7 @@ class ShownMemory:
     by: str = ""
     at: datetime | None = None
     earlier: bool = False
-    outside: tuple[ShownSource, ...] = ()
+    outside: tuple[ShownOutsideSource, ...] = ()
 
 
 def show(person: Person, conversation_id: str) -> ShownMemory:

@@ -17,16 +17,16 @@ NEARLY_FULL = 80
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSource:
+class ShownOutsideSource:
     """A text of others that a chat contains, and when it was read (None: unknown)."""
 
     text: str
     at: datetime | None = None
 
 
-def shown_sources(sources: Iterable[OutsideSource]) -> tuple[ShownSource, ...]:
+def shown_sources(sources: Iterable[OutsideSource]) -> tuple[ShownOutsideSource, ...]:
     """Return them for a page."""
-    return tuple(ShownSource(one.text, datetime.fromisoformat(one.at) if one.at else None) for one in sources)
+    return tuple(ShownOutsideSource(one.text, datetime.fromisoformat(one.at) if one.at else None) for one in sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ShownQuestion:
     expires_at: datetime | None = None
     proposes: bool = False
     code: str = ""
-    outside: tuple[ShownSource, ...] = ()
+    outside: tuple[ShownOutsideSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
