@@ -18,7 +18,7 @@ def mark(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0011_raw_exchanges'),
+        ('chat', '0012_formatted_messages'),
     ]
 
     operations = [
