@@ -101,7 +101,11 @@ KINDS = {"+": "added", "-": "removed", "@": "place"}
 def diff_lines(diff: str) -> list[tuple[str, str]]:
     """Return the lines of a unified diff, each with its kind: added, removed, place, head or same."""
     lines = diff.split("\n")
-    kinds = ["head" if line.startswith(("+++", "---")) else KINDS.get(line[:1], "same") for line in lines]
+    kinds = [KINDS.get(line[:1], "same") for line in lines]
+    # Only the first two lines are: a removed line may begin with dashes of its own.
+    kinds[:2] = [
+        "head" if line.startswith(("+++", "---")) else kind for kind, line in zip(kinds, lines[:2], strict=False)
+    ]
     return list(zip(kinds, lines, strict=True))
 
 
