@@ -61,7 +61,7 @@ def setup(request: HttpRequest) -> HttpResponse:
         return render(request, "toolsupport/setup.html", {}, status=403)
     if form.is_valid() and (user := _admin(form)):
         login(request, user)
-        return redirect("/")
+        return redirect("/start/")
     return render(request, "toolsupport/setup.html", {"form": form})
 
 
