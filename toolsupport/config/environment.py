@@ -7,10 +7,12 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from toolsupport.core.client_address import Network
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.team_switches import SWITCHES, Switch
 
@@ -46,6 +48,13 @@ def count(value: str) -> int:
     return number(value)
 
 
+def networks(value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(word) for word in words(value))
+    except ValueError:
+        raise ValueError("use addresses or networks like 192.0.2.7 or 10.0.0.0/8, separated by commas") from None
+
+
 def one_of(*choices: str) -> Callable[[str], str]:
     def parse(value: str) -> str:
         if value not in choices:
@@ -78,9 +87,25 @@ VARIABLES = (
         "TOOLSUPPORT_SECRET_KEY", "", text, "Signing key. Unset: generated once and stored in the data directory."
     ),
     EnvironmentVariable(
+        "TOOLSUPPORT_SECRET_KEY_FALLBACKS", "", words, "Former signing keys, which still count while they are replaced."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_ENCRYPTION_KEYS",
+        "",
+        words,
+        "Keys of stored secrets: the first one encrypts, each decrypts. Unset: `rotate_encryption_key` keeps them.",
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."
     ),
     EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_TRUSTED_PROXIES",
+        "",
+        networks,
+        "Addresses or networks of proxies: their X-Forwarded-For counts, and they may open more connections. "
+        "Unset: behind https those of this machine and of private networks.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_DEBUG", "0", switch, "Show Django's debug pages. Never on a machine that others reach."
     ),
@@ -110,6 +135,12 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
     ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_BREACHED_PASSWORDS",
+        "",
+        text,
+        "File of stolen passwords to refuse: sorted SHA-1 digests, one on a line (docs/safety.md).",
+    ),
     *(_variable_of(declared) for declared in SWITCHES),
     EnvironmentVariable(
         "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."
@@ -135,6 +166,18 @@ VARIABLES = (
     ),
     EnvironmentVariable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", count, "Open chat pages of one person in one process."),
     EnvironmentVariable(
+        "TOOLSUPPORT_CONNECTIONS",
+        "4096",
+        count,
+        "Open connections of one process. Fewer if the limit of open files is lower.",
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_CONNECTIONS_PER_ADDRESS",
+        "200",
+        count,
+        "Open connections of one IPv4 address or IPv6 /64 network. Not for proxies.",
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
     EnvironmentVariable(
@@ -150,7 +193,15 @@ VARIABLES = (
         "server/model that embeds texts for tool search. Unset: search by words only.",
     ),
     EnvironmentVariable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "Form of the log lines on standard error."),
-    EnvironmentVariable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: open to all."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: only administrators read it."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_METRICS_LOOPBACK",
+        "0",
+        switch,
+        "Let programs on this machine read /metrics without a token. Without effect behind a proxy with https.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."
     ),

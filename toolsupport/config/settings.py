@@ -13,6 +13,7 @@ ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
 
 SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
+SECRET_KEY_FALLBACKS = ENV["TOOLSUPPORT_SECRET_KEY_FALLBACKS"]
 DEBUG = ENV["TOOLSUPPORT_DEBUG"]
 ALLOWED_HOSTS = ENV["TOOLSUPPORT_ALLOWED_HOSTS"]
 ORIGINS: list[str] = ENV["TOOLSUPPORT_ORIGINS"] or ["http://127.0.0.1:8000", "http://localhost:8000"]
@@ -80,13 +81,9 @@ LOGOUT_REDIRECT_URL = "/login/"
 # How long the link of an invitation works.
 PASSWORD_RESET_TIMEOUT = 7 * 24 * 60 * 60
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},  # 8 characters
+    {"NAME": "toolsupport.registry.people.password_rules.GuessablePasswordValidator"},
 ]
 
 LANGUAGE_CODE = "en"
@@ -147,5 +144,6 @@ LOGGING = {
     },
 }
 redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
+redaction.add_secrets(*SECRET_KEY_FALLBACKS, *ENV["TOOLSUPPORT_ENCRYPTION_KEYS"])
 redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
 redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

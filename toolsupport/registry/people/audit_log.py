@@ -16,6 +16,7 @@ from toolsupport.models import Audit
 # What is written down, in words that follow a name.
 DEEDS = {
     "read_conversation": "read a conversation of somebody else",
+    "check_memory": "marked the memory of a chat as checked",
     "approve_tool": "approved a tool of another program",
     "trust_server": "set whether data sent to another program stays in the house",
     "add_server": "added a model server",
@@ -81,6 +82,23 @@ def of(subject: str) -> tuple[AuditEntry, ...]:
     """Everything that was done to that thing; the newest first."""
     rows = Audit.objects.filter(subject=subject).select_related("actor").order_by("-id")[:MOST]
     return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedAction:
+    """An action in the list of all."""
+
+    id: int
+    at: datetime
+    sentence: str
+    reason: str
+
+
+def newest(before: int | None = None) -> tuple[AuditedAction, ...]:
+    """Return a page of actions, the newest first; `before` is the id of the last one of the page before."""
+    rows = Audit.objects.select_related("actor").order_by("-id")
+    found = (rows.filter(pk__lt=before) if before else rows)[:MOST]
+    return tuple(AuditedAction(row.pk, row.at, f"{row.actor} {DEEDS[row.deed]}.", row.reason) for row in found)
 
 
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
