@@ -20,7 +20,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import database_upgrade
-from toolsupport.web import static_files
+from toolsupport.web import connection_settings, static_files
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -128,6 +128,7 @@ def make_server(application: Any, host: str, port: int) -> BoundedServer:
         websocket_timeout=-1,
         server_name="toolsupport",
         verbosity=0,
+        limits=connection_settings.limits(),
     )
 
 
