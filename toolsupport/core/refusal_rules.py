@@ -324,7 +324,8 @@ _TAKES_NO_TOOLS = (
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? THING",
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
-        r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b).{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
+        r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b)"
+        r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
         r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
     ),
