@@ -9,7 +9,18 @@ import pytest
 
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import hostile_frames, hostile_texts, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import (
+    hostile_frames,
+    hostile_texts,
+    kills,
+    poison,
+    quirks,
+    sandbox,
+    sockets,
+    sql_names,
+    stops,
+    two_tabs,
+)
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -88,3 +99,10 @@ def test_two_hundred_poisoned_results_lead_to_nothing() -> None:
 def test_the_worst_texts_of_every_entry_point() -> None:
     found = hostile_texts.run()
     assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50
+
+
+# T10: what PostgreSQL reads as a call is seen as one.
+@pytest.mark.nightly
+def test_no_spelling_hides_a_call() -> None:
+    ran, missed = sql_names.run(100_000)
+    assert ran > 1000 and missed == []
