@@ -9,7 +9,18 @@ import pytest
 
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import costly_texts, hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import (
+    costly_texts,
+    hostile_frames,
+    hostile_texts,
+    kills,
+    poison,
+    quirks,
+    sandbox,
+    sockets,
+    stops,
+    two_tabs,
+)
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -91,3 +102,10 @@ def test_costly_texts_hold_up_nobody_else() -> None:
     for one in found.values():
         assert one.reloaded != "plain at first", one.name
         assert max(one.pings) < max(0.25, 3 * max(quiet.pings)), one.name
+
+
+# S1: nothing that others wrote costs more than its budget.
+@pytest.mark.nightly
+def test_the_worst_texts_of_every_entry_point() -> None:
+    found = hostile_texts.run()
+    assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50
