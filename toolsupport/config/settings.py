@@ -13,6 +13,7 @@ ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
 
 SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
+SECRET_KEY_FALLBACKS = ENV["TOOLSUPPORT_SECRET_KEY_FALLBACKS"]
 DEBUG = ENV["TOOLSUPPORT_DEBUG"]
 ALLOWED_HOSTS = ENV["TOOLSUPPORT_ALLOWED_HOSTS"]
 ORIGINS: list[str] = ENV["TOOLSUPPORT_ORIGINS"] or ["http://127.0.0.1:8000", "http://localhost:8000"]
@@ -150,5 +151,6 @@ LOGGING = {
     },
 }
 redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
+redaction.add_secrets(*SECRET_KEY_FALLBACKS, *ENV["TOOLSUPPORT_ENCRYPTION_KEYS"])
 redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
 redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -62,7 +62,8 @@ def prepared(conversation: Conversation) -> ChatRequestContext:
     found, databases = conversation.settings.get("toolset") or (), sql_sources.names(conversation.owner_id)
     offered = available_tools.offer(found, prompt_parts.prompts, databases)
     made = request_context.for_profile(conversation.profile, offered, wanted, str(conversation.pk))
-    request_spec = replace(made.request_spec, system=prompt_parts.system(made.request_spec.system))
+    system = prompt_parts.system(made.request_spec.system)
+    request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
     if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
         request_spec = tool_translation.after_refusal(request_spec) or request_spec
     if context_of(request_spec) == "minimal_system":
