@@ -9,7 +9,18 @@ import pytest
 
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import hostile_frames, hostile_texts, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import (
+    half_requests,
+    hostile_frames,
+    hostile_texts,
+    kills,
+    poison,
+    quirks,
+    sandbox,
+    sockets,
+    stops,
+    two_tabs,
+)
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -60,6 +71,15 @@ def test_five_hundred_pages_of_one_person() -> None:
     found = sockets.run(500)
     assert found.received == {"hello": 50, "busy": 450}
     assert found.beside < 10
+
+
+# S7: whoever keeps connections open, Bob signs in, loads pages and gets answers.
+@pytest.mark.nightly
+def test_a_thousand_half_requests_do_not_deny_the_site() -> None:
+    alone, beside = half_requests.run(60, files=1024)
+    assert alone.failed == beside.failed == [] and beside.rounds >= 2
+    assert max(beside.worst.values()) < 10 + 2 * max(alone.worst.values())
+    assert beside.files < 1024 and beside.memory < alone.memory + 200
 
 
 # SAFETY 3.8: limits that are looked at may be exceeded for a moment, never for long, and nothing is left over.
