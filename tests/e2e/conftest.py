@@ -157,7 +157,7 @@ def page(open_browser: Callable[..., BrowserContext]) -> Page:
 
 
 def new_chat(page: Page, model: str = "sim-honest") -> Page:
-    """Open a new conversation with a model, both chosen by one request: the ways of the page have tests of their own."""
+    """Open a new conversation with a model without the ways of the page, which have tests of their own."""
     token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
     made = page.context.request.post("/chat/new/", headers={"X-CSRFToken": token}, max_redirects=0)
     page.goto(made.headers["location"])
