@@ -81,6 +81,7 @@ class Message(models.Model):
     calls = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
     attachments = models.JSONField(default=list, blank=True, help_text="Paths of images in the workspace.")
+    outside = models.JSONField(default=list, blank=True, help_text="The outside content that an answer depends on.")
     finished = models.BooleanField(default=True)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="messages")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -91,6 +92,17 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} {self.pk}"
+
+
+class FormattedMessage(models.Model):
+    """The HTML of a finished answer, made once; shown only with a seal of this site (`messages.formatted`)."""
+
+    message = models.OneToOneField(Message, primary_key=True, on_delete=models.CASCADE, related_name="formatted")
+    html = models.TextField()
+    seal = models.CharField(max_length=64, help_text="Binds the HTML to its text and to the code that formatted it.")
+
+    def __str__(self) -> str:
+        return f"HTML of message {self.message_id}"
 
 
 class ToolRun(models.Model):
@@ -176,6 +188,7 @@ class Question(models.Model):
     preview = models.TextField(blank=True, default="", help_text="What would change, as a unified diff.")
     binds = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what is allowed.")
     basis = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what the preview replaces.")
+    outside = models.JSONField(default=list, blank=True, help_text="The outside content in the chat that asks.")
     answer = models.CharField(max_length=30, blank=True, default="")
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -260,6 +273,7 @@ class Memory(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     written_at = models.DateTimeField(auto_now_add=True)
+    outside = models.JSONField(default=list, blank=True, help_text="The outside content that it depends on.")
 
     class Meta:
         ordering = ["id"]

@@ -17,11 +17,15 @@ from chat.pages import (
     prompts,
     questions,
     sharing,
+    start,
     tools,
 )
 
 urlpatterns = [
     path("", chat.home, name="chat"),
+    path("start/", start.shown, name="start"),
+    path("start/test/", start.test, name="start-test"),
+    path("start/ask/", start.ask, name="start-ask"),
     path("chat/new/", chat.new, name="chat-new"),
     path("chat/<uuid:conversation_id>/", chat.conversation, name="conversation"),
     path("chat/<uuid:conversation_id>/messages/", chat.messages, name="conversation-messages"),
@@ -78,6 +82,7 @@ urlpatterns = [
     path("tools/mcp/tools/<int:mcp_tool_id>/switch/", mcp.switch_tool, name="mcp-tool-switch"),
     path("chat/<uuid:conversation_id>/memory/", memory.memory, name="conversation-memory"),
     path("chat/<uuid:conversation_id>/memory/write/", memory.write, name="conversation-memory-write"),
+    path("chat/<uuid:conversation_id>/memory/check/", memory.check, name="conversation-memory-check"),
     path("chat/<uuid:conversation_id>/memory/back/", memory.put_back, name="conversation-memory-back"),
     path("tools/prompts/", prompts.listed, name="prompts"),
     path("tools/prompts/versions/", prompts.versions, name="prompt-versions"),

@@ -10,6 +10,7 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.stores import MemoryStore, PromptStore
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 LEVELS = {
@@ -70,14 +71,14 @@ class PausedCallResult:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The question to a person before a call runs, and the change (a unified diff or "").
+    """The question to a person before a call runs, and the `change` of a text, of which a diff is shown.
 
-    `code` is all the code that would run, if the call is code. `basis` is the digest of the text that the diff was made
-    against, "" if that does not matter.
+    `code` is all the code that would run, if the call is code. `basis` is the digest of the text that would be changed,
+    "" if that does not matter.
     """
 
     question: str
-    diff: str = ""
+    change: TextChange | None = None
     basis: str = ""
     code: str = ""
 
@@ -90,8 +91,9 @@ class Tool:
     `target` ("Read", "config.json"). `run` raises ToolError or NotFound with a message for the model. `resume`
     continues after a Pause. `preview` blocks on the disk. `needs` returns why the tool cannot work here, "" if it can.
     `taints`: its results are outside content, after which changes need approval each time. `sends`: its arguments leave
-    the site, so with outside content each call needs approval, whatever the level. `where` is the argument that names
-    what is replaced, for a tool whose previews have a basis. `retold`: after it the next request has other tools, or
+    the site, so with outside content each call needs approval, whatever the level; the same if it `steers`: it changes
+    the system text of later answers, on other branches too. `where` is the argument that names what is replaced, for a
+    tool whose previews have a basis. `retold`: after it the next request has other tools, or
     another system text.
     """
 
@@ -104,6 +106,7 @@ class Tool:
     preview: Callable[[ToolContext, JSON], Preview] | None = None
     taints: bool = False
     sends: bool = False
+    steers: bool = False
     needs: Callable[[], str] | None = None
     resume: Callable[[ToolContext, bytes, PausedCallResult], Awaitable[ToolResult | Pause]] | None = None
     retold: bool = False

@@ -9,14 +9,16 @@ from typing import Protocol, TypeVar
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.tools import BUILTINS
-from chat.transcript.messages import attachments, markdown
+from chat.transcript.messages import attachments, formatted
 from chat.transcript.messages.view_models import (
     ShownCall,
     ShownImages,
     ShownMessage,
     ShownQuestion,
     ShownUsage,
+    shown_sources,
 )
+from toolsupport.core import outside_content
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import Role
@@ -52,7 +54,7 @@ def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
 
 def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
     """Return the shown branch with its tool cards: three queries for any length."""
-    rows = list(conversation.messages.select_related("turn__profile").order_by("id"))
+    rows = list(conversation.messages.select_related("turn__profile", "formatted").order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
         runs[run.message_id].append(run)
@@ -75,13 +77,15 @@ def message(
     turn = row.turn if is_answer else None
     over = turn if turn is not None and last and turn.status not in OPEN else None
     runs = list(runs)
-    text = _without_unreadable(row.content, runs) if is_answer else row.content
+    text = readable(row.content, unreadable_calls(runs)) if is_answer else row.content
+    html = formatted.stored(row, text) if row.finished and is_answer and text else ""
     return ShownMessage(
         id=row.pk,
         parent=row.parent_id,
         role=row.role,
         text=text,
-        html=markdown.render(text) if row.finished and is_answer else "",
+        html=formatted.plain_form(text) if html is None else html,
+        formatted=html is not None,
         thinking=row.thinking,
         thinking_ms=row.thinking_ms,
         finished=row.finished,
@@ -101,11 +105,14 @@ def message(
     )
 
 
-def _without_unreadable(text: str, runs: Iterable[ToolRun]) -> str:
+def unreadable_calls(runs: Iterable[ToolRun]) -> list[str]:
+    return [run.raw for run in runs if run.status == CallStatus.REJECTED and run.raw and run.format in FORMATS]
+
+
+def readable(text: str, unreadable: Iterable[str]) -> str:
     """Return an answer's text without unreadable calls: their cards show the model's text."""
-    for run in runs:
-        if run.status == CallStatus.REJECTED and run.raw and run.format in FORMATS:
-            text = text.replace(run.raw, "", 1)
+    for raw in unreadable:
+        text = text.replace(raw, "", 1)
     return text if text.strip() else ""
 
 
@@ -187,7 +194,8 @@ def question(row: Question) -> ShownQuestion:
     proposes = row.kind == "runtime_learning" and learning.proposes(row.conversation.owner_id)
     is_code = row.tool_run is not None and row.tool_run.level == "A3"
     diff, code = ("", row.preview) if is_code else (row.preview, "")
-    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code)
+    outside = shown_sources(outside_content.read(row.outside))
+    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from chat.statuses import UNFINISHED, CallStatus
 from toolsupport.core import format_choice
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.registry.models.picker_rows import ShownModel
 
 # Percent of the context above which the page warns that little is left.
@@ -16,10 +17,23 @@ NEARLY_FULL = 80
 
 
 @dataclass(frozen=True, slots=True)
+class ShownOutsideSource:
+    """A text of others that a chat contains, and when it was read (None: unknown)."""
+
+    text: str
+    at: datetime | None = None
+
+
+def shown_sources(sources: Iterable[OutsideSource]) -> tuple[ShownOutsideSource, ...]:
+    """Return them for a page."""
+    return tuple(ShownOutsideSource(one.text, datetime.fromisoformat(one.at) if one.at else None) for one in sources)
+
+
+@dataclass(frozen=True, slots=True)
 class ShownQuestion:
     """An open question. `options` are the valid answers; `diff` is the change, or `code` the code to run.
 
-    `proposes`: this person's answer is only a proposal.
+    `proposes`: this person's answer is only a proposal. `outside` is the outside content in the chat that asks.
     """
 
     id: int
@@ -30,6 +44,7 @@ class ShownQuestion:
     expires_at: datetime | None = None
     proposes: bool = False
     code: str = ""
+    outside: tuple[ShownOutsideSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +140,8 @@ class ShownImages:
 class ShownMessage:
     """One bubble. `html` is the finished markdown; an unfinished one shows only `text`.
 
+    `formatted` is False if `html` is only the plain form, because nothing was stored that can be used.
+
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`. `siblings` are
     the ids of the alternatives at its place. `usage` is set when its turn is over; `ended` is the reason of an
     unsuccessful end: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a
@@ -136,6 +153,7 @@ class ShownMessage:
     role: str
     text: str
     html: str = ""
+    formatted: bool = True
     thinking: str = ""
     thinking_ms: int | None = None
     finished: bool = True
@@ -185,3 +203,13 @@ class ShownConversation:
     def formats(self) -> tuple[tuple[str, str], ...]:
         """The call formats that may be preferred, with their labels."""
         return tuple((name, format_choice.label(name)) for name in format_choice.names())
+
+
+@dataclass(frozen=True, slots=True)
+class SharedConversation:
+    """The contents of a conversation for a reader it is shared with."""
+
+    id: str
+    title: str
+    owner: str
+    messages: tuple[ShownMessage, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.db import InterfaceError, OperationalError
@@ -25,11 +26,13 @@ from chat.transcript.announcements import (
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import leaf_of
-from chat.transcript.messages import notices, present, raw_exchanges
+from chat.transcript.messages import formatted, notices, present, raw_exchanges
 from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
+from toolsupport.core import outside_content
 from toolsupport.core.errors import Lost
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import Role, ToolCall, ToolResult
 from toolsupport.registry.knowledge import proven_calls
 
@@ -63,13 +66,14 @@ def automatic(call: ToolCall, level: str) -> RequestedCall:
 
 @dataclass(frozen=True, slots=True)
 class FinishedReply:
-    """A complete assistant message with the raw `exchanges` behind it."""
+    """A complete assistant message with the raw `exchanges` behind it; `html` is None if it was not formatted yet."""
 
     text: str
     thinking: str
     thinking_ms: int | None
     calls: tuple[RequestedCall, ...] = ()
     exchanges: PreparedExchanges = ()
+    html: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +94,16 @@ class CallRejection:
 
 
 @fenced
-def start_reply(turn: Turn) -> Announcement[StartedMessage]:
-    """Add an empty assistant message at the end of the branch."""
+def start_reply(turn: Turn, outside: Iterable[OutsideSource] = ()) -> Announcement[StartedMessage]:
+    """Add an empty assistant message at the end of the branch; its text will depend on this outside content."""
     leaf = leaf_of(turn.conversation_id)
     row = Message.objects.create(
-        conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
+        conversation=turn.conversation,
+        parent_id=leaf,
+        role=Role.ASSISTANT,
+        finished=False,
+        turn=turn,
+        outside=outside_content.stored(outside),
     )
     Conversation.objects.filter(pk=turn.conversation_id).update(leaf=row)
     return announce(turn.conversation_id, StartedMessage(present.message(row)))
@@ -111,7 +120,9 @@ def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcem
     for asked in reply.calls:
         _pending(row, asked)
     raw_exchanges.keep(turn, row.pk, reply.exchanges)
-    shown = present.message(row, row.tool_runs.order_by("id"), siblings=branches.siblings(row))
+    runs = list(row.tool_runs.order_by("id"))
+    formatted.keep(row, present.readable(row.content, present.unreadable_calls(runs)), reply.html)
+    shown = present.message(row, runs, siblings=branches.siblings(row))
     return announce(turn.conversation_id, FinishedMessage(shown))
 
 
