@@ -7,8 +7,20 @@ import os
 
 import pytest
 
+from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import (
+    half_requests,
+    hostile_frames,
+    hostile_texts,
+    kills,
+    poison,
+    quirks,
+    sandbox,
+    sockets,
+    stops,
+    two_tabs,
+)
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -61,11 +73,23 @@ def test_five_hundred_pages_of_one_person() -> None:
     assert found.beside < 10
 
 
+# S7: whoever keeps connections open, Bob signs in, loads pages and gets answers.
+@pytest.mark.nightly
+def test_a_thousand_half_requests_do_not_deny_the_site() -> None:
+    alone, beside = half_requests.run(60, files=1024)
+    assert alone.failed == beside.failed == [] and beside.rounds >= 2
+    assert max(beside.worst.values()) < 10 + 2 * max(alone.worst.values())
+    assert beside.files < 1024 and beside.memory < alone.memory + 200
+
+
 # SAFETY 3.8: limits that are looked at may be exceeded for a moment, never for long, and nothing is left over.
 @pytest.mark.nightly
 def test_attacks_on_the_sandbox_end_and_leave_nothing() -> None:
+    shared, kernel = sandbox.shared_objects(), usage.kernel_memory()
     found = sandbox.run(20)
-    assert not [one for one in found if one.left]
+    assert not [one for one in found if one.left] and sandbox.shared_objects() == shared
+    assert usage.kernel_memory() - kernel < LIMITS.kernel
+    assert max(one.kernel for one in found) < 4 * LIMITS.kernel
     assert max(one.seconds for one in found) < sandbox.SECONDS + 6
     assert max(one.memory for one in found) < 2 * LIMITS.memory
     assert max(sandbox.stop(200)) < 2
@@ -77,3 +101,10 @@ def test_two_hundred_poisoned_results_lead_to_nothing() -> None:
     found = poison.run(200)
     assert found.acted == [] and found.results.total() == 200
     assert found.asked > 350, "the model did not do what it was told to"
+
+
+# S1: nothing that others wrote costs more than its budget.
+@pytest.mark.nightly
+def test_the_worst_texts_of_every_entry_point() -> None:
+    found = hostile_texts.run()
+    assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50

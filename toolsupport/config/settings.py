@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from urllib.parse import urlsplit
 
 from toolsupport.config import environment
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
+
+# Whatever a process of the site makes (database, its copies and journals, files of chats) is for its user alone.
+os.umask(0o077)
 
 BASE_DIR = environment.BASE_DIR
 ENV = environment.read()
@@ -133,7 +137,14 @@ LOGGING = {
         "text": {"()": "toolsupport.config.logs.TextFormatter"},
         "json": {"()": "toolsupport.config.logs.JsonFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV["TOOLSUPPORT_LOG"]}},
+    "filters": {"client_faults": {"()": "toolsupport.config.logs.ClientFaults"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": ENV["TOOLSUPPORT_LOG"],
+            "filters": ["client_faults"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "toolsupport": {"level": "INFO"},

@@ -63,7 +63,22 @@ def data_directory() -> Finding:
     open_to_others = path.stat().st_mode & 0o077
     if open_to_others:
         return Finding("data directory", None, f"Others can look into {path}. Close it: chmod 700 {path}")
+    readable = _readable_by_others(path)
+    if readable:
+        words = f"Others have rights on {readable[0]} ({len(readable)} such files). Close them: chmod -R go-rwx {path}"
+        return Finding("data directory", None, words)
     return Finding("data directory", True, str(path))
+
+
+def _readable_by_others(data: Path) -> list[str]:
+    """Return files on which others have rights, except the public static files and the files of chats."""
+    found = []
+    for folder, folders, files in os.walk(data):
+        folders[:] = [name for name in folders if Path(folder, name) not in (data / "static", data / "workspaces")]
+        for path in (Path(folder, name) for name in files):
+            if not path.is_symlink() and path.exists() and path.stat().st_mode & 0o077:
+                found.append(str(path))
+    return sorted(found)
 
 
 def tables() -> Finding:

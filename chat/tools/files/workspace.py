@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from toolsupport.core.errors import NotFound, ToolError
 
 MIB = 1024 * 1024
 ENTRIES = 10_000
+LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+PATIENCE, PAUSE = 20.0, 0.02  # seconds that a writer waits for another one, and between two tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +142,12 @@ class Workspace:
 
     @contextmanager
     def _alone(self) -> Iterator[int]:
-        """Open the top directory with an exclusive lock on writing, across processes; readers never wait."""
-        with self._directory() as root:
-            fcntl.flock(root, fcntl.LOCK_EX)
+        """Open the top directory with an exclusive lock on writing, across processes; readers never wait.
+
+        The lock is on a file beside the directory, where no command of the conversation can hold it.
+        """
+        with self._directory() as root, os.fdopen(os.open(lock_file(self.root), LOCK, 0o600)) as lock:
+            _wait_for(lock.fileno())
             yield root
 
     @contextmanager
@@ -156,6 +162,23 @@ class Workspace:
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=root)
+
+
+def lock_file(root: Path) -> Path:
+    """Return the lock of a workspace."""
+    return root.with_name(f".{root.name}.lock")
+
+
+def _wait_for(lock: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise ToolError("Nothing was written: another write to these files has not ended. Try again.") from None
+            time.sleep(PAUSE)
 
 
 def _levels(recursive: bool) -> int:

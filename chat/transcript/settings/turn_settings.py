@@ -14,7 +14,7 @@ from django.conf import settings
 
 from chat.models import Conversation
 from chat.tools.files import text_decoding
-from chat.tools.files.workspace import Workspace
+from chat.tools.files.workspace import Workspace, lock_file
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context
 from chat.transcript.settings.prompt_context import PromptContext
@@ -107,7 +107,10 @@ def workspace(conversation: str) -> Workspace:
 
 def remove_workspace(conversation: str) -> None:
     """Delete the files of a deleted conversation; undeletable ones stay, unreachable."""
-    shutil.rmtree(Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation)), ignore_errors=True)
+    root = Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation))
+    shutil.rmtree(root, ignore_errors=True)
+    with suppress(OSError):
+        lock_file(root).unlink(missing_ok=True)
 
 
 def quota() -> int:
