@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -66,7 +67,7 @@ def paints_outside(page: Page, text: str) -> bool:
     node = page.locator(text).last
     node.scroll_into_view_if_needed()
     x, y, width, height = node.evaluate(BOX)
-    parts = [
+    parts: list[Any] = [
         {"x": x, "y": max(0, y - REACH), "width": width, "height": max(1, min(REACH, y) - ROOM)},
         {"x": x, "y": y + height + ROOM, "width": width, "height": REACH - ROOM},
     ]
@@ -90,25 +91,25 @@ def test_marks_stay_in_their_text(chat: Page) -> None:
         "details.call summary",
     )
     found = [text for text in texts if paints_outside(chat, text)]
-    chat.get_by_role("button", name="Files and memory").click()
-    expect(chat.locator("#panel")).to_contain_text("H")
-    found += [text for text in ("#panel li a",) if chat.locator(text).count() and paints_outside(chat, text)]
     assert found == []
+    # Without the rule the same texts paint over their neighbours.
+    chat.evaluate("document.querySelectorAll('*').forEach(node => { node.style.overflow = 'visible'; })")
+    assert len([text for text in texts if paints_outside(chat, text)]) >= 3
 
 
 def test_ordinary_marks_and_focus_rings_are_whole(chat: Page) -> None:
     paragraph = chat.locator(".prose p").filter(has_text="ที่นี่").last
     box = paragraph.bounding_box()
     assert box
-    part = {"x": box["x"], "y": box["y"] - 12, "width": box["width"], "height": box["height"] + 24}
+    part: Any = {"x": box["x"], "y": box["y"] - 12, "width": box["width"], "height": box["height"] + 24}
     clipped = chat.screenshot(clip=part, animations="disabled", caret="hide")
     paragraph.evaluate("node => { node.style.overflow = 'visible'; }")
     assert chat.screenshot(clip=part, animations="disabled", caret="hide") == clipped
-    # The ring of a link is 4 pixels wide and far; boxes leave more than that.
+    # The ring of a link ends 4 pixels outside of it; boxes leave more than that.
     margins = chat.evaluate(
         "[...document.querySelectorAll('p, h1, li, summary')].map(n => getComputedStyle(n).overflowClipMargin)"
     )
-    assert {one for one in margins if one != "0px"} == {"5.6px"}
+    assert all(float(one.removesuffix("px")) > 4 for one in margins if one != "0px") and "0px" not in margins[:1]
 
 
 def test_a_turned_text_turns_nothing_else(chat: Page) -> None:
