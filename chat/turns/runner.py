@@ -32,6 +32,7 @@ from chat.turns.batch_writer import BatchWriter
 from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
+from toolsupport import cancellable_threads
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy, Lost
 from toolsupport.registry.people.permissions import Action
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 SWEEP = LOOK = 1.0
+WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
 MISTAKE = "The server made a mistake; it is in its log."
 NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
 # Why an answer is ended from outside → the reason and the words that are shown.
@@ -74,6 +76,7 @@ class TurnRunner:
     def start(self) -> None:
         """Start the heartbeat; needs the running event loop."""
         metrics.SOCKETS.set_function(self.listeners.count)
+        metrics.THREADS.set_function(cancellable_threads.count)
         metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
         beat = self.heartbeat
@@ -96,11 +99,12 @@ class TurnRunner:
         for turn_id in list(self._tasks):
             self.cancel(turn_id, "interrupted")
         if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=5)
+            await asyncio.wait(self._tasks.values(), timeout=WRITING_ENDS)
 
     async def stop(self) -> None:
         """Stop everything this process owns at once."""
-        await self.drain(0)
+        if self.accepting:
+            await self.drain(0)
         if self.peers is not None:
             await self.peers.relay.close()
         await self.supervisor.stop()
@@ -298,11 +302,16 @@ def current() -> TurnRunner:
     return _runner
 
 
-async def shut_down(seconds: float) -> None:
-    """Drain, then drop this process's runner (a later start creates a new one)."""
-    global _runner
+async def drain(seconds: float) -> None:
+    """Let the turns of this process finish, if it has a runner."""
     if _runner is not None:
         await _runner.drain(seconds)
+
+
+async def shut_down() -> None:
+    """Stop this process's runner and drop it (a later start creates a new one)."""
+    global _runner
+    if _runner is not None:
         with suppress(asyncio.CancelledError):
             await _runner.stop()
         _runner = None

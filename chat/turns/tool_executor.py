@@ -32,6 +32,7 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import tool_discovery
 from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
+from toolsupport import cancellable_threads
 from toolsupport.core import tool_translation
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.refusal_phrases import claims_no_file_access
@@ -187,7 +188,7 @@ class ToolExecutor:
         call, served = needed.call, self.runs_as(needed.call)
         tool = self.tools.get(served.name)
         try:
-            preview = await asyncio.to_thread(previewed, tool, served, self.context)
+            preview = await cancellable_threads.run(previewed, tool, served, self.context)
         except (ToolError, NotFound) as error:
             self.decisions[call.id] = questions.ApprovalDecision(False, str(error))
             return None

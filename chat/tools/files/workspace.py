@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,10 +17,13 @@ from typing import BinaryIO
 from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, is_valid_name, parts, shown
 from chat.tools.files.safe_open import NEW_FILE, DirectoryEntry, directory, in_words, look, regular_file, walk
 from chat.tools.files.text_decoding import size_in_words
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError
 
 MIB = 1024 * 1024
 ENTRIES = 10_000
+# Seconds that a writer waits for another one, and between two attempts.
+LOCK_SECONDS, LOCK_POLL = 20.0, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ class Workspace:
     def _alone(self) -> Iterator[int]:
         """Open the top directory with an exclusive lock on writing, across processes; readers never wait."""
         with self._directory() as root:
-            fcntl.flock(root, fcntl.LOCK_EX)
+            _lock(root)
             yield root
 
     @contextmanager
@@ -158,6 +162,18 @@ class Workspace:
                 os.unlink(name, dir_fd=root)
 
 
+def _lock(root: int) -> None:
+    """Take the lock on writing. Raises ToolError if another process keeps it, and ends with the call that waits."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            return fcntl.flock(root, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise ToolError("Other changes of these files take too long. Try again later.") from None
+            cancellable_threads.pause(LOCK_POLL)
+
+
 def _levels(recursive: bool) -> int:
     return DEPTH + 1 if recursive else 1
 
@@ -172,6 +188,7 @@ def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:
     free = size_in_words(max(0, space))
     with os.fdopen(os.open(name, NEW_FILE, 0o600, dir_fd=root), "wb") as file:
         for chunk in chunks:
+            cancellable_threads.check()
             space -= len(chunk)
             if space < 0:
                 raise ToolError(f"There is not enough room: only {free} are free in this workspace.")

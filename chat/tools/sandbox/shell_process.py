@@ -18,6 +18,7 @@ from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import ENTRIES, Workspace
 from chat.tools.sandbox import bwrap, file_ownership, seccomp, usage
 from chat.tools.sandbox.bwrap import SandboxLimits
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import ToolError
 
 LIMITS = SandboxLimits()
@@ -73,7 +74,7 @@ class CommandMonitor:
             return f"it took longer than {self.limits.seconds:g} seconds"
         if time.monotonic() - self.looked < LOOK:
             return ""
-        why = await asyncio.to_thread(self._look, process)
+        why = await cancellable_threads.run(self._look, process)
         self.looked = time.monotonic()
         return why
 
@@ -110,8 +111,8 @@ async def run(
     """
     if len(command.encode()) > LONGEST_COMMAND or "\0" in command:
         raise ToolError(f"The command is too long, or no text: {size_in_words(LONGEST_COMMAND)} at most.")
-    await asyncio.to_thread(_prepare, workspace, limits)
     try:
+        await cancellable_threads.run_to_end(_prepare, workspace, limits)
         process = await _started(workspace, command, limits)
         collected = OutputBuffer(limits.output)
         try:
@@ -119,7 +120,7 @@ async def run(
         finally:
             code = await _finish(process)
     finally:
-        await asyncio.to_thread(file_ownership.take_back, workspace.root)
+        await cancellable_threads.run_to_end(file_ownership.take_back, workspace.root)
     output = "".join(collected.pieces)
     return CommandResult(output, None if why else code, why, cut=collected.size > limits.output)
 
