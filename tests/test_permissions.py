@@ -135,10 +135,10 @@ def wrong_answers(address: Address, who: str) -> Iterator[str]:
         person, client = visitor(who)
         url = reverse(address.name, args=[getattr(kind, owner)(person) for kind in kinds])
         answered = {verb: getattr(client, verb)(url, QUERIES.get(address.name, {})) for verb in VERBS}
-        heard = {verb: answer for verb, answer in answered.items() if answer.status_code != 405}
-        if not heard:
+        received = {verb: answer for verb, answer in answered.items() if answer.status_code != 405}
+        if not received:
             yield f"{url} answers to no verb"
-        for verb, answer in heard.items():
+        for verb, answer in received.items():
             put_away(answer)
             wanted = expected(who, address.permission, owner, kinds)
             if outcome(answer) != wanted and not (address.permission == PUBLIC and answer.status_code < 500):

@@ -16,6 +16,7 @@ KNOWN = {
     "chat.websocket.idempotency._obeyed": "keyed by person and client_id",
     "chat.turns.runner._runner": "the runner of this process; its turns are kept by their ids",
     "chat.tools.sandbox.python_interpreter._ended": "when a program stepped last, for the exit of this process",
+    "toolsupport.work_pool.cpu_budget._ends": "the budgets of the one piece of work that a worker process does",
     "toolsupport.core.tokenize._GROUPS": "filled while the module is imported, and never after that",
     "toolsupport.services.doctor._migrated": "the migrations that this code has: the same for everybody",
     "toolsupport.services.embeddings._failed": "keyed by the address that did not answer",

@@ -80,7 +80,7 @@ class ServerAdmin(UndeletableAdmin):
     list_display = ("name", "kind", "base_url", "enabled", "reachable", "last_seen_at")
     list_filter = ("kind", "enabled", "reachable")
     fields = (
-        *("name", "kind", "base_url", "enabled", "origin", "version", "reachable"),
+        *("name", "kind", "base_url", "inside", "enabled", "origin", "version", "reachable"),
         *("last_seen_at", "checked_at", "down_since", "last_error", "created_at"),
     )
     readonly_fields = tuple(name for name in fields if name != "enabled")
@@ -137,18 +137,18 @@ class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = "__all__"
 
     def clean(self) -> dict[str, Any]:
-        said: dict[str, Any] = super().clean() or {}
+        cleaned: dict[str, Any] = super().clean() or {}
         for name in ("patterns", "excepted", "refuses"):
-            if not is_names(said.get(name, [])):
+            if not is_names(cleaned.get(name, [])):
                 self.add_error(name, 'Write a list of names, as in ["my-model"].')
-        if why := name_checks.problem(said.get("name", "-")):
+        if why := name_checks.problem(cleaned.get("name", "-")):
             self.add_error("name", f"Choose another name: this one {why}.")
-        if not said.get("patterns"):
+        if not cleaned.get("patterns"):
             self.add_error("patterns", "Name at least one.")
         for name, known in VOCABULARY.items():
-            if said.get(name) and said[name] not in known:
+            if cleaned.get(name) and cleaned[name] not in known:
                 self.add_error(name, f"Leave it empty, or write one of: {', '.join(sorted(known))}.")
-        return said
+        return cleaned
 
 
 @admin.register(Family)

@@ -50,7 +50,7 @@ SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 async def ask(
     endpoint: Endpoint,
-    brief: RequestSpec,
+    request_spec: RequestSpec,
     messages: Sequence[ChatMessage],
     recorder: ExchangeRecorder | None = None,
 ) -> AsyncGenerator[list[Event], None]:
@@ -58,27 +58,27 @@ async def ask(
 
     `recorder` receives every request with its raw reply.
     """
-    brief, asking = admitted(brief), _ExchangeState(messages, recorder)
+    request_spec, asking = admitted(request_spec), _ExchangeState(messages, recorder)
     while True:
         trouble: Trouble | None = None
-        async with aclosing(_answer(endpoint, brief, asking)) as batches:
+        async with aclosing(_answer(endpoint, request_spec, asking)) as batches:
             async for batch in batches:
                 trouble = next((event for event in batch if isinstance(event, Trouble)), None)
-                if not _only_streamed(trouble, brief):
+                if not _only_streamed(trouble, request_spec):
                     yield batch
-        if trouble is None or brief.permit is Permit.PROBE:
+        if trouble is None or request_spec.permit is Permit.PROBE:
             return
-        if _only_streamed(trouble, brief):
-            brief = replace(brief, stream=False)
+        if _only_streamed(trouble, request_spec):
+            request_spec = replace(request_spec, stream=False)
             continue
         if isinstance(trouble, ToolsRefused):
-            brief = otherwise(brief, trouble)
+            request_spec = otherwise(request_spec, trouble)
         asking.again(trouble)
 
 
-def _only_streamed(trouble: Trouble | None, brief: RequestSpec) -> bool:
+def _only_streamed(trouble: Trouble | None, request_spec: RequestSpec) -> bool:
     """Return whether the same tools may be accepted without streaming."""
-    return isinstance(trouble, ToolsRefused) and trouble.rule == STREAMING and brief.stream
+    return isinstance(trouble, ToolsRefused) and trouble.rule == STREAMING and request_spec.stream
 
 
 @dataclass(slots=True)
@@ -108,25 +108,30 @@ class _ExchangeState:
             self.messages = retry_prompts.messages(self.question, self.reply.text, trouble.message)
 
 
-async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
+async def _answer(
+    endpoint: Endpoint, request_spec: RequestSpec, asking: _ExchangeState
+) -> AsyncGenerator[list[Event], None]:
     """Send one request. A problem with its tools is in the last batch.
 
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
-    request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
-    listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
+    request, asking.silent, before = make_request(request_spec, asking.messages), True, asking.reply.text
+    listener, results = (
+        ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec)),
+        ResultIndex(asking.messages),
+    )
     listener.set_result_check(results.hold)
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
-            trouble = _trouble(batch[-1], brief)
+            trouble = _trouble(batch[-1], request_spec)
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
-                yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
+                yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
             checked_events = [
-                _checked(event, brief.callable, before)
+                _checked(event, request_spec.callable, before)
                 for event in listener.hear(batch)
-                if _meant(event, brief, results)
+                if _meant(event, request_spec, results)
             ]
             asking.record(checked_events)
             if isinstance(trouble, CallGarbled):
@@ -155,12 +160,12 @@ def _denies_thinking(event: Event, request: Request) -> bool:
     return bool(NO_THINKING.search(classify(400, event.body).message))
 
 
-def _begins_inside(brief: RequestSpec) -> bool | None:
+def _begins_inside(request_spec: RequestSpec) -> bool | None:
     """Return how the reply will begin, if known. With thinking off a template closes the reasoning at once."""
-    if brief.think is False:
-        return None if brief.begins_inside else False
-    thinks_never = brief.begins_inside is None and brief.capabilities["thinking"].value is False
-    return False if thinks_never else brief.begins_inside
+    if request_spec.think is False:
+        return None if request_spec.begins_inside else False
+    thinks_never = request_spec.begins_inside is None and request_spec.capabilities["thinking"].value is False
+    return False if thinks_never else request_spec.begins_inside
 
 
 def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
@@ -175,75 +180,79 @@ def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _
     return [*told, *apart, garbled]
 
 
-def first_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
+def first_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
     """Return the first request that `ask` sends to the server."""
-    return make_request(admitted(brief), messages)
+    return make_request(admitted(request_spec), messages)
 
 
-def admitted(brief: RequestSpec) -> RequestSpec:
+def admitted(request_spec: RequestSpec) -> RequestSpec:
     """Return the spec, without tools if it may not carry any."""
-    return brief if may_carry_tools(brief) else without_tools(brief, "unsupported", brief.format_reason)
-
-
-def may_carry_tools(brief: RequestSpec) -> bool:
-    """Check the capabilities, as the second of three guards, whatever the registry put into the spec."""
-    if not brief.tools:
-        return True
-    supported = brief.capabilities["tools"].value is True or brief.permit is Permit.PROBE
-    return supported if brief.format == "native" else brief.format in FORMATS
-
-
-def otherwise(brief: RequestSpec, refused: ToolsRefused) -> RequestSpec:
-    """Return the spec for the retry after the tools were refused: in a text format that works, else without tools."""
-    why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
-    reason = f"Its server {why}: {refused.message}"
-    return in_text(brief, "refused", reason)
-
-
-def make_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
-    """Build the provider's request: history and system text rendered for what the model may see."""
-    brief = replace(brief, tools=tuple(tool.completed() for tool in brief.tools))
-    return Request(
-        model=brief.model,
-        messages=prompt.messages(brief, messages),
-        tools=brief.tools if brief.format == "native" else (),
-        options=prompt.options(brief, messages),
-        think=_think(brief),
-        keep_alive=brief.keep_alive,
-        stream=brief.stream,
-        supports_tools=brief.capabilities["tools"].value,
-        permit=brief.permit,
+    return (
+        request_spec
+        if may_carry_tools(request_spec)
+        else without_tools(request_spec, "unsupported", request_spec.format_reason)
     )
 
 
-def _think(brief: RequestSpec) -> bool | str | None:
+def may_carry_tools(request_spec: RequestSpec) -> bool:
+    """Check the capabilities, as the second of three guards, whatever the registry put into the spec."""
+    if not request_spec.tools:
+        return True
+    supported = request_spec.capabilities["tools"].value is True or request_spec.permit is Permit.PROBE
+    return supported if request_spec.format == "native" else request_spec.format in FORMATS
+
+
+def otherwise(request_spec: RequestSpec, refused: ToolsRefused) -> RequestSpec:
+    """Return the spec for the retry after the tools were refused: in a text format that works, else without tools."""
+    why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
+    reason = f"Its server {why}: {refused.message}"
+    return in_text(request_spec, "refused", reason)
+
+
+def make_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
+    """Build the provider's request: history and system text rendered for what the model may see."""
+    request_spec = replace(request_spec, tools=tuple(tool.completed() for tool in request_spec.tools))
+    return Request(
+        model=request_spec.model,
+        messages=prompt.messages(request_spec, messages),
+        tools=request_spec.tools if request_spec.format == "native" else (),
+        options=prompt.options(request_spec, messages),
+        think=_think(request_spec),
+        keep_alive=request_spec.keep_alive,
+        stream=request_spec.stream,
+        supports_tools=request_spec.capabilities["tools"].value,
+        permit=request_spec.permit,
+    )
+
+
+def _think(request_spec: RequestSpec) -> bool | str | None:
     """Return the setting to send. Ollama refuses `think` for a model without that ability."""
-    lacks = brief.capabilities["thinking"].value is False and brief.permit is not Permit.PROBE
-    return None if brief.think and lacks else brief.think
+    lacks = request_spec.capabilities["thinking"].value is False and request_spec.permit is not Permit.PROBE
+    return None if request_spec.think and lacks else request_spec.think
 
 
-def _trouble(event: Event, brief: RequestSpec) -> Trouble | None:
+def _trouble(event: Event, request_spec: RequestSpec) -> Trouble | None:
     """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
     if not isinstance(event, Failed):
         return None
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)
-    if brief.permit is Permit.PROBE:
+    if request_spec.permit is Permit.PROBE:
         return None
     if found.label == MISCONFIGURED:
         return ToolsRefused(found.message, found.rule, event.status, misconfigured=True)
     return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
 
 
-def _meant(event: Event, brief: RequestSpec, results: ResultIndex) -> bool:
+def _meant(event: Event, request_spec: RequestSpec, results: ResultIndex) -> bool:
     """Drop calls found in prose that repeat a tool's result, or that could not run."""
     if isinstance(event, ReasoningSeen):
         # With thinking off a template closes the reasoning at once: that shows nothing of other requests.
-        return brief.think is not False
+        return request_spec.think is not False
     if not isinstance(event, CallFound):
         return True
-    return not results.hold(event.raw) and isinstance(calls.check(event.call, brief.callable), CallReady)
+    return not results.hold(event.raw) and isinstance(calls.check(event.call, request_spec.callable), CallReady)
 
 
 def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:

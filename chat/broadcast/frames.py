@@ -153,7 +153,7 @@ class ServerFrame:
         # The names as the class holds them: `dataclasses.fields` takes longer than all the rest.
         known = self.__dataclass_fields__
         fields = {name: getattr(self, name) for name in known}
-        kept = {name: told for name, told in fields.items() if told is not None or known[name].default is not None}
+        kept = {name: given for name, given in fields.items() if given is not None or known[name].default is not None}
         return orjson.dumps(kept).decode()
 
     def weight(self) -> int:

@@ -52,7 +52,7 @@ class ModelWatcher:
         known = self._steps.setdefault((conversation, test.id), {})
         steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
         if not test.open:
-            steps = {name: told for name, told in steps.items() if told[0] not in UNFINISHED}
+            steps = {name: outcome for name, outcome in steps.items() if outcome[0] not in UNFINISHED}
             steps[""] = (test.status, test.reason)
         for name, (state, detail) in steps.items():
             if known.get(name) != (state, detail):

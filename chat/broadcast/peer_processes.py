@@ -127,9 +127,9 @@ class PeerBroadcaster:
         """Send the newest number of each conversation that did not change since the last call, once."""
         found = await in_database(process_lists.standings)(self.here.listeners.conversations())
         for conversation, standing in found.items():
-            before, told = self._standings.get(conversation, (None, False))
+            before, sent = self._standings.get(conversation, (None, False))
             quiet = standing == before
-            if quiet and not told:
+            if quiet and not sent:
                 self.here.listeners.tell(conversation, frames.TailFrame(*standing))
             self._standings[conversation] = (standing, quiet)
         for conversation in self._standings.keys() - found.keys():
@@ -140,14 +140,14 @@ class PeerBroadcaster:
         for follower in self._followers.get(conversation, {}) if grown else ():
             self._send_text(follower, conversation, grown)
 
-    def _send_text(self, follower: str, conversation: str, told: list[Any]) -> None:
-        payload = [{"kind": frame.type, **asdict(frame)} for frame in told]
+    def _send_text(self, follower: str, conversation: str, sent: list[Any]) -> None:
+        payload = [{"kind": frame.type, **asdict(frame)} for frame in sent]
         self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=payload)
 
     # -- messages of other processes --
 
     def _on_message(self, message: BusMessage) -> None:
-        HEARD[message["type"]](self, message)
+        RECEIVED[message["type"]](self, message)
 
     def _thing(self, message: BusMessage) -> None:
         conversation = message["conversation"]
@@ -180,7 +180,7 @@ class PeerBroadcaster:
         self.here.stop_call(message["conversation"], message["call"])
 
 
-HEARD: dict[str, Callable[[PeerBroadcaster, BusMessage], None]] = {
+RECEIVED: dict[str, Callable[[PeerBroadcaster, BusMessage], None]] = {
     "thing": PeerBroadcaster._thing,
     "text": PeerBroadcaster._text,
     "follow": PeerBroadcaster._followed,

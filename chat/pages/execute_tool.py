@@ -79,14 +79,14 @@ async def _in_chat(wish: CallRequest, person: int, conversation: str) -> JsonRes
             ended.clear()
             state = await in_database(requested_call.state)(accepted.turn)
             if state.question is not None or state.call is not None:
-                return _told(state)
+                return _outcome(state)
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await ended.wait()
     return api_errors.answer(504, LATE, None, "still_running")
 
 
-def _told(state: RequestedCallState) -> JsonResponse:
+def _outcome(state: RequestedCallState) -> JsonResponse:
     if state.call is not None:
         return JsonResponse({"call": state.call, "result": state.result})
     wrong = api_errors.body(409, WAITS, None, "approval_needed")

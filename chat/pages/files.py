@@ -183,6 +183,6 @@ def _panel(
         "quota": workspace.quota,
         "used_in_words": size_in_words(used),
         "quota_in_words": size_in_words(workspace.quota),
-        "said": lines,
+        "notice": lines,
     }
     return render(request, "chat/files.html", context, status=status)

@@ -77,7 +77,7 @@ def trust(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
 def remove(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Remove a server that was added here."""
     mcp_servers.remove(mcp_server_id)
-    return _answer(request, {"said": "It is forgotten, with what was approved of it."})
+    return _answer(request, {"notice": "It is forgotten, with what was approved of it."})
 
 
 @require_POST
@@ -110,16 +110,16 @@ def switch_tool(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 
 def _tested(request: AuthedRequest, server_id: int) -> HttpResponse:
     why = async_to_sync(server_check.ask)(server_id)
-    return _answer(request, {"said": f"It does not answer: {why}" if why else "It answers.", "said_of": server_id})
+    return _answer(request, {"notice": f"It does not answer: {why}" if why else "It answers.", "notice_for": server_id})
 
 
-def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
     if request.method == "POST":
         mcp_hosts.current().nudge()
     context = {
         "servers": mcp_servers.shown(),
         "form": McpServerForm(),
         "may_administer": Action.ADMINISTER in request.actions,
-        **said,
+        **notice,
     }
     return board(request, "chat/mcp.html", context)

@@ -36,7 +36,7 @@ def write(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         return _panel(request, here, {"failed": str(error), "stands": error.current, "given": text})
     except ValueError as error:
         return _panel(request, here, {"failed": str(error), "given": text})
-    return _panel(request, here, {"said": "Saved: the model is told from the next message on."})
+    return _panel(request, here, {"notice": "Saved. It applies from the next message on."})
 
 
 @require_POST
@@ -48,10 +48,10 @@ def put_back(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         conversations_memory.put_back(request.user, here, request.POST.get("basis", ""))
     except Conflict as error:
         return _panel(request, here, {"failed": str(error)})
-    return _panel(request, here, {"said": "Put back what stood there before."})
+    return _panel(request, here, {"notice": "Put back what stood there before."})
 
 
-def _panel(request: AuthedRequest, here: str, said: dict[str, Any] | None = None) -> HttpResponse:
+def _panel(request: AuthedRequest, here: str, notice: dict[str, Any] | None = None) -> HttpResponse:
     found = conversations_memory.show(request.user, here)
     context = {"conversation_id": here, "memory": found, "most": size_in_words(MOST_BYTES)}
-    return render(request, "chat/memory.html", context | (said or {}))
+    return render(request, "chat/memory.html", context | (notice or {}))

@@ -42,12 +42,12 @@ def write(request: AuthedRequest) -> HttpResponse:
     """Store a new prompt, or a new version of one."""
     given = _given(request)
     try:
-        said = {"said": f"Saved {prompts.write(request.user, given)}."}
+        notice = {"notice": f"Saved {prompts.write(request.user, given)}."}
     except Conflict as error:
         return _answer(request, {"failed": str(error), "stands": error.current, "given": given})
     except ValueError as error:
         return _answer(request, {"failed": str(error), "given": given})
-    return _answer(request, said)
+    return _answer(request, notice)
 
 
 @require_POST
@@ -59,7 +59,7 @@ def withdraw(request: AuthedRequest) -> HttpResponse:
         prompts.withdraw(request.user, name)
     except NotFound:
         return _answer(request, {"failed": "It was withdrawn already."})
-    return _answer(request, {"said": f"Withdrew {name}. No chat uses it from its next message on."})
+    return _answer(request, {"notice": f"Withdrew {name}. No chat uses it from its next message on."})
 
 
 def _given(request: AuthedRequest) -> PromptDraft:
@@ -94,6 +94,6 @@ def choose(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     return _choices(request, str(conversation_id), "Saved: from the next message on.")
 
 
-def _choices(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:
-    context = {"conversation": {"id": here}, "choices": prompts.choices(request.user, here), "said": said}
+def _choices(request: AuthedRequest, here: str, notice: str = "") -> HttpResponse:
+    context = {"conversation": {"id": here}, "choices": prompts.choices(request.user, here), "notice": notice}
     return render(request, f"{PAGE}#choices", context)

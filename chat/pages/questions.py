@@ -90,8 +90,8 @@ def _asks(request: AuthedRequest, here: str) -> HttpResponse:
     return render(request, "chat/asks.html", context)
 
 
-def _grants(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:
-    context = {"conversation": {"id": here}, "grants": questions.grants(request.user, here), "said": said}
+def _grants(request: AuthedRequest, here: str, notice: str = "") -> HttpResponse:
+    context = {"conversation": {"id": here}, "grants": questions.grants(request.user, here), "notice": notice}
     return render(request, "chat/conversation.html#grants", context)
 
 

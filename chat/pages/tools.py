@@ -80,12 +80,12 @@ def set_formats(request: AuthedRequest) -> HttpResponse:
     kept = request.POST.getlist("kept")
     disabled = frozenset(name for name in format_choice.names() if name not in kept)
     wanted = tool_settings.FormatSettings(request.POST.get("primary", ""), disabled)
-    said: dict[str, Any] = {"saved": True}
+    notice: dict[str, Any] = {"saved": True}
     try:
         tool_settings.put_formats(wanted, request.POST.get("seen", ""))
     except (Conflict, ValueError) as error:
-        said = {"error": str(error), "clash": getattr(error, "current", ""), "wanted": wanted}
-    return render(request, f"{PAGE}#formats", _formats(request) | said)
+        notice = {"error": str(error), "clash": getattr(error, "current", ""), "wanted": wanted}
+    return render(request, f"{PAGE}#formats", _formats(request) | notice)
 
 
 @require_POST

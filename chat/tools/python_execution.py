@@ -156,10 +156,10 @@ def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:
     """Return `say` for use in another thread."""
     loop = asyncio.get_running_loop()
 
-    def said(words: str) -> None:
+    def keep(words: str) -> None:
         loop.call_soon_threadsafe(say, words)
 
-    return said
+    return keep
 
 
 @cache

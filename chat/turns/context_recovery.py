@@ -40,97 +40,97 @@ class ContextRecovery:
         self._gone: tuple[str, ...] = ()
         self.recorder = ExchangeRecorder()
 
-    async def ask(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
+    async def ask(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         """Yield the events of an answer; if the model failed to load with its context, retry with the previous one."""
-        asked: RequestContext | None = briefing
+        asked: RequestContext | None = prepared
         while asked is not None:
-            briefing, asked = await self._made_to_fit(asked, history), None
-            self._take(briefing)
-            self._guard.asked(briefing, history)
+            prepared, asked = await self._made_to_fit(asked, history), None
+            self._take(prepared)
+            self._guard.asked(prepared, history)
             silent = True
-            answer = exchange.ask(briefing.endpoint, briefing.brief, history, self.recorder)
-            async with aclosing(server_watch.watched(briefing.watch, answer)) as batches:
+            answer = exchange.ask(prepared.endpoint, prepared.request_spec, history, self.recorder)
+            async with aclosing(server_watch.watched(prepared.watch, answer)) as batches:
                 async for batch in batches:
-                    asked = await self._asked_again(briefing, batch[-1]) if silent else None
+                    asked = await self._asked_again(prepared, batch[-1]) if silent else None
                     silent = False
                     if asked is None:
-                        yield [*batch[:-1], _with_numbers(briefing, batch[-1])]
+                        yield [*batch[:-1], _with_numbers(prepared, batch[-1])]
 
-    async def used(self, briefing: RequestContext, usage: Usage) -> bool:
+    async def used(self, prepared: RequestContext, usage: Usage) -> bool:
         """Store the count after an answer. Returns True after a truncation, which adds a notice and is remedied."""
-        if self._guard.cut(briefing, usage):
-            await self._cut(briefing)
+        if self._guard.cut(prepared, usage):
+            await self._cut(prepared)
             return True
-        new_count = self._guard.new_count(briefing, usage)
+        new_count = self._guard.new_count(prepared, usage)
         if new_count is not None:
-            digest = token_counts.tools_digest(briefing.brief)
-            await in_database(context_findings.count_prompt)(self._store, briefing.build, digest, new_count)
-            self._take(context_guard.learned(briefing, new_count))
+            digest = token_counts.tools_digest(prepared.request_spec)
+            await in_database(context_findings.count_prompt)(self._store, prepared.build, digest, new_count)
+            self._take(context_guard.learned(prepared, new_count))
         return False
 
-    async def _made_to_fit(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
+    async def _made_to_fit(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
         if self._gone:
-            briefing = await in_database(context_guard.without)(briefing, self._gone)
-        while (todo := context_guard.remedy(briefing, history)) is not None:
+            prepared = await in_database(context_guard.without)(prepared, self._gone)
+        while (todo := context_guard.remedy(prepared, history)) is not None:
             if isinstance(todo, OmitTools):
-                briefing = await self._leave_out(briefing, todo.tools)
+                prepared = await self._leave_out(prepared, todo.tools)
             else:
-                briefing = await self._raise(briefing, todo.context, "context_raised")
-        if not context_guard.fits(briefing, history):
-            await self._say("prompt_too_long", briefing.window, {}, once=True)
-        return briefing
+                prepared = await self._raise(prepared, todo.context, "context_raised")
+        if not context_guard.fits(prepared, history):
+            await self._say("prompt_too_long", prepared.window, {}, once=True)
+        return prepared
 
-    async def _leave_out(self, briefing: RequestContext, names: tuple[str, ...]) -> RequestContext:
+    async def _leave_out(self, prepared: RequestContext, names: tuple[str, ...]) -> RequestContext:
         self._gone += names
-        await self._say("tools_no_room", briefing.window, {"tools": ", ".join(names)}, once=True)
-        return await in_database(context_guard.without)(briefing, names)
+        await self._say("tools_no_room", prepared.window, {"tools": ", ".join(names)}, once=True)
+        return await in_database(context_guard.without)(prepared, names)
 
-    async def _cut(self, briefing: RequestContext) -> None:
-        todo = self._guard.after_cut(briefing)
+    async def _cut(self, prepared: RequestContext) -> None:
+        todo = self._guard.after_cut(prepared)
         if todo is None:
-            await self._say("prompt_cut", briefing.window, {}, once=True)
+            await self._say("prompt_cut", prepared.window, {}, once=True)
         else:
-            self._take(await self._raise(briefing, todo.context, "cut_raised"))
+            self._take(await self._raise(prepared, todo.context, "cut_raised"))
 
-    async def _raise(self, briefing: RequestContext, context: int, code: str) -> RequestContext:
-        window = await in_database(context_findings.raise_context)(self._store, briefing.window, context)
-        await self._say(code, window, {"before": f"{briefing.window.given:,}"})
-        return context_guard.within(briefing, window)
+    async def _raise(self, prepared: RequestContext, context: int, code: str) -> RequestContext:
+        window = await in_database(context_findings.raise_context)(self._store, prepared.window, context)
+        await self._say(code, window, {"before": f"{prepared.window.given:,}"})
+        return context_guard.within(prepared, window)
 
-    async def _asked_again(self, briefing: RequestContext, event: Event) -> RequestContext | None:
+    async def _asked_again(self, prepared: RequestContext, event: Event) -> RequestContext | None:
         """Return the retry after a failure that another context can remedy; None for others."""
         if not isinstance(event, Failed):
             return None
         found = context_limits.exceeded(event.status, event.body)
-        todo = context_fitting.after_cut(briefing.window, found.prompt) if found else None
+        todo = context_fitting.after_cut(prepared.window, found.prompt) if found else None
         if todo is not None:
-            return await self._raise(briefing, todo.context, "context_raised")
-        return await self._taken_back(briefing, event)
+            return await self._raise(prepared, todo.context, "context_raised")
+        return await self._taken_back(prepared, event)
 
-    async def _taken_back(self, briefing: RequestContext, event: Event) -> RequestContext | None:
+    async def _taken_back(self, prepared: RequestContext, event: Event) -> RequestContext | None:
         """Return the retry after a failed load of the model; None for another failure."""
         why = load_failures.why(event) if isinstance(event, Failed) else ""
         if not why:
             return None
-        window = await in_database(context_findings.take_context_back)(self._store, briefing.window)
+        window = await in_database(context_findings.take_context_back)(self._store, prepared.window)
         if window is None:
             return None
-        await self._say("context_taken_back", window, {"failed": f"{briefing.window.given:,}", "why": why.rstrip(".")})
-        return context_guard.within(briefing, window)
+        await self._say("context_taken_back", window, {"failed": f"{prepared.window.given:,}", "why": why.rstrip(".")})
+        return context_guard.within(prepared, window)
 
     async def _say(self, code: str, window: ContextWindow, facts: dict[str, str], once: bool = False) -> None:
         """Add a notice; with `once`, only if the conversation does not have the same one already."""
         context = f"{window.given:,}" if window.given else "an unknown number of"
-        help_ = context_limits.help_for(self._claimed.briefing.endpoint.kind)
+        help_ = context_limits.help_for(self._claimed.prepared.endpoint.kind)
         facts = {"model": self._claimed.model, "context": context, "help": help_} | facts
         notice = await in_database(record.notice_of_context)(self._store, code, facts, once)
         if notice is not None:
             self._announce(notice)
 
 
-def _with_numbers(briefing: RequestContext, event: Event) -> Event:
+def _with_numbers(prepared: RequestContext, event: Event) -> Event:
     """Return the failure of a too long request with both numbers and advice for its server."""
     if not isinstance(event, Failed):
         return event
     found = context_limits.exceeded(event.status, event.body)
-    return replace(event, message=found.sentence(briefing.endpoint.kind)) if found else event
+    return replace(event, message=found.sentence(prepared.endpoint.kind)) if found else event

@@ -30,9 +30,9 @@ NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a convers
 
 async def run(wish: CallRequest, person: int) -> dict[str, Any]:
     """Return the call with its result. Raises InvalidCall, NotAllowed or ConfigError."""
-    briefing: RequestContext = await in_database(turn_settings.briefing_without_chat)(wish.profile, person, wish.name)
-    asked, served = checked(wish, briefing.brief)
-    tools = tools_of(briefing)
+    prepared: RequestContext = await in_database(turn_settings.prepared_without_chat)(wish.profile, person, wish.name)
+    asked, served = checked(wish, prepared.request_spec)
+    tools = tools_of(prepared)
     tool = tools.get(served.name)
     if tool is None:
         raise InvalidCall(f"There is no tool {served.name} here.", "name")

@@ -15,7 +15,7 @@ class FormatGuard:
         self._failed = 0
         self._readable = self._unreadable = False
 
-    def heard(self, event: CallReady | CallRejected | CallFound) -> None:
+    def received(self, event: CallReady | CallRejected | CallFound) -> None:
         """Count a call of this reply. A wrong name or wrong arguments still count as parsed."""
         if isinstance(event, CallRejected) and event.fault == "unreadable":
             self._unreadable = True

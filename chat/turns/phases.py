@@ -27,11 +27,11 @@ class SilenceReport:
     """
 
     def __init__(self, turn: int, context: RequestContext, tell: Callable[[frames.ServerFrame], None]) -> None:
-        self._turn, self._endpoint, self._brief = turn, context.endpoint, context.brief
+        self._turn, self._endpoint, self._request_spec = turn, context.endpoint, context.request_spec
         self._provider = providers.provider(context.endpoint.kind)
         self._tell, self._now = tell, asyncio.get_running_loop().time
         self._last_event_at = self._now()
-        self._begun = self._told = False
+        self._begun = self._reported = False
         self._loaded: bool | None = None
 
     async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
@@ -41,17 +41,17 @@ class SilenceReport:
         try:
             async with aclosing(batches):
                 async for batch in batches:
-                    self._heard()
+                    self._observer()
                     yield batch
         finally:
             reports.cancel()
             # Not awaited itself: its failure is logged where tasks are owned, and ends no answer.
             await asyncio.wait([reports])
 
-    def _heard(self) -> None:
+    def _observer(self) -> None:
         self._begun, self._last_event_at = True, self._now()
-        if self._told:
-            self._told = False
+        if self._reported:
+            self._reported = False
             self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
 
     async def _report(self) -> None:
@@ -66,18 +66,22 @@ class SilenceReport:
             silent = self._now() - self._last_event_at
             phase = self._phase()
             if phase and silent >= QUIET:
-                self._told = True
+                self._reported = True
                 self._tell(frames.TurnPhaseFrame(self._turn, phase, round(silent)))
 
     def _phase(self) -> str:
         if not self._begun:
             return "loading" if self._loaded is False else "waiting"
-        held_back = self._provider.holds_calls_back and self._brief.offers_tools and self._brief.format == "native"
+        held_back = (
+            self._provider.holds_calls_back
+            and self._request_spec.offers_tools
+            and self._request_spec.format == "native"
+        )
         return "writing_call" if held_back else ""
 
     async def _is_loaded(self) -> bool | None:
         """Return whether the server has the model in memory; None where it does not show that."""
         try:
-            return await providers.is_loaded(self._endpoint, self._brief.model)
+            return await providers.is_loaded(self._endpoint, self._request_spec.model)
         except ProviderError:
             return None

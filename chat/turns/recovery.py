@@ -39,56 +39,56 @@ class FormatRecovery:
 
     def count(self, event: CallReady | CallFound | CallRejected) -> None:
         """Count whether a call could be parsed."""
-        self._guard.heard(event)
+        self._guard.received(event)
 
     async def replied(self, asked: RequestContext) -> None:
         """End a reply: if the format failed again, the next request uses another one."""
-        failed = format_choice.label(asked.brief.format)
+        failed = format_choice.label(asked.request_spec.format)
         after = f"Calls written as {failed} could not be read in this answer."
-        brief = format_fallback.next_in_line(asked.brief, after) if self._guard.replied() else None
-        if brief is not None:
+        request_spec = format_fallback.next_in_line(asked.request_spec, after) if self._guard.replied() else None
+        if request_spec is not None:
             facts = {"failed": f"wrote calls that cannot be read as {failed}"}
-            await self._go_on(asked, brief, "fallback", facts)
+            await self._go_on(asked, request_spec, "fallback", facts)
 
     async def refused(self, asked: RequestContext, event: ToolsRefused) -> None:
         """Handle refused tools: the server would refuse them in every round of this turn."""
-        brief = exchange.otherwise(asked.brief, event)
-        if brief.format:
+        request_spec = exchange.otherwise(asked.request_spec, event)
+        if request_spec.format:
             setting, refusal = "needs a server setting for native tools", "was refused native tools by its server"
-            await self._go_on(asked, brief, "fallback", {"failed": setting if event.misconfigured else refusal})
+            await self._go_on(asked, request_spec, "fallback", {"failed": setting if event.misconfigured else refusal})
         else:
-            await self._go_on(asked, brief, "tools_need_setting" if event.misconfigured else "tools_refused", {})
+            await self._go_on(asked, request_spec, "tools_need_setting" if event.misconfigured else "tools_refused", {})
         label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
         await self._learn(Refusal(label, event.rule, event.message), event.status)
 
     async def refused_in_words(self, asked: RequestContext) -> None:
         """Offer bash to a model that denied access to files."""
-        brief = tool_translation.after_refusal(asked.brief)
-        if brief is not None:
-            self._take(replace(asked, brief=brief))
+        request_spec = tool_translation.after_refusal(asked.request_spec)
+        if request_spec is not None:
+            self._take(replace(asked, request_spec=request_spec))
             self._announce(await in_database(record.offer_bash)(self._store, {"model": self._claimed.model}))
 
     async def failed(self, asked: RequestContext, event: Failed) -> None:
         """Handle a failed answer with native tools, which may be the cause."""
-        if asked.brief.format == NATIVE:
+        if asked.request_spec.format == NATIVE:
             await self._learn(classify(event.status, event.body), event.status)
 
     async def reasoning_seen(self, asked: RequestContext, event: ReasoningSeen) -> None:
         """Store how a reply began; the rest of the turn is read accordingly."""
         await in_database(reasoning_starts.learn)(self._claimed.profile, asked.build, event.begins_inside)
-        self._take(replace(asked, brief=replace(asked.brief, begins_inside=event.begins_inside)))
+        self._take(replace(asked, request_spec=replace(asked.request_spec, begins_inside=event.begins_inside)))
 
     async def answered(self, asked: RequestContext) -> None:
         """Handle a complete answer: with native tools, its server no longer lacks a setting."""
-        brief = asked.brief
-        if asked.lacks_flag and brief.offers_tools and brief.format == NATIVE:
+        request_spec = asked.request_spec
+        if asked.lacks_flag and request_spec.offers_tools and request_spec.format == NATIVE:
             await in_database(learning.server_lacks_nothing)(self._store)
 
-    async def _go_on(self, asked: RequestContext, brief: RequestSpec, code: str, facts: dict[str, str]) -> None:
+    async def _go_on(self, asked: RequestContext, request_spec: RequestSpec, code: str, facts: dict[str, str]) -> None:
         """Use another format, or no tools, for the rest of this turn."""
-        facts = {"model": self._claimed.model, "fallback": format_choice.label(brief.format)} | facts
-        self._take(replace(asked, brief=brief))
-        self._announce(await in_database(record.fall_back)(self._store, brief.format, code, facts))
+        facts = {"model": self._claimed.model, "fallback": format_choice.label(request_spec.format)} | facts
+        self._take(replace(asked, request_spec=request_spec))
+        self._announce(await in_database(record.fall_back)(self._store, request_spec.format, code, facts))
 
     async def _learn(self, refusal: Refusal, status: int) -> None:
         """Store a refusal; add a notice of the missing server setting, and the question whether to remember it."""

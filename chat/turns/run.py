@@ -69,10 +69,10 @@ class TurnRun:
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
         self.store = self.claimed.store
-        self.briefing: RequestContext = self.claimed.briefing
+        self.prepared: RequestContext = self.claimed.prepared
         self.output = LiveOutput(lambda frame: self._tell(frame))
         self.executor = ToolExecutor(self.claimed, replace(context, say=self.output.say))
-        self.executor.said = self.output.said
+        self.executor.written = self.output.written
         self.parked = False
         self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
         self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
@@ -134,8 +134,8 @@ class TurnRun:
         await self._tool_finished(ToolFinished(call, search.result, CallStatus.DONE, search.duration_ms))
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
-        report = SilenceReport(self.claimed.turn, self.briefing, self._tell)
-        return report.passed_on(self.cures.ask(self.briefing, history), self.executor.spawn)
+        report = SilenceReport(self.claimed.turn, self.prepared, self._tell)
+        return report.passed_on(self.cures.ask(self.prepared, history), self.executor.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
         """Ask a person and let the turn wait in rows; if the call cannot work, give the model the reason."""
@@ -197,13 +197,13 @@ class TurnRun:
         STREAMED[type(event)](self.reply, event)
 
     async def _reasoning_seen(self, event: ReasoningSeen) -> None:
-        await self.recovery.reasoning_seen(self.briefing, event)
+        await self.recovery.reasoning_seen(self.prepared, event)
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
         served = self.executor.serve(event.call)
         tool = self.executor.tools.get(served.name)
-        format_ = event.format if isinstance(event, CallFound) else self.briefing.brief.format
+        format_ = event.format if isinstance(event, CallFound) else self.prepared.request_spec.format
         level = tool.level if tool else ""
         self._count(event)
         self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
@@ -223,11 +223,11 @@ class TurnRun:
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
         self.recovery.count(event)
-        self.tally.heard(event, self.briefing.brief.format)
+        self.tally.received(event, self.prepared.request_spec.format)
 
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
-        format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
+        format_ = self.prepared.request_spec.format if event.fault == "unreadable" else ""
         rejection = record.CallRejection(event.id, event.name, event.reason, event.raw, format=format_)
         await self._reject(replace(rejection, suggestion=event.suggestion))
 
@@ -236,24 +236,24 @@ class TurnRun:
 
     async def _garbled(self, event: CallGarbled) -> None:
         """Drop the calls of an attempt that the model repeats, so that they do not run twice."""
-        self.tally.heard(event, self.briefing.brief.format)
+        self.tally.received(event, self.prepared.request_spec.format)
         self._asked.clear()
         self.reply.forget_calls()
 
     async def _refused(self, event: ToolsRefused) -> None:
         if not event.misconfigured:
-            self.tally.heard(event, self.briefing.brief.format)
-        await self.recovery.refused(self.briefing, event)
+            self.tally.received(event, self.prepared.request_spec.format)
+        await self.recovery.refused(self.prepared, event)
 
     async def _refused_in_words(self, _: RefusalInText) -> None:
-        await self.recovery.refused_in_words(self.briefing)
+        await self.recovery.refused_in_words(self.prepared)
 
     async def _failed(self, event: Failed) -> None:
-        await self.recovery.failed(self.briefing, event)
+        await self.recovery.failed(self.prepared, event)
 
-    def _go_on_by(self, briefing: RequestContext) -> None:
-        self.briefing = briefing
-        self.executor.take(briefing)
+    def _go_on_by(self, prepared: RequestContext) -> None:
+        self.prepared = prepared
+        self.executor.take(prepared)
 
     async def _round_ended(self, event: RoundEnded) -> None:
         self.reply.end()
@@ -266,7 +266,7 @@ class TurnRun:
             self._announce(finished)
         self.tally.replied(self.reply.took_ms)
         if not event.last:
-            await self.recovery.replied(self.briefing)
+            await self.recovery.replied(self.prepared)
 
     async def _tool_started(self, event: ToolStarted) -> None:
         started = await in_database(record.start_call)(self.store, event.call.id)
@@ -290,12 +290,12 @@ class TurnRun:
         """Use the tools and the system text that a tool changed for the next request."""
         tool = self.executor.tools.get(name)
         if tool is not None and tool.retold:
-            self._go_on_by(await in_database(found_tools.briefing)(self.claimed.turn))
+            self._go_on_by(await in_database(found_tools.prepared)(self.claimed.turn))
 
     async def _used(self, event: Usage) -> None:
         self.tally.used(event.output_tokens or 0)
-        limit = token_counts.context_tokens(self.briefing.brief)
-        self.executor.cut = await self.cures.used(self.briefing, event)
+        limit = token_counts.context_tokens(self.prepared.request_spec)
+        self.executor.cut = await self.cures.used(self.prepared, event)
         for name, value in asdict(event).items():
             if value is not None:
                 self.usage[name] = self.usage.get(name, 0) + value
@@ -306,7 +306,7 @@ class TurnRun:
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event
         if event.reason != TurnStatus.FAILED:
-            await self.recovery.answered(self.briefing)
+            await self.recovery.answered(self.prepared)
 
 
 HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {

@@ -36,9 +36,9 @@ class FirstSearch:
 
 async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
     """Return the best matching tools, as many as the model can get; they are offered from now on."""
-    specs = found_tools.searchable(claimed.briefing)
+    specs = found_tools.searchable(claimed.prepared)
     by_name = {spec.name: spec for spec in specs}
-    best = await search([entry_of(spec) for spec in specs], query, room(claimed.briefing.toolbox))
+    best = await search([entry_of(spec) for spec in specs], query, room(claimed.prepared.toolbox))
     names = [entry.name for entry in best]
     await in_database(found_tools.add)(claimed.store, names)
     return [by_name[name] for name in names]
@@ -55,7 +55,7 @@ async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
     A message without own words, such as an image alone, leaves the search to the next one.
     """
     words = own_words(claimed.asked)[:LONGEST_QUERY]
-    if claimed.searched or not words or not something_waits(claimed.briefing.toolbox):
+    if claimed.searched or not words or not something_waits(claimed.prepared.toolbox):
         return None
     begun = time.monotonic()
     try:

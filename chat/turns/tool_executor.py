@@ -43,50 +43,50 @@ Spawn = Callable[..., asyncio.Task[Any]]
 
 
 class ToolExecutor:
-    """The tools of one turn: `tools` are those that may run in it, by name, `brief` offers some to its model.
+    """The tools of one turn: `tools` are those that may run in it, by name, `request_spec` offers some to its model.
 
     `tainted`: outside content has entered the turn. A call that another tool serves is decided, approved and run as
     that tool's call; the model sees the name that it used. `cards` are the ids of the cards of running calls: that of a
-    call, and behind it that of the call it makes itself. `spawn` starts a supervised task, `said` returns the output of
+    call, then that of the call it makes. `spawn` starts a supervised task, `written` returns the output of
     the running tool so far.
     """
 
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
-        told = claimed.briefing.told
+        prompt_parts = claimed.prepared.prompt_parts
         self.context = replace(
             context,
             find_tools=partial(tool_discovery.find, claimed),
             databases=PersonDatabases(context.person),
-            memory=ConversationMemory(claimed.store, told.memory),
-            prompts=ConversationPrompts(claimed.store, told.prompts),
+            memory=ConversationMemory(claimed.store, prompt_parts.memory),
+            prompts=ConversationPrompts(claimed.store, prompt_parts.prompts),
         )
-        self.brief = claimed.briefing.brief
-        self.tools: Mapping[str, Tool] = tools_of(claimed.briefing)
+        self.request_spec = claimed.prepared.request_spec
+        self.tools: Mapping[str, Tool] = tools_of(claimed.prepared)
         self.served: dict[str, ToolCall] = {}
         self.granted = claimed.granted
         # Files that every question is put with, and images: text of others, before any tool reads some.
-        self.tainted = bool(self.brief.documents) or any(message.images for message in claimed.history)
+        self.tainted = bool(self.request_spec.documents) or any(message.images for message in claimed.history)
         self.decisions: dict[str, questions.ApprovalDecision] = {}
         self.cards: list[str] = []
         self.spawn: Spawn = asyncio.create_task
-        self.said: Callable[[], str] = str
+        self.written: Callable[[], str] = str
         self.cut = False  # by the server, from the last request: the model may never have seen its tools
         self._task: asyncio.Task[CallOutcome] | None = None
         self._stopped = ""
         if claimed.resumed is not None:
             self.decisions = dict(claimed.resumed.decisions)
             self.served = dict(claimed.resumed.served)
-        for name in claimed.heard:
+        for name in claimed.received:
             self._read(name)
 
-    def take(self, briefing: RequestContext) -> None:
+    def take(self, prepared: RequestContext) -> None:
         """Continue with the tools of another request context."""
-        self.brief, self.tools = briefing.brief, tools_of(briefing)
+        self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
 
     def serve(self, call: ToolCall) -> ToolCall:
         """Return the call that runs for a new call of the model."""
-        self.served[call.id] = tool_translation.serve(call, self.brief).call
+        self.served[call.id] = tool_translation.serve(call, self.request_spec).call
         return self.served[call.id]
 
     def runs_as(self, call: ToolCall) -> ToolCall:
@@ -116,9 +116,13 @@ class ToolExecutor:
     async def model_changed(self) -> bool:
         return await in_database(model_changes.model_changed)(self.claimed.turn)
 
-    def has_alternative(self, said: str) -> bool:
+    def has_alternative(self, written: str) -> bool:
         """Return whether the model denies access to files although it has tools, and bash was not offered yet."""
-        return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
+        return (
+            not self.cut
+            and claims_no_file_access(written)
+            and tool_translation.after_refusal(self.request_spec) is not None
+        )
 
     async def run(self, call: ToolCall) -> CallOutcome:
         """Run a call that was decided."""
@@ -155,7 +159,7 @@ class ToolExecutor:
 
     def _context(self, basis: str = "") -> ToolContext:
         """Return the tool context, with a program's functions: the tools its model may call, except code."""
-        offered = {spec.name for spec in self.brief.callable} - {tool_translation.BASH}
+        offered = {spec.name for spec in self.request_spec.callable} - {tool_translation.BASH}
         able = (tool.spec for name, tool in self.tools.items() if name in offered and tool.level in policy.IN_PROGRAMS)
         return replace(self.context, basis=basis, functions=tuple(able))
 
@@ -170,8 +174,8 @@ class ToolExecutor:
             if current is not None and current.cancelling():
                 task.cancel()
                 raise
-            said = self.said()
-            words = f"{said.rstrip()}\n[{STOPPED.result.content}]" if said else STOPPED.result.content
+            written = self.written()
+            words = f"{written.rstrip()}\n[{STOPPED.result.content}]" if written else STOPPED.result.content
             return replace(STOPPED, result=ToolResult(words, is_error=True))
         finally:
             self._task = None
@@ -216,14 +220,14 @@ CHANGED = "{} became another tool after this was allowed, so it was not run. Cal
 TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
 
 
-def tools_of(briefing: RequestContext) -> dict[str, Tool]:
+def tools_of(prepared: RequestContext) -> dict[str, Tool]:
     """Return the tools that may run for a model, offered or not."""
-    remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in briefing.remotes}
+    remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in prepared.remotes}
     everything = {**remotes, **BUILTINS}
-    tools = {name: tool for name, tool in everything.items() if name in briefing.usable}
+    tools = {name: tool for name, tool in everything.items() if name in prepared.usable}
     return (
         tools | {tool_translation.BASH: shell_stand_in.STAND_IN}
-        if tool_translation.only_commands(briefing.brief)
+        if tool_translation.only_commands(prepared.request_spec)
         else tools
     )
 

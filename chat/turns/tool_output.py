@@ -64,7 +64,7 @@ class LiveOutput:
             card = self._cards[-1]
             self._tell(CallOutputFrame(card.message, card.call, card.text.append(text), text))
 
-    def said(self) -> str:
+    def written(self) -> str:
         """Return all output of the running tool, sent or not."""
         return (self._cards[-1].text.text if self._cards else "") + "".join(self._waiting)
 

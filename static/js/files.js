@@ -42,7 +42,7 @@ document.addEventListener("htmx:sendError", (event) => {
 // The button that was pressed is gone after the swap: the keyboard goes on from the message.
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id === "files" && document.activeElement === document.body) {
-    event.target.querySelector("[data-said]")?.focus();
+    event.target.querySelector("[data-status-line]")?.focus();
   }
 });
 

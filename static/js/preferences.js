@@ -1,6 +1,6 @@
 // Switches that are kept in this browser: single keys, notifications.
 const FIRST = { keys: true, notify: false };
-const said = () => document.querySelector("[data-preference-said]");
+const status = () => document.querySelector("[data-preference-status]");
 
 const kept = (name) => {
   try { return localStorage.getItem(`wants-${name}`); } catch { return null; }
@@ -23,7 +23,7 @@ document.addEventListener("change", async (event) => {
   if (!name) return;
   const refused = name === "notify" && event.target.checked && !(await permitted());
   if (refused) event.target.checked = false;
-  said().textContent = refused ? "This browser does not allow notifications here." : "";
+  status().textContent = refused ? "This browser does not allow notifications here." : "";
   try { localStorage.setItem(`wants-${name}`, event.target.checked ? "yes" : "no"); } catch { /* this page only */ }
 });
 addEventListener("storage", show);

@@ -53,7 +53,7 @@ def family() -> Callable[[], object]:
     return lambda: find(f"hf.co/person{next(numbers)}/Qwen2.5-Coder-7B-Instruct-GGUF:Q4_K_M")
 
 
-def brief() -> Callable[[], object]:
+def request_spec() -> Callable[[], object]:
     """All that a request needs: what is known, which tools, and the text that tells of them."""
     from toolsupport.core import prompt
     from toolsupport.core.families import find
@@ -141,7 +141,7 @@ def format_steps() -> list[Step]:
 STEPS = (
     Step("read one line of Ollama's answer", codec, LINES, 20),
     Step("find a model's family", family, 1, 50),
-    Step("make a brief with 200 tools", brief, 1, 2000),
+    Step("make a brief with 200 tools", request_spec, 1, 2000),
     Step("search 1,000 tools by words", search, 1, 2000),
     Step("render 1 kB of Markdown", markdown, round(len(MARKDOWN + CODE) * 20 / 1000), 3000),
     Step("write one text frame", frame, 1, 20),

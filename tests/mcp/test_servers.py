@@ -22,7 +22,7 @@ from chat.mcp.client import host as hosting
 from chat.mcp.client.host import McpHost
 from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
-from tests.chat.mcp.client.conftest import Heard, hosted
+from tests.chat.mcp.client.conftest import RecordingObserver, hosted
 from tests.serving import ROOT
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError
@@ -94,14 +94,14 @@ def started(name: str, place: str) -> RemoteServer:
 
 
 @asynccontextmanager
-async def connected(server: RemoteServer) -> AsyncIterator[tuple[McpHost, Heard]]:
-    async with hosted(server) as (host, heard):
-        await heard.until(lists=1)
-        yield host, heard
+async def connected(server: RemoteServer) -> AsyncIterator[tuple[McpHost, RecordingObserver]]:
+    async with hosted(server) as (host, received):
+        await received.until(lists=1)
+        yield host, received
 
 
-async def answer(host: McpHost, heard: Heard, name: str, arguments: dict[str, Any]) -> str:
-    result = await host.call(heard.tool(name, host.server), arguments, lambda *_: None)
+async def answer(host: McpHost, received: RecordingObserver, name: str, arguments: dict[str, Any]) -> str:
+    result = await host.call(received.tool(name, host.server), arguments, lambda *_: None)
     read = ResultReader(host.server.name, Workspace(Path(host.server.cwd or "/tmp"))).read(result)
     assert not read.is_error, read.content
     return read.content
@@ -122,33 +122,33 @@ def process_of(program: Path) -> int:
 @pytest.mark.parametrize("name", REAL)
 async def test_it_is_listed_and_called(name: str, place: str) -> None:  # T4
     began = time.monotonic()
-    async with connected(started(name, place)) as (host, heard):
+    async with connected(started(name, place)) as (host, received):
         ready = time.monotonic() - began
-        taken, left_out = remote_tools.taken(heard.lists[0])
-        assert len(taken) == len(heard.lists[0]) and not left_out
-        said = await answer(host, heard, REAL[name].tool, REAL[name].arguments(place))
+        taken, left_out = remote_tools.taken(received.lists[0])
+        assert len(taken) == len(received.lists[0]) and not left_out
+        said = await answer(host, received, REAL[name].tool, REAL[name].arguments(place))
         assert REAL[name].says in said
         again = time.monotonic()
         for _ in range(20):
-            await answer(host, heard, REAL[name].tool, REAL[name].arguments(place))
+            await answer(host, received, REAL[name].tool, REAL[name].arguments(place))
         call = (time.monotonic() - again) / 20
-        print(f"\n{name}: {heard.version}, {len(taken)} tools, ready in {ready:.2f} s, {call * 1000:.1f} ms a call")
+        print(f"\n{name}: {received.version}, {len(taken)} tools, ready in {ready:.2f} s, {call * 1000:.1f} ms a call")
 
 
 @pytest.mark.parametrize("name", REAL)
 async def test_killed_in_mid_call_it_costs_one_result(name: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosting, "FIRST_PAUSE", 0.01)
-    async with connected(started(name, place)) as (host, heard):
+    async with connected(started(name, place)) as (host, received):
         process = process_of(REAL[name].program)
         os.kill(process, signal.SIGSTOP)  # so that it cannot answer before it is killed
-        asking = asyncio.create_task(answer(host, heard, REAL[name].tool, REAL[name].arguments(place)))
+        asking = asyncio.create_task(answer(host, received, REAL[name].tool, REAL[name].arguments(place)))
         await asyncio.sleep(0)
         os.kill(process, signal.SIGKILL)
         with pytest.raises(ToolError, match=f"{name} could not do it"):
             await asking
-        await heard.until(lists=2, failures=1)
-        assert "ended by signal 9" in heard.failures[0]
-        assert REAL[name].says in await answer(host, heard, REAL[name].tool, REAL[name].arguments(place))
+        await received.until(lists=2, failures=1)
+        assert "ended by signal 9" in received.failures[0]
+        assert REAL[name].says in await answer(host, received, REAL[name].tool, REAL[name].arguments(place))
 
 
 class Page(BaseHTTPRequestHandler):
@@ -175,8 +175,8 @@ def hours() -> Iterator[str]:
 async def test_fetch_is_listed_and_called(hours: str, tmp_path: Path) -> None:
     program, args = str(PYTHON / "mcp-server-fetch"), ("--allow-private-ips",)
     server = RemoteServer(1, "fetch", "stdio", command=program, args=args, cwd=str(tmp_path))
-    async with connected(server) as (host, heard):
-        assert "From nine to five." in await answer(host, heard, "fetch", {"url": hours})
+    async with connected(server) as (host, received):
+        assert "From nine to five." in await answer(host, received, "fetch", {"url": hours})
 
 
 @pytest.fixture
@@ -197,35 +197,35 @@ def everything(tmp_path: Path) -> Iterator[RemoteServer]:
 
 async def test_everything_over_http(everything: RemoteServer) -> None:
     began = time.monotonic()
-    async with connected(everything) as (host, heard):
+    async with connected(everything) as (host, received):
         ready = time.monotonic() - began
-        assert "5" in await answer(host, heard, "get-sum", {"a": 2, "b": 3})
+        assert "5" in await answer(host, received, "get-sum", {"a": 2, "b": 3})
         again = time.monotonic()
         for _ in range(20):
-            await answer(host, heard, "get-sum", {"a": 2, "b": 3})
+            await answer(host, received, "get-sum", {"a": 2, "b": 3})
         print(f"\neverything over HTTP: ready in {ready:.2f} s, {(time.monotonic() - again) * 50:.1f} ms a call")
 
 
 @pytest.mark.parametrize("over", ["stdio", "http"])
 async def test_every_kind_of_content(over: str, place: str, request: pytest.FixtureRequest) -> None:
     server = started("everything", place) if over == "stdio" else request.getfixturevalue("everything")
-    async with connected(server) as (host, heard):
-        image = await answer(host, heard, "get-tiny-image", {})
+    async with connected(server) as (host, received):
+        image = await answer(host, received, "get-tiny-image", {})
         assert "[image: image/png" in image and "kept in the chat's files as mcp/everything/" in image
-        resource = await answer(host, heard, "get-resource-reference", {"resourceType": "Text", "resourceId": 1})
+        resource = await answer(host, received, "get-resource-reference", {"resourceType": "Text", "resourceId": 1})
         assert "[resource demo://resource/" in resource
-        links = await answer(host, heard, "get-resource-links", {"count": 2})
+        links = await answer(host, received, "get-resource-links", {"count": 2})
         assert links.count("[resource link, not opened: ") == 2
-        weather = await answer(host, heard, "get-structured-content", {"location": "Chicago"})
+        weather = await answer(host, received, "get-structured-content", {"location": "Chicago"})
         assert "temperature" in weather and "[structured]" not in weather
 
 
 @pytest.mark.parametrize("over", ["stdio", "http"])
 async def test_progress_and_a_stop(over: str, place: str, request: pytest.FixtureRequest) -> None:  # C5
     server = started("everything", place) if over == "stdio" else request.getfixturevalue("everything")
-    async with connected(server) as (host, heard):
+    async with connected(server) as (host, received):
         told: asyncio.Queue[Any] = asyncio.Queue()
-        tool = heard.tool("trigger-long-running-operation", server)
+        tool = received.tool("trigger-long-running-operation", server)
         arguments = {"duration": 60, "steps": 240}
         running = asyncio.create_task(host.call(tool, arguments, lambda *step: told.put_nowait(step)))
         async with asyncio.timeout(10):
@@ -236,4 +236,4 @@ async def test_progress_and_a_stop(over: str, place: str, request: pytest.Fixtur
         with pytest.raises(asyncio.CancelledError):
             await running
         assert time.monotonic() - began < 1
-        assert "5" in await answer(host, heard, "get-sum", {"a": 2, "b": 3})
+        assert "5" in await answer(host, received, "get-sum", {"a": 2, "b": 3})

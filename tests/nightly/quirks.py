@@ -109,8 +109,8 @@ async def one_test(url: str, model: str, seed: int) -> Found:
 
     async def tell(step: StepProgress) -> None: ...
 
-    thinks, brief = MODELS[model].thinks, RequestSpec(model, Capabilities({}))
-    subject = ProbeTarget(Endpoint("ollama", url), brief, formats_for(()), thinks, runs_code=model == "sim-code")
+    thinks, request_spec = MODELS[model].thinks, RequestSpec(model, Capabilities({}))
+    subject = ProbeTarget(Endpoint("ollama", url), request_spec, formats_for(()), thinks, runs_code=model == "sim-code")
     began = time.monotonic()
     verdict = await examine(ProbeRunner(subject, keep, random.Random(seed)), "tools", tell, lambda step: False)
     return Found(model, verdict, time.monotonic() - began, len(made))

@@ -93,12 +93,12 @@ def run(times: int, seed: int = 1) -> list[Attack]:
 
 async def stopped(root: Path) -> float:
     """Seconds from a stop in the middle of a command until nothing of it is left."""
-    workspace, heard = Workspace(root), asyncio.Event()
+    workspace, received = Workspace(root), asyncio.Event()
     workspace.root.mkdir()
     command = f"trap '' TERM INT; for n in 1 2 3; do setsid sleep {MARK} & done; echo up; sleep {MARK}"
-    running = asyncio.ensure_future(shell_process.run(workspace, command, lambda _: heard.set()))
+    running = asyncio.ensure_future(shell_process.run(workspace, command, lambda _: received.set()))
     async with asyncio.timeout(60):
-        await heard.wait()
+        await received.wait()
     began = time.monotonic()
     running.cancel()
     with suppress(asyncio.CancelledError):

@@ -23,7 +23,7 @@ AT_ONCE = 50  # handshakes on their way
 class Rush:
     """How many pages were kept and refused, by what they heard; seconds of an answer of others before and during."""
 
-    heard: Counter[str]
+    received: Counter[str]
     alone: float
     beside: float
 
@@ -44,8 +44,8 @@ async def rush(site: Site, client: httpx.Client, other: Person, times: int) -> R
 
         opening = [asyncio.create_task(one()) for _ in range(times)]
         beside = await answered(theirs)
-        heard = Counter(await asyncio.gather(*opening))
-        return Rush(heard, alone, max(beside, await answered(theirs)))
+        received = Counter(await asyncio.gather(*opening))
+        return Rush(received, alone, max(beside, await answered(theirs)))
 
 
 async def heard_first(open_page: Page) -> str:
@@ -70,4 +70,4 @@ if __name__ == "__main__":
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--times", type=int, default=500)
     found = run(given.parse_args().times)
-    print(f"{dict(found.heard)}; an answer of others took {found.alone:.2f} s alone, {found.beside:.2f} s beside")
+    print(f"{dict(found.received)}; an answer of others took {found.alone:.2f} s alone, {found.beside:.2f} s beside")

@@ -57,7 +57,7 @@ def test_every_simulated_model_gets_its_true_verdict_twenty_times() -> None:
 @pytest.mark.nightly
 def test_five_hundred_pages_of_one_person() -> None:
     found = sockets.run(500)
-    assert found.heard == {"hello": 50, "busy": 450}
+    assert found.received == {"hello": 50, "busy": 450}
     assert found.beside < 10
 
 

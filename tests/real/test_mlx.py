@@ -31,7 +31,7 @@ async def _client_ends_with_the_test() -> AsyncIterator[None]:
     await providers.close()
 
 
-def brief(model: str, *tools: ToolSpec) -> RequestSpec:
+def request_spec(model: str, *tools: ToolSpec) -> RequestSpec:
     known = Capabilities({"tools": Capability("tools", bool(tools), "user_confirmed", "A person said so.")})
     return RequestSpec(model, known, tools=tools, format="native" if tools else "")
 
@@ -53,7 +53,7 @@ async def test_it_lists_its_model_and_says_nothing_of_tools(real: Served) -> Non
 
 @pytest.mark.asyncio
 async def test_a_plain_answer(real: Served) -> None:  # F10
-    events = await ask(real, brief(real.model), QUESTION)
+    events = await ask(real, request_spec(real.model), QUESTION)
     assert text(events) == HELLO
     assert events[-1] == Finished("stop")
     [usage] = [event for event in events if isinstance(event, Usage)]
@@ -62,27 +62,27 @@ async def test_a_plain_answer(real: Served) -> None:  # F10
 
 @pytest.mark.asyncio
 async def test_a_call_and_the_answer_from_its_result(real: Served) -> None:  # F10
-    events = await ask(real, brief(real.model, TOOL), QUESTION)
+    events = await ask(real, request_spec(real.model, TOOL), QUESTION)
     [ready] = [event for event in events if isinstance(event, CallReady)]
     assert (ready.call.name, ready.call.arguments) == ("list_directory", ARGUMENTS)
     assert "".join(event.text for event in events if isinstance(event, CallDelta)) == ready.raw
     assert events[-1] == Finished("tool_calls")
     asked = ChatMessage(Role.ASSISTANT, text(events), calls=(ready.call,))
     result = ChatMessage(Role.TOOL, "config.json", call_id=ready.call.id, name=ready.call.name)
-    answer = await ask(real, brief(real.model, TOOL), QUESTION, asked, result)
+    answer = await ask(real, request_spec(real.model, TOOL), QUESTION, asked, result)
     assert (text(answer), answer[-1]) == (FINAL, Finished("stop"))
 
 
 @pytest.mark.asyncio
 async def test_a_call_that_nobody_can_read_is_said(broken: Served) -> None:
-    events = await ask(broken, brief(broken.model, TOOL), QUESTION)
+    events = await ask(broken, request_spec(broken.model, TOOL), QUESTION)
     assert isinstance(events[-1], Failed)
     assert events[-1].kind == "garbled" and "sent no call" in events[-1].message
 
 
 @pytest.mark.asyncio
 async def test_an_unknown_model_is_told(real: Served) -> None:
-    [failure] = await ask(real, brief("no-such-model"), QUESTION)
+    [failure] = await ask(real, request_spec("no-such-model"), QUESTION)
     assert isinstance(failure, Failed) and failure.status == 404
 
 

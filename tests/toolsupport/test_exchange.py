@@ -59,7 +59,7 @@ def knows(tools: object) -> Capabilities:
     return Capabilities({"tools": Capability("tools", tools, "declared", "The server says so.")})
 
 
-def brief(model: str = "m", tools: object = True, **given: object) -> RequestSpec:
+def request_spec(model: str = "m", tools: object = True, **given: object) -> RequestSpec:
     return RequestSpec(model, knows(tools), **({"tools": TOOLS, "format": "native"} | given))  # type: ignore[arg-type]
 
 
@@ -110,9 +110,9 @@ PERMITS = st.sampled_from(list(Permit))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.asyncio
 async def test_the_exchange_looks_for_itself(recorder, value: object, format_: str, permit: Permit) -> None:
-    """Whatever a mistaken registry put into the brief."""
+    """Whatever a mistaken registry put into the request."""
     made = recorder([HI])
-    await ask(SERVER, brief(tools=value, format=format_, permit=permit))
+    await ask(SERVER, request_spec(tools=value, format=format_, permit=permit))
     [request] = made.requests
     may = format_ == "native" and (value is True or permit is Permit.PROBE)
     assert request.tools == (TOOLS if may else ())
@@ -137,7 +137,7 @@ def test_the_codec_refuses_for_itself(value: object, permit: Permit, kind: str) 
 @pytest.mark.parametrize("format_", ["native", ""])
 async def test_what_really_leaves_the_house(kind: str, value: bool | None, format_: str) -> None:
     async with scripted(FINE) as server:
-        await ask(server.endpoint(kind=kind), brief(tools=value, format=format_))
+        await ask(server.endpoint(kind=kind), request_spec(tools=value, format=format_))
         await ask(server.endpoint(kind=kind), without_any())
         with_tools = value is True and format_ == "native"
         assert ("tools" in server.bodies[0]) is with_tools
@@ -154,7 +154,7 @@ def without_any() -> RequestSpec:
 @pytest.mark.asyncio
 async def test_a_refusal_is_told_and_the_question_put_again_without_tools() -> None:
     async with scripted(REFUSED, FINE) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         message = "registry.ollama.ai/library/m does not support tools"
         assert events == [ToolsRefused(message, "does-not-support", 400), *HI]
         first, second = server.bodies
@@ -168,7 +168,7 @@ async def test_a_refusal_is_told_and_the_question_put_again_without_tools() -> N
 async def test_a_refusal_inside_of_a_200() -> None:
     line = b'{"error":"m does not support tools"}\n'
     async with scripted((HEAD, chunk(line), LAST_CHUNK), FINE) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert isinstance(events[0], ToolsRefused)
         assert events[1:] == HI
 
@@ -176,7 +176,7 @@ async def test_a_refusal_inside_of_a_200() -> None:
 @pytest.mark.asyncio
 async def test_once_and_no_more() -> None:
     async with scripted(REFUSED) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert [type(event) for event in events] == [ToolsRefused, Failed]
         assert len(server.requests) == 2
 
@@ -184,7 +184,7 @@ async def test_once_and_no_more() -> None:
 @pytest.mark.asyncio
 async def test_a_probe_is_told_and_gets_the_failure() -> None:
     async with scripted(REFUSED, FINE) as server:
-        events = await ask(server.endpoint(), brief(tools=None, permit=Permit.PROBE))
+        events = await ask(server.endpoint(), request_spec(tools=None, permit=Permit.PROBE))
         assert [type(event) for event in events] == [ToolsRefused, Failed]
         assert isinstance(events[1], Failed) and events[1].status == 400 and "does not support" in events[1].body
         assert len(server.requests) == 1
@@ -202,7 +202,7 @@ async def test_a_probe_is_told_and_gets_the_failure() -> None:
 )
 async def test_after_the_first_word_nothing_is_taken_back(recorder, batches: list[list[Event]]) -> None:
     made = recorder(batches)
-    events = await ask(SERVER, brief())
+    events = await ask(SERVER, request_spec())
     assert events[-1] == REFUSAL
     assert not any(isinstance(event, ToolsRefused) for event in events)
     assert len(made.requests) == 1
@@ -220,24 +220,24 @@ async def test_after_the_first_word_nothing_is_taken_back(recorder, batches: lis
 )
 async def test_other_failures_teach_nothing(recorder, failed: Failed) -> None:
     made = recorder([[failed]])
-    assert await ask(SERVER, brief()) == [failed]
+    assert await ask(SERVER, request_spec()) == [failed]
     assert len(made.requests) == 1
 
 
 @pytest.mark.asyncio
 async def test_a_server_that_lacks_a_flag_is_asked_again_without_tools(recorder) -> None:
     made = recorder([[LACKS]], [[Finished("stop")]], [[LACKS]])
-    told, *answer = await ask(SERVER, brief())
+    told, *answer = await ask(SERVER, request_spec())
     assert isinstance(told, ToolsRefused) and told.misconfigured and "--jinja" in told.message
     assert answer == [Finished("stop")]
-    assert await ask(SERVER, brief(permit=Permit.PROBE)) == [LACKS], "a probe judges by itself"
+    assert await ask(SERVER, request_spec(permit=Permit.PROBE)) == [LACKS], "a probe judges by itself"
     assert [bool(request.tools) for request in made.requests] == [True, False, True]
 
 
 @pytest.mark.asyncio
 async def test_without_tools_there_is_nothing_to_refuse(recorder) -> None:
     made = recorder([[REFUSAL]])
-    assert await ask(SERVER, brief(tools=False, format="")) == [REFUSAL]
+    assert await ask(SERVER, request_spec(tools=False, format="")) == [REFUSAL]
     assert len(made.requests) == 1
 
 
@@ -254,7 +254,7 @@ async def test_calls_are_checked(recorder) -> None:
             [CallRejected("x", "broken", "raw", "5"), Usage(), Finished("stop")],
         ]
     )
-    events = await ask(SERVER, brief())
+    events = await ask(SERVER, request_spec())
     assert events[0] == CallReady(right, '{"path":"."}')
     corrected, no_path, unknown, broken = events[1:5]
     assert isinstance(corrected, CallReady) and corrected.call.name == "list_directory" and corrected.call.repairs
@@ -268,7 +268,7 @@ async def test_calls_are_checked(recorder) -> None:
 @pytest.mark.asyncio
 async def test_a_call_nobody_offered_is_rejected(recorder) -> None:
     recorder([[CallReady(ToolCall("1", "list_directory", {"path": "."})), Finished("stop")]])
-    assert isinstance((await ask(SERVER, brief(tools=False)))[0], CallRejected)
+    assert isinstance((await ask(SERVER, request_spec(tools=False)))[0], CallRejected)
 
 
 # -- what is sent, how it ends --
@@ -283,8 +283,8 @@ async def test_history_is_rendered_for_what_the_model_may_see(recorder) -> None:
         ChatMessage(Role.TOOL, "a.txt", call_id="1", name="list_directory"),
         ChatMessage(Role.NOTICE, "Switched to m."),
     )
-    await ask(SERVER, brief(system="Be kind."), log)
-    await ask(SERVER, brief(tools=False, system="Be kind."), log)
+    await ask(SERVER, request_spec(system="Be kind."), log)
+    await ask(SERVER, request_spec(tools=False, system="Be kind."), log)
     native, plain = (request.messages for request in made.requests)
     assert [message.role.value for message in native] == ["system", "user", "assistant", "tool"]
     assert [message.role.value for message in plain] == ["system", "user", "assistant", "user"]
@@ -294,7 +294,7 @@ async def test_history_is_rendered_for_what_the_model_may_see(recorder) -> None:
 @pytest.mark.asyncio
 async def test_the_brief_reaches_the_request(recorder) -> None:
     made = recorder([HI])
-    await ask(SERVER, brief(think=False, keep_alive="5m", options={"seed": 7}))
+    await ask(SERVER, request_spec(think=False, keep_alive="5m", options={"seed": 7}))
     [request] = made.requests
     assert (request.think, request.keep_alive) == (False, "5m")
     assert request.options == {"num_ctx": 8192, "temperature": 0.3, "seed": 7}
@@ -303,7 +303,7 @@ async def test_the_brief_reaches_the_request(recorder) -> None:
 @pytest.mark.asyncio
 async def test_leaving_early_closes_the_provider(recorder) -> None:
     made = recorder([[TextDelta("Hi")], [TextDelta("!")]])
-    answer_ = exchange.ask(SERVER, brief(), QUESTION)
+    answer_ = exchange.ask(SERVER, request_spec(), QUESTION)
     assert await anext(answer_) == [TextDelta("Hi")]
     await answer_.aclose()
     assert made.closed == 1
@@ -312,7 +312,7 @@ async def test_leaving_early_closes_the_provider(recorder) -> None:
 @pytest.mark.asyncio
 async def test_batches_stay_as_they_were_read() -> None:
     async with scripted((HEAD, said("a"), DONE, LAST_CHUNK)) as server:
-        batches = [batch async for batch in exchange.ask(server.endpoint(), brief(), QUESTION)]
+        batches = [batch async for batch in exchange.ask(server.endpoint(), request_spec(), QUESTION)]
         assert [event for batch in batches for event in batch] == [
             TextDelta("a"),
             Usage(),
@@ -345,7 +345,7 @@ async def test_simulated_models(model: str, tools: bool, first: type, last: type
     try:
         endpoint = Endpoint("simulator", f"http://127.0.0.1:{simulator.port}")
         messages = QUESTION if model != "sim-dies" else (ChatMessage(Role.USER, "Tell me a long story."),)
-        events = await ask(endpoint, brief(model, tools), messages)
+        events = await ask(endpoint, request_spec(model, tools), messages)
         assert isinstance(events[0], first)
         assert isinstance(events[-1], last)
         if model == "sim-honest" and tools:
@@ -361,14 +361,14 @@ async def test_a_loop_of_calls_with_the_simulator() -> None:
     await simulator.start()
     try:
         endpoint = Endpoint("simulator", f"http://127.0.0.1:{simulator.port}")
-        [ready, *_] = await ask(endpoint, brief("sim-honest"))
+        [ready, *_] = await ask(endpoint, request_spec("sim-honest"))
         assert isinstance(ready, CallReady)
         log = (
             *QUESTION,
             ChatMessage(Role.ASSISTANT, calls=(ready.call,)),
             ChatMessage(Role.TOOL, "notes.md\nconfig.json", call_id=ready.call.id, name=ready.call.name),
         )
-        events = await ask(endpoint, brief("sim-honest"), log)
+        events = await ask(endpoint, request_spec("sim-honest"), log)
         text = "".join(event.text for event in events if isinstance(event, TextDelta))
         assert "notes.md" in text
         assert not any(isinstance(event, CallReady) for event in events)
@@ -378,7 +378,7 @@ async def test_a_loop_of_calls_with_the_simulator() -> None:
 
 
 def test_in_a_text_format_tools_stand_in_the_text_only() -> None:  # F6 F7
-    request = exchange.make_request(brief(tools=False, format="hermes", think=True), QUESTION)
+    request = exchange.make_request(request_spec(tools=False, format="hermes", think=True), QUESTION)
     assert (request.tools, request.think) == ((), True)
     assert all(tool.name in request.messages[0].content for tool in TOOLS)
 

@@ -17,7 +17,7 @@ from tests.toolsupport.providers.scripted import (
     said,
     scripted,
 )
-from tests.toolsupport.test_exchange import SERVER, ask, brief, recorder  # noqa: F401
+from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport.config import metrics
 from toolsupport.core.events import (
     CallGarbled,
@@ -90,7 +90,7 @@ def text(events: Sequence[Event]) -> str:
 async def test_the_model_is_asked_again_and_told_why(words: str, stream: bool) -> None:
     before, garbled = counted(), answer(500, orjson.dumps({"error": words}))
     async with scripted(garbled, FINE) as server:
-        events = await ask(server.endpoint(), brief(stream=stream))
+        events = await ask(server.endpoint(), request_spec(stream=stream))
         first, second = server.bodies
     assert isinstance(events[0], CallGarbled) and text(events) == "Hi"
     assert isinstance(events[-1], Finished) and counted() == before + 1
@@ -102,7 +102,7 @@ async def test_the_model_is_asked_again_and_told_why(words: str, stream: bool) -
 @pytest.mark.parametrize("words", WORDS)
 async def test_also_after_it_thought(words: str) -> None:
     async with scripted(in_mid_stream(words, THOUGHT), FINE) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert len(server.bodies) == 2
     assert isinstance(events[0], ThinkingDelta) and text(events) == "Hi" and isinstance(events[-1], Finished)
 
@@ -111,7 +111,7 @@ async def test_also_after_it_thought(words: str) -> None:
 @pytest.mark.parametrize("words", WORDS)
 async def test_also_after_it_said_something(words: str) -> None:
     async with scripted(in_mid_stream(words, said("Let me look.")), FINE) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         asked = server.bodies[1]["messages"][-2:]
     assert text(events) == "Let me look.\n\nHi" and isinstance(events[-1], Finished)
     assert [message["role"] for message in asked] == ["assistant", "user"]
@@ -123,7 +123,7 @@ async def test_also_after_it_said_something(words: str) -> None:
 @pytest.mark.parametrize("before", [(), (delta(reasoning_content="Hm"),), (delta(content="Let me look."),)])
 async def test_on_the_other_wire(error: dict[str, object], before: tuple[dict[str, object], ...]) -> None:
     async with scripted(as_events(*before, {"error": error}), FINE_EVENTS) as server:
-        events = await ask(server.endpoint(kind="vllm"), brief())
+        events = await ask(server.endpoint(kind="vllm"), request_spec())
         assert len(server.bodies) == 2
     assert text(events).endswith("Hi") and isinstance(events[-1], Finished)
     assert sum(isinstance(event, CallGarbled) for event in events) == 1
@@ -134,7 +134,7 @@ async def test_on_the_other_wire(error: dict[str, object], before: tuple[dict[st
 async def test_before_a_stream_and_without_one(error: dict[str, object]) -> None:
     for stream in (True, False):
         async with scripted(answer(400, orjson.dumps({"error": error})), FINE_EVENTS) as server:
-            events = await ask(server.endpoint(kind="vllm"), brief(stream=stream))
+            events = await ask(server.endpoint(kind="vllm"), request_spec(stream=stream))
             assert len(server.bodies) == 2 and isinstance(events[0], CallGarbled)
 
 
@@ -143,7 +143,7 @@ async def test_before_a_stream_and_without_one(error: dict[str, object]) -> None
 async def test_after_two_retries_a_clear_end(before: tuple[bytes, ...]) -> None:
     was = counted()
     async with scripted(in_mid_stream(WORDS[0], *before)) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert len(server.bodies) == 3
     assert isinstance(events[-1], Failed) and events[-1].kind == "unreadable_call"
     assert "3 times in a row" in events[-1].message and '{"error"' not in events[-1].message
@@ -157,7 +157,7 @@ CALL = CallReady(ToolCall("1", "list_directory", {"path": "."}))
 async def test_calls_of_an_attempt_that_failed_are_not_told_with_its_end(recorder) -> None:  # noqa: F811
     failed = Failed("server", "", 200, orjson.dumps({"error": PEG}).decode())
     recorder([[CALL, failed]], [[CALL, Finished("tool_calls")]])
-    events = await ask(SERVER, brief())
+    events = await ask(SERVER, request_spec())
     assert sum(isinstance(event, CallReady) for event in events) == 1
 
 
@@ -166,7 +166,7 @@ async def test_a_refusal_and_a_call_that_cannot_be_read_each_have_their_way() ->
     refused = answer(400, b'{"error":"m does not support tools"}')
     garbled = answer(500, orjson.dumps({"error": PEG}))
     async with scripted(garbled, refused, garbled, garbled) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert len(server.bodies) == 4
     assert isinstance(events[-1], Failed)
 
@@ -174,7 +174,7 @@ async def test_a_refusal_and_a_call_that_cannot_be_read_each_have_their_way() ->
 @pytest.mark.asyncio
 async def test_a_probe_judges_for_itself() -> None:
     async with scripted(answer(500, orjson.dumps({"error": PEG})), FINE) as server:
-        events = await ask(server.endpoint(), brief(tools=None, permit=Permit.PROBE))
+        events = await ask(server.endpoint(), request_spec(tools=None, permit=Permit.PROBE))
         assert len(server.bodies) == 1 and [type(event) for event in events] == [Failed]
 
 
@@ -182,7 +182,7 @@ async def test_a_probe_judges_for_itself() -> None:
 async def test_other_failures_are_not_asked_again() -> None:
     for status, words in ((500, "unexpected EOF"), (502, PEG), (500, "template error"), (504, WORDS[0])):
         async with scripted(answer(status, orjson.dumps({"error": words})), FINE) as server:
-            events = await ask(server.endpoint(), brief())
+            events = await ask(server.endpoint(), request_spec())
             assert len(server.bodies) == 1 and isinstance(events[-1], Failed), words
 
 
@@ -192,10 +192,10 @@ UNSTREAMED_ONLY = answer(400, b'{"error":"Streaming is not supported when tools 
 @pytest.mark.asyncio
 async def test_tools_refused_with_streaming_are_sent_without_streaming() -> None:
     async with scripted(UNSTREAMED_ONLY, FINE) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert not [event for event in events if isinstance(event, ToolsRefused | Failed)]
         assert [(body["stream"], "tools" in body) for body in server.bodies] == [(True, True), (False, True)]
     async with scripted(UNSTREAMED_ONLY, UNSTREAMED_ONLY, FINE) as server:
-        events = await ask(server.endpoint(), brief())
+        events = await ask(server.endpoint(), request_spec())
         assert isinstance(events[0], ToolsRefused) and events[0].misconfigured and isinstance(events[-1], Finished)
         assert [(body["stream"], "tools" in body) for body in server.bodies[1:]] == [(False, True), (False, False)]

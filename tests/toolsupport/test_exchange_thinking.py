@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.toolsupport.test_exchange import SERVER, ask, brief, recorder  # noqa: F401
+from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport.core.events import Failed, Finished
 from toolsupport.core.types import Capabilities, Capability, Permit
 
@@ -16,12 +16,14 @@ DENIED = Failed("refused", "No.", 400, '{"error":"\\"m\\" does not support think
 @pytest.mark.asyncio
 async def test_a_model_without_thinking_is_not_asked_to_think(recorder) -> None:  # noqa: F811
     made = recorder([[DENIED]], [[Finished("stop")]])
-    assert await ask(SERVER, brief(think=True)) == [Finished("stop")], "not known before: asked once more without it"
+    assert await ask(SERVER, request_spec(think=True)) == [Finished("stop")], (
+        "not known before: asked once more without it"
+    )
     known = {name: Capability(name, True, "declared", "") for name in ("tools",)}
     cannot = Capabilities(known | {"thinking": Capability("thinking", False, "declared", "The server says so.")})
     for think in (True, "high", False):
-        await ask(SERVER, replace(brief(think=think), capabilities=cannot))
+        await ask(SERVER, replace(request_spec(think=think), capabilities=cannot))
     assert [request.think for request in made.requests] == [True, None, None, None, False]
     probe = recorder([[DENIED]])
-    assert await ask(SERVER, brief(think=True, permit=Permit.PROBE)) == [DENIED], "a probe judges by itself"
+    assert await ask(SERVER, request_spec(think=True, permit=Permit.PROBE)) == [DENIED], "a probe judges by itself"
     assert len(probe.requests) == 1

@@ -19,7 +19,7 @@ from tests.factories import ServerFactory
 from tests.house import ROOT
 from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
 from tests.toolsupport.stand_in import Servers
-from tests.toolsupport.test_exchange import QUESTION, ask, brief
+from tests.toolsupport.test_exchange import QUESTION, ask, request_spec
 from toolsupport import providers
 from toolsupport.core.events import (
     CallDelta,
@@ -62,7 +62,7 @@ REFUSED = {model.name for model in TEXT} | {"sim-refuses", "sim-claims"}
 @pytest.mark.asyncio
 @pytest.mark.parametrize("model", sorted(CALLS))
 async def test_a_simulated_model_calls_and_answers(simulated: Endpoint, model: str) -> None:  # M8 F10
-    events = await ask(simulated, brief(model))
+    events = await ask(simulated, request_spec(model))
     [ready] = [event for event in events if isinstance(event, CallReady)]
     assert ready.call.name == "list_directory"
     assert "".join(event.text for event in events if isinstance(event, CallDelta)) == ready.raw
@@ -70,44 +70,50 @@ async def test_a_simulated_model_calls_and_answers(simulated: Endpoint, model: s
     assert any(isinstance(event, Usage) and event.prompt_tokens for event in events)
     assert any(isinstance(event, ThinkingDelta) for event in events) is (model == "sim-thinks")
     result = ChatMessage(Role.TOOL, "config.json", call_id=ready.call.id, name="list_directory")
-    answered = await ask(simulated, brief(model), (*QUESTION, ChatMessage(Role.ASSISTANT, calls=(ready.call,)), result))
+    answered = await ask(
+        simulated, request_spec(model), (*QUESTION, ChatMessage(Role.ASSISTANT, calls=(ready.call,)), result)
+    )
     assert "config.json" in "".join(event.text for event in answered if isinstance(event, TextDelta))
     assert answered[-1] == Finished("stop")
 
 
 @pytest.mark.asyncio
 async def test_the_other_simulated_models_fail_as_they_should(simulated: Endpoint) -> None:  # M8 D9
-    ignored = await ask(simulated, brief("sim-ignores"))
+    ignored = await ask(simulated, request_spec("sim-ignores"))
     assert not any(isinstance(event, CallReady) for event in ignored) and ignored[-1] == Finished("stop")
-    died = (await ask(simulated, brief("sim-dies")))[-1]
+    died = (await ask(simulated, request_spec("sim-dies")))[-1]
     assert isinstance(died, Failed) and died.kind == "cut"
-    swallowed = (await ask(simulated, brief("sim-dies"), (ChatMessage(Role.USER, "error in mid-stream"),)))[-1]
+    swallowed = (await ask(simulated, request_spec("sim-dies"), (ChatMessage(Role.USER, "error in mid-stream"),)))[-1]
     assert isinstance(swallowed, Failed) and swallowed.kind == "cut"
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("model", sorted(REFUSED))
 async def test_who_refuses_tools_is_asked_again_without(simulated: Endpoint, model: str) -> None:  # M8 D9
-    refused = await ask(simulated, brief(model))
+    refused = await ask(simulated, request_spec(model))
     assert isinstance(refused[0], ToolsRefused) and refused[-1] == Finished("stop")
 
 
 @pytest.mark.asyncio
 async def test_missing_flags_are_no_refusal_of_the_model(simulated: Endpoint) -> None:  # M8 D9
-    told, *answer = await ask(simulated, brief("sim-misconfigured"))
+    told, *answer = await ask(simulated, request_spec("sim-misconfigured"))
     assert isinstance(told, ToolsRefused) and told.misconfigured and "--enable-auto-tool-choice" in told.message
     assert answer[-1] == Finished("stop") and any(isinstance(event, TextDelta) for event in answer)
 
 
 @pytest.mark.asyncio
 async def test_models_that_call_as_they_should_not(simulated: Endpoint) -> None:  # M8 F4 D13
-    rejected = [event for event in await ask(simulated, brief("sim-hallucinates")) if isinstance(event, CallRejected)]
+    rejected = [
+        event for event in await ask(simulated, request_spec("sim-hallucinates")) if isinstance(event, CallRejected)
+    ]
     assert rejected[0].name not in {"list_directory", ""}
     result = ChatMessage(Role.TOOL, "config.json", call_id="call_1", name="list_directory")
     made = ChatMessage(Role.ASSISTANT, calls=(ToolCall("call_1", "list_directory", {"path": "."}),))
-    again = await ask(simulated, brief("sim-loops"), (*QUESTION, made, result))
+    again = await ask(simulated, request_spec("sim-loops"), (*QUESTION, made, result))
     assert [event.call.name for event in again if isinstance(event, CallReady)] == ["list_directory"]
-    words = "".join(event.text for event in await ask(simulated, brief("sim-shell")) if isinstance(event, TextDelta))
+    words = "".join(
+        event.text for event in await ask(simulated, request_spec("sim-shell")) if isinstance(event, TextDelta)
+    )
     assert "can't access files" in words
 
 
@@ -137,7 +143,10 @@ async def test_a_connection_lost_after_the_end_mark_loses_nothing() -> None:
     done = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
     lost: list[Step] = [HEAD, chunk(done)]
     async with scripted(lost) as server:
-        assert await ask(server.endpoint(kind="openai"), brief(tools=False)) == [TextDelta("Hi"), Finished("stop")]
+        assert await ask(server.endpoint(kind="openai"), request_spec(tools=False)) == [
+            TextDelta("Hi"),
+            Finished("stop"),
+        ]
 
 
 @pytest.mark.asyncio
@@ -145,7 +154,7 @@ async def test_a_comment_is_a_sign_of_life() -> None:
     """The limit for loading is over with it, and the one for silences begins."""
     async with scripted([HEAD, chunk(b": ping\n\n"), HANG]) as server:
         endpoint = server.endpoint(Limits(first_token=300, between=0.2), "openai")
-        [failure] = await ask(endpoint, brief(tools=False))
+        [failure] = await ask(endpoint, request_spec(tools=False))
         assert isinstance(failure, Failed) and failure.message == "The answer was given up: nothing came for 0.2 s."
 
 

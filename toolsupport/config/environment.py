@@ -127,6 +127,12 @@ VARIABLES = (
         count,
         "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
     ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_WORK_PROCESSES",
+        "2",
+        count,
+        "Processes that format, color and compare texts. They start when there is work and end after 30 idle seconds.",
+    ),
     EnvironmentVariable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", count, "Open chat pages of one person in one process."),
     EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."

@@ -116,7 +116,7 @@ class _TextCollector:
             for entry in value[:20]:
                 self.walk(entry, depth + 1)
         elif isinstance(value, dict):
-            self.object({_key(key): told for key, told in value.items()}, depth)
+            self.object({_key(key): entry for key, entry in value.items()}, depth)
 
     def object(self, value: dict[str, Any], depth: int) -> None:
         self.codes.update(str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int))
@@ -126,9 +126,9 @@ class _TextCollector:
         for key in WORDS:
             if value.get(key):
                 self.walk(value[key], depth + 1)
-        for key, told in value.items():  # {"error parsing tool call": "…"}: the key itself is the message
-            if key.startswith("error ") and isinstance(told, str):
-                self.texts.append(f"{key}: {told}")
+        for key, entry in value.items():  # {"error parsing tool call": "…"}: the key itself is the message
+            if key.startswith("error ") and isinstance(entry, str):
+                self.texts.append(f"{key}: {entry}")
 
     def text(self, text: str, depth: int) -> None:
         """Collect the messages inside the first JSON object or Python repr of a text, and the text around it.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
+from collections.abc import Iterator
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from toolsupport.core.errors import ConfigError
@@ -12,6 +14,36 @@ from toolsupport.core.errors import ConfigError
 STRANGE = re.compile(r"[\\%<>\"'{}|^`]")
 # Resolvers take these for IPv4 as well: 2852039166, 0xA9FEA9FE and 169.16689662 are all 169.254.169.254.
 NUMERIC = re.compile(r"(?:.*\.)?(?:0x[0-9a-f]*|[0-9]+)\.?", re.I)
+# Machines in a cloud fetch their secrets under these names.
+METADATA_NAMES = frozenset(
+    {"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
+)
+# Addresses of no model server: "this network", link-local with the metadata of most clouds, multicast, reserved,
+# broadcast; and where Alibaba, Azure, Oracle (192.0.0.192), Amazon, Google and Scaleway serve metadata elsewhere.
+NEVER_4 = tuple(
+    map(
+        ip_network,
+        (
+            *("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
+            *("100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"),
+        ),
+    )
+)
+NEVER_6 = tuple(
+    map(ip_network, ("::/128", "fe80::/10", "ff00::/8", "fd00:ec2::/32", "fd20:ce::/64", "fd00:42::42/128"))
+)
+# IPv4 in the last 32 bits: mapped, compatible, translated (SIIT), and the well-known prefix of NAT64.
+LAST_BITS = tuple(map(ip_network, ("::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+LOCAL_NAT64, SIX_TO_FOUR, TEREDO = map(ip_network, ("64:ff9b:1::/48", "2002::/16", "2001::/32"))
+ISATAP = (0x00005EFE, 0x02005EFE)
+
+
+class AddressScope(StrEnum):
+    """Where an address leads: to the internet, into this network or machine, or where no server is asked."""
+
+    PUBLIC = "public"
+    INSIDE = "inside"
+    NEVER = "never"
 
 
 def checked(text: str, secret: str = "an API key", query: bool = False) -> SplitResult:
@@ -40,12 +72,14 @@ def checked(text: str, secret: str = "an API key", query: bool = False) -> Split
 
 
 def check_host(host: str) -> None:
-    """Raise ConfigError for a host written as a forbidden address; names are resolved later."""
+    """Raise ConfigError for a host written as a forbidden address; what names lead to is judged at each connection."""
     # People copy 0.0.0.0 from a server's log; for a connection it means this machine.
     if host in ("0.0.0.0", "::"):
         return
+    if host.lower().rstrip(".") in METADATA_NAMES:
+        raise ConfigError(f"{host} is never asked.")
     try:
-        asked = may_be_asked(host)
+        asked = may_be_asked(host.rstrip("."))
     except ValueError:
         asked = True
         if NUMERIC.fullmatch(host):
@@ -54,13 +88,36 @@ def check_host(host: str) -> None:
         raise ConfigError(f"{host} is never asked.")
 
 
-def may_be_asked(address: str) -> bool:
-    """Return whether a server may have this address (ValueError if malformed); internal networks are allowed.
+def may_be_asked(address: str, inside: bool = True) -> bool:
+    """Return whether a server may have this address (ValueError if malformed); `inside`: also in this network."""
+    found = scope(address)
+    return found is AddressScope.PUBLIC or (inside and found is AddressScope.INSIDE)
 
-    Link-local addresses are excluded: machines in a cloud fetch their secrets there.
-    """
-    parsed = ipaddress.ip_address(address.partition("%")[0])
-    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
-    never = parsed.is_link_local or parsed.is_multicast or parsed.is_unspecified
-    # In version 6, the address of this machine itself counts as reserved.
-    return not (never or (parsed.version == 4 and parsed.is_reserved))
+
+def scope(address: str) -> AddressScope:
+    """Return where an address leads. An IPv4 address inside an IPv6 one counts too. Raises ValueError if malformed."""
+    parsed = ip_address(address.partition("%")[0])
+    seen = [parsed, *(_embedded(parsed) if isinstance(parsed, IPv6Address) else ())]
+    if any(one in network for one in seen for network in (*NEVER_4, *NEVER_6)):
+        return AddressScope.NEVER
+    site = isinstance(parsed, IPv6Address) and (parsed.is_site_local or parsed in LOCAL_NAT64)
+    outside = all(one.is_global for one in seen) and not site
+    return AddressScope.PUBLIC if outside else AddressScope.INSIDE
+
+
+def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:
+    """Yield the IPv4 addresses that gateways and systems would connect to for an IPv6 address."""
+    number = int(address)
+    last = number & 0xFFFFFFFF
+    # ::1 is this machine itself, and contains nothing.
+    if (number > 1 and any(address in network for network in LAST_BITS)) or number >> 32 & 0xFFFFFFFF in ISATAP:
+        yield IPv4Address(last)
+    if address in LOCAL_NAT64:
+        # Two layouts of RFC 6052: at the end, and around the bits 64 to 71. Each leaves zeros where the other is.
+        around = (number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF
+        yield from (IPv4Address(one) for one in (last, around) if one >> 24)
+    if address in SIX_TO_FOUR:
+        yield IPv4Address(number >> 80 & 0xFFFFFFFF)
+    if address in TEREDO:
+        yield IPv4Address(number >> 64 & 0xFFFFFFFF)
+        yield IPv4Address(~number & 0xFFFFFFFF)

@@ -25,7 +25,7 @@ SOURCES = {
         OverrideSource("declared", 3, "D", "declared", "the server says so"),
         OverrideSource("auto_detected_stale", 4, "A", "tested on an older build", "measured on a build that is gone"),
         OverrideSource("profile", 5, "P", "profile", "the family table says so"),
-        OverrideSource("default", 6, "–", "default", "nobody said anything"),
+        OverrideSource("default", 6, "–", "default", "no evidence"),
     )
 }
 

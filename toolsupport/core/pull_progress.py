@@ -52,19 +52,19 @@ class PullReader:
     def feed(self, line: bytes) -> None:
         """Read one line; a line that is no object of a download changes nothing."""
         try:
-            said = json.loads(line)
+            update = json.loads(line)
         except (ValueError, RecursionError):
             return
-        if not isinstance(said, dict):
+        if not isinstance(update, dict):
             return
-        if said.get("error"):
-            self.error = explained(str(said["error"]))
+        if update.get("error"):
+            self.error = explained(str(update["error"]))
             return
-        self._status(str(said.get("status") or ""))
-        digest, total = said.get("digest"), _bytes(said.get("total"))
+        self._status(str(update.get("status") or ""))
+        digest, total = update.get("digest"), _bytes(update.get("total"))
         if isinstance(digest, str) and total:
             # A layer that is there already comes once, complete.
-            self._layers[digest[:100]] = (min(_bytes(said.get("completed")), total), total)
+            self._layers[digest[:100]] = (min(_bytes(update.get("completed")), total), total)
 
     def _status(self, status: str) -> None:
         self.done = self.done or status == "success"

@@ -122,7 +122,7 @@ class ReplyState(Protocol):
     """The answer so far, and the destination of its reasoning: formats/reply.py implements it."""
 
     answer: list[str]
-    said: int
+    visible: int
     calls: int
     stray: bool
     quotes: QuoteTracker
@@ -131,7 +131,7 @@ class ReplyState(Protocol):
 
     def message_ends(self) -> None: ...
 
-    def retract(self, told: str) -> list[CallReady]: ...
+    def retract(self, so_far: str) -> list[CallReady]: ...
 
     def unthink(self, text: str, length: int) -> None: ...
 
@@ -149,7 +149,7 @@ class ReasoningReader:
         self._open_draft: DraftParser | None = None
         self._drafts: dict[str, CallReady] = {}
         self._native: dict[str, CallReady] = {}
-        self._said = 0
+        self._visible = 0
         self._seen = self._separated = False
         self.began_inside: bool | None = None
         self.open = self.cut = False
@@ -168,7 +168,7 @@ class ReasoningReader:
             return False
         self._source.cut()
         if row:
-            self.began_inside = False if not (self._seen or self._reply.said) else self.began_inside
+            self.began_inside = False if not (self._seen or self._reply.visible) else self.began_inside
             yield from self.inside(mark)
         elif mark in CLOSING:
             self._retract("".join(self._reply.answer))
@@ -180,7 +180,7 @@ class ReasoningReader:
     def _may_open(self, row: ReasoningMarks) -> bool:
         if row.line:
             return self._reply.quotes.begins_line
-        return not (row.first and self._reply.said)
+        return not (row.first and self._reply.visible)
 
     def assumed(self) -> Steps[None]:
         """Read a reply that begins inside reasoning, unless it repeats the mark or its server splits reasoning off."""
@@ -194,7 +194,7 @@ class ReasoningReader:
 
     def inside(self, mark: str) -> Steps[None]:
         """Read reasoning up to its end mark, any kind if nothing opened it; without one, to the end."""
-        source, before, thought = self._source, self._reply.said, []
+        source, before, thought = self._source, self._reply.visible, []
         self._begins()
         yield from source.space()
         lead, ends, found = source.cut(), ENDS[mark], None
@@ -217,9 +217,9 @@ class ReasoningReader:
 
     def separated(self, text: str) -> None:
         """Add reasoning that the server itself removed from the text."""
-        if not (self._seen or self._reply.said):
+        if not (self._seen or self._reply.visible):
             self.began_inside = False
-        if not self._separated or self._reply.said != self._said:
+        if not self._separated or self._reply.visible != self._visible:
             self._begins()
         self._separated, self.open = True, False
         self.keep(self._draft.feed(text))
@@ -234,7 +234,7 @@ class ReasoningReader:
         if self.open and isinstance(event, CallReady):
             self._native.setdefault(event.raw or event.call.id, event)
         elif isinstance(event, CallReady):
-            self._reply.said += 1
+            self._reply.visible += 1
         return self.open
 
     def after_call(self) -> bool:
@@ -247,12 +247,12 @@ class ReasoningReader:
         fence = self._reply.quotes.fence
         if self._seen or not fence or (self.cut and not self._reply.calls):
             return False
-        told = "".join(self._reply.answer)
-        return PROOFS.search(told, max(0, told.rfind(fence))) is not None and self._read_again()
+        so_far = "".join(self._reply.answer)
+        return PROOFS.search(so_far, max(0, so_far.rfind(fence))) is not None and self._read_again()
 
     def drafted(self) -> Sequence[CallReady]:
         """Return the drafts that count, at the end of the reply."""
-        if self.cut or self._reply.said != self._said:
+        if self.cut or self._reply.visible != self._visible:
             return ()
         if self._open_draft is not None:
             self.keep(self._open_draft.flush())
@@ -260,10 +260,10 @@ class ReasoningReader:
 
     def _begins(self) -> None:
         self._reply.message_ends()
-        if self._reply.said != self._said:
+        if self._reply.visible != self._visible:
             self._drafts.clear()
             self._native.clear()
-        self._said = self._reply.said
+        self._visible = self._reply.visible
         self._seen = self.open = True
         self._open_draft, self._reply.quotes = None, QuoteTracker()
 
@@ -289,21 +289,21 @@ class ReasoningReader:
 
     def _read_again(self) -> bool:
         """Move the text before the last closing mark to the reasoning, and unread the rest."""
-        told = "".join(self._reply.answer)
-        last = PROOFS.last(told)
+        so_far = "".join(self._reply.answer)
+        last = PROOFS.last(so_far)
         if self._seen or last is None:
             return False
-        self._source.unread(told[last.end() :].lstrip())
-        self._retract(told[: last.start()])
+        self._source.unread(so_far[last.end() :].lstrip())
+        self._retract(so_far[: last.start()])
         return True
 
-    def _retract(self, told: str) -> None:
+    def _retract(self, so_far: str) -> None:
         if not self._seen:
             self.began_inside = True
-        calls = self._reply.retract(told)
+        calls = self._reply.retract(so_far)
         self._begins()
         self.open = False
-        self.keep(_at_the_end(told, calls))
+        self.keep(_at_the_end(so_far, calls))
 
     def keep(self, events: Iterable[Event]) -> None:
         """Drop a draft that text follows: it was considered and rejected."""

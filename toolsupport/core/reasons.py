@@ -46,7 +46,7 @@ def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: 
 def of_nothing(capability: str, family: Family | None) -> str:
     """Return the sentence for a capability without any claim."""
     table = f", and the family table leaves it open for {family.name} models" if family else ""
-    return f"Nobody has said anything about {label(capability)}{table}: unknown, which is not no."
+    return f"There is no evidence about {label(capability)}{table}: unknown, which is not no."
 
 
 def _of_family(entry: OverrideStatus, family: str) -> str:
@@ -60,12 +60,12 @@ def _of_family(entry: OverrideStatus, family: str) -> str:
 def _phrase(entry: OverrideStatus, family: Family | None) -> str:
     if entry.claim is None:
         return f"profile ({family.name})" if family else "profile"
-    said = _said(entry.claim)
-    framed = {"session": f"this chat ({said})", "auto_detected_stale": f"{said} on an older build"}
-    return framed.get(entry.source, said)
+    visible = _visible(entry.claim)
+    framed = {"session": f"this chat ({visible})", "auto_detected_stale": f"{visible} on an older build"}
+    return framed.get(entry.source, visible)
 
 
-def _said(claim: OverrideRow) -> str:
+def _visible(claim: OverrideRow) -> str:
     by = f" by {claim.actor}" if claim.actor else ""
     when = f" {'on' if by else 'of'} {day(claim.created_at)}" if claim.created_at else ""
     return f"{claim.source}{by}{when}"

@@ -76,7 +76,7 @@ class ReplyReader:
     def _one(self, event: Event) -> list[Event]:
         if isinstance(event, TextDelta):
             self._worded = self._worded or bool(event.text.strip())
-            return self._told(self._parser.feed(event.text))
+            return self._pass_on(self._parser.feed(event.text))
         if isinstance(event, ThinkingDelta):
             self._reasoning.separated(event.text)
         elif isinstance(event, CallDelta):
@@ -90,7 +90,7 @@ class ReplyReader:
             return []
         elif isinstance(event, CallReady | CallRejected):
             self._native += [] if self._reasoning.native_call(event) else [event]
-            return self._told(self._parser.call_follows())
+            return self._pass_on(self._parser.call_follows())
         return [event]
 
     def _piece(self, event: CallDelta) -> list[Event]:
@@ -118,7 +118,7 @@ class ReplyReader:
             return True
         return self._begins_inside is None and not self._worded
 
-    def _told(self, events: Iterable[Event]) -> list[Event]:
+    def _pass_on(self, events: Iterable[Event]) -> list[Event]:
         """Return the events of the text without its calls, which wait for the end of the reply."""
         parsed: list[Event] = []
         for event in events:
@@ -149,7 +149,7 @@ class ReplyReader:
 
     def _ended(self, event: Finished | Failed) -> list[Event]:
         cut = isinstance(event, Finished) and event.reason == "length"
-        parsed = self._told(self._parser.flush(cut=cut))
+        parsed = self._pass_on(self._parser.flush(cut=cut))
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
         return [*parsed, *calls, *self._usage, *found, *self._seen(event), event]

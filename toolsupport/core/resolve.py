@@ -44,7 +44,7 @@ def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str
     Highest first: this conversation, user_confirmed, auto_detected on this build, declared, auto_detected on another
     build, the family. Within a rank the newest row that was not withdrawn.
     """
-    entries = _said(family, claims, build_key, session)
+    entries = _claims(family, claims, build_key, session)
     names = dict.fromkeys((*CAPABILITIES, *entries))
     return Capabilities({name: _capability(name, entries.get(name, ()), family) for name in names})
 
@@ -53,11 +53,11 @@ def explain(
     family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = ""
 ) -> Mapping[str, tuple[OverrideStatus, ...]]:
     """Return all claims by capability: the winner, then the overridden ones, then those that never counted."""
-    said = _said(family, claims, build_key, session)
-    return {name: _judged(entries) for name, entries in said.items()}
+    found = _claims(family, claims, build_key, session)
+    return {name: _judged(entries) for name, entries in found.items()}
 
 
-def _said(
+def _claims(
     family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str
 ) -> dict[str, list[OverrideStatus]]:
     """Entries by capability, ranked."""

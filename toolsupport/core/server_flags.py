@@ -81,7 +81,7 @@ def needed(words: str, rule: str, kind: str, parsers: Mapping[str, str]) -> str:
 
 def _server(words: str, rule: str, kind: str) -> str:
     """Return the server that the setting belongs to."""
-    told = next((server for mark, server in _MARKS if mark in words), "")
-    if told or kind not in FLAGS:
-        return told
+    stated = next((server for mark, server in _MARKS if mark in words), "")
+    if stated or kind not in FLAGS:
+        return stated
     return kind if _PARSER.search(words) or (rule in _CURED and not _FLAG.search(words)) else ""

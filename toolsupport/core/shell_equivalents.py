@@ -54,8 +54,8 @@ def _lines(end: str) -> Callable[[ShellCommand], ShellCall | None]:
         if len(command.words) < 2 or command.output or command.document is not None:
             return None
         *switches, path = command.words[1:]
-        told = re.fullmatch(r"(?:-n ?|-)([1-9][0-9]{0,5})", " ".join(switches) or "-10")
-        return ("read_file", {"path": path, end: int(told[1])}) if told else None
+        match = re.fullmatch(r"(?:-n ?|-)([1-9][0-9]{0,5})", " ".join(switches) or "-10")
+        return ("read_file", {"path": path, end: int(match[1])}) if match else None
 
     return shape
 
@@ -173,12 +173,12 @@ def _parts(script: str) -> tuple[str, str, str] | None:
 
     If the pattern occurs once, the flag makes no difference.
     """
-    told = SCRIPT.fullmatch(script)
-    if told is None:
+    match = SCRIPT.fullmatch(script)
+    if match is None:
         return None
-    part, mark = rf"((?:[^\\{told[1]}]++|\\.)*+)", re.escape(told[1])
-    found = re.fullmatch(f"{part}{mark}{part}{mark}g?", told[2])
-    return (told[1], found[1], found[2]) if found else None
+    part, mark = rf"((?:[^\\{match[1]}]++|\\.)*+)", re.escape(match[1])
+    found = re.fullmatch(f"{part}{mark}{part}{mark}g?", match[2])
+    return (match[1], found[1], found[2]) if found else None
 
 
 def _literal(text: str, special: str, delimiter: str) -> str | None:

@@ -48,14 +48,14 @@ class TranslatedCall:
     reason: str = ""
 
 
-def serve(call: ToolCall, brief: RequestSpec) -> TranslatedCall:
+def serve(call: ToolCall, request_spec: RequestSpec) -> TranslatedCall:
     """Return the call to run: of a tool that this model may use, whether or not it was offered."""
-    if not brief.translates:
+    if not request_spec.translates:
         return TranslatedCall(call)
     same = equivalent(call)
-    if same is not None and any(spec.name == same.name for spec in brief.callable):
+    if same is not None and any(spec.name == same.name for spec in request_spec.callable):
         return TranslatedCall(same, f"asked {BASH}, served by {same.name}")
-    if any(spec.name == call.name for spec in brief.hidden) and call.name != BASH:
+    if any(spec.name == call.name for spec in request_spec.hidden) and call.name != BASH:
         return TranslatedCall(call, f"{call.name} was not offered, and served all the same")
     return TranslatedCall(call)
 
@@ -67,59 +67,66 @@ def equivalent(call: ToolCall) -> ToolCall | None:
     return replace(call, name=found[0], arguments=found[1]) if found else None
 
 
-def rerouted(brief: RequestSpec) -> RequestSpec:
+def rerouted(request_spec: RequestSpec) -> RequestSpec:
     """Return the request with a shell in place of tools that the model cannot call, if it can call the shell.
 
     Tools without any measurement stay as they are. A command for files is understood with any offer.
     """
-    if not brief.offers_tools:
-        return brief
-    brief = replace(brief, translates=True)
-    gone = {name for name, known in KNOWN_BY.items() if brief.capabilities[known].value in REFUSES}
+    if not request_spec.offers_tools:
+        return request_spec
+    request_spec = replace(request_spec, translates=True)
+    gone = {name for name, known in KNOWN_BY.items() if request_spec.capabilities[known].value in REFUSES}
     # Programs have no shell: their functions stay, whatever the model makes of the tools natively.
-    if gone and brief.format != CODE_MODE.name and _can_use_bash(brief.capabilities):
-        return through_bash(brief, gone)
-    offered = {spec.name for spec in brief.tools}
+    if gone and request_spec.format != CODE_MODE.name and _can_use_bash(request_spec.capabilities):
+        return through_bash(request_spec, gone)
+    offered = {spec.name for spec in request_spec.tools}
     understands = BASH not in offered and offered & set(KNOWN_BY)
-    return replace(brief, hidden=(*brief.hidden, COMMANDS)) if understands else brief
+    return replace(request_spec, hidden=(*request_spec.hidden, COMMANDS)) if understands else request_spec
 
 
 LEFT_OUT_BY_PEOPLE = frozenset({"disabled", "filtered"})
 
 
-def after_refusal(brief: RequestSpec) -> RequestSpec | None:
+def after_refusal(request_spec: RequestSpec) -> RequestSpec | None:
     """Return the request to retry with after a model denied access to files; None if a retry is useless.
 
     If people excluded a file tool, the model's answer may simply be true.
     """
-    offered = {spec.name for spec in brief.tools}
-    if not brief.translates or brief.format == CODE_MODE.name or BASH in offered or not offered & set(KNOWN_BY):
+    offered = {spec.name for spec in request_spec.tools}
+    if (
+        not request_spec.translates
+        or request_spec.format == CODE_MODE.name
+        or BASH in offered
+        or not offered & set(KNOWN_BY)
+    ):
         return None
-    if any(out.tool in KNOWN_BY and out.rule in LEFT_OUT_BY_PEOPLE for out in brief.excluded):
+    if any(out.tool in KNOWN_BY and out.rule in LEFT_OUT_BY_PEOPLE for out in request_spec.excluded):
         return None
-    return through_bash(brief, set(KNOWN_BY))
+    return through_bash(request_spec, set(KNOWN_BY))
 
 
-def through_bash(brief: RequestSpec, gone: set[str]) -> RequestSpec:
+def through_bash(request_spec: RequestSpec, gone: set[str]) -> RequestSpec:
     """Return the request with a shell in place of those tools; they stay behind it and do its work."""
-    behind = tuple(spec for spec in brief.tools if spec.name in gone)
-    told = tuple(spec for spec in brief.tools if spec.name not in gone)
-    shell = () if any(spec.name == BASH for spec in told) else (COMMANDS,)
+    behind = tuple(spec for spec in request_spec.tools if spec.name in gone)
+    stated = tuple(spec for spec in request_spec.tools if spec.name not in gone)
+    shell = () if any(spec.name == BASH for spec in stated) else (COMMANDS,)
     left_out = tuple(Exclusion(spec.name, "translated", INSTEAD) for spec in behind)
-    hidden = tuple(spec for spec in brief.hidden if spec.name != BASH)
+    hidden = tuple(spec for spec in request_spec.hidden if spec.name != BASH)
     if not behind:
-        return brief
-    return replace(brief, tools=(*told, *shell), hidden=(*hidden, *behind), excluded=(*brief.excluded, *left_out))
+        return request_spec
+    return replace(
+        request_spec, tools=(*stated, *shell), hidden=(*hidden, *behind), excluded=(*request_spec.excluded, *left_out)
+    )
 
 
-def only_commands(brief: RequestSpec) -> bool:
+def only_commands(request_spec: RequestSpec) -> bool:
     """Return whether a call of the shell may only mean file tools: no shell may run for this model."""
-    return COMMANDS in brief.callable
+    return COMMANDS in request_spec.callable
 
 
 def _can_use_bash(capabilities: Capabilities) -> bool:
-    told = {capabilities[name].value for name in KNOWN_BY.values()}
-    return "via_bash" in told or capabilities["tool:bash"].value == "native"
+    stated = {capabilities[name].value for name in KNOWN_BY.values()}
+    return "via_bash" in stated or capabilities["tool:bash"].value == "native"
 
 
 INSTEAD = "This model does not take it, and is offered bash in its place."

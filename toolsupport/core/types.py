@@ -163,12 +163,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of a server and its time limits; passed as an argument, never stored, not part of a RequestSpec."""
+    """The address of a server and its time limits; passed as an argument, never stored, not part of a RequestSpec.
+
+    `inside`: the server may be on this machine or in this network.
+    """
 
     kind: str
     base_url: str
     api_key: str = field(default="", repr=False)
     limits: Limits = Limits()
+    inside: bool = True
 
 
 @dataclass(frozen=True, slots=True)

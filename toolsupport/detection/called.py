@@ -26,7 +26,7 @@ async def run(runner: ProbeRunner) -> None:
         await _try(runner, False)
     values = verdicts.judge(runner.outcomes).values
     runner.streams = values.get("streaming") is not False
-    if runner.subject.brief.think is None:
+    if runner.subject.request_spec.think is None:
         runner.think = THINKS.get(values.get("tools_thinking", ""))
 
 

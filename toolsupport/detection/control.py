@@ -11,7 +11,7 @@ from toolsupport.detection.probe_runner import ProbeRunner
 async def run(runner: ProbeRunner) -> None:
     """Send greetings with tools on offer. An earlier answered one counts too, if it was sent with the same settings."""
     question = runner.offering(GREETING, TOOLS)
-    as_now = runner.streams and runner.think == runner.subject.brief.think
+    as_now = runner.streams and runner.think == runner.subject.request_spec.think
     if runner.greeted is not None and as_now and not of_step(runner.outcomes, "control"):
         await runner.note(question, runner.greeted, _outcome(runner.greeted))
     while not runner.sampled("control"):

@@ -20,19 +20,19 @@ async def run(runner: ProbeRunner) -> None:
     reply = ProbeReply()
     try:
         async with asyncio.timeout(SECONDS):
-            details = await providers.describe(runner.subject.endpoint, runner.subject.brief.model)
+            details = await providers.describe(runner.subject.endpoint, runner.subject.request_spec.model)
     except (ProviderError, TimeoutError) as error:
-        why = str(error) or f"It said nothing within {SECONDS:g} s."
+        why = str(error) or f"It sent no answer within {SECONDS:g} s."
         reply.failed = Failed("unreachable", why)
         await runner.note(ASKED, reply, TrialOutcome("declared", "failed", why))
         return
     reply.take(TextDelta(", ".join(details.capabilities or ())))
     if "thinking" in (details.capabilities or ()):
         runner.thinks = runner.declared_thinking = True
-    await runner.note(ASKED, reply, TrialOutcome("declared", *_told(details.capabilities, details.unsaid)))
+    await runner.note(ASKED, reply, TrialOutcome("declared", *_judged(details.capabilities, details.unsaid)))
 
 
-def _told(capabilities: tuple[str, ...] | None, unsaid: tuple[str, ...]) -> tuple[str, str]:
+def _judged(capabilities: tuple[str, ...] | None, unsaid: tuple[str, ...]) -> tuple[str, str]:
     if capabilities is None or "tools" in unsaid:
         return "unsaid", "The server says nothing about tools, which is not a no."
     if "tools" in capabilities:

@@ -15,10 +15,10 @@ async def run(runner: ProbeRunner) -> None:
         wanted = demand(runner.chance), demand(runner.chance)
         question = runner.offering(both(*wanted), TOOLS)
         reply = await runner.ask(question)
-        await runner.note(question, reply, TrialOutcome("parallel", *(trouble(reply) or told(reply, wanted))))
+        await runner.note(question, reply, TrialOutcome("parallel", *(trouble(reply) or judged(reply, wanted))))
 
 
-def told(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[str, str]:
+def judged(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[str, str]:
     """Return (code, why).
 
     A reply without any call proves nothing about two, and a truncated one may lack the second.

@@ -63,12 +63,12 @@ async def _try(runner: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec,
     about = f"{runner.chance.choice(NAMES)}{runner.chance.randint(10, 99)}"
     question = runner.offering((ChatMessage(Role.USER, wish.format(about)),), tools)
     reply = await runner.ask(question)
-    outcome = TrialOutcome("per_tool", *(trouble(reply) or told(reply, name, about)), subject=name)
+    outcome = TrialOutcome("per_tool", *(trouble(reply) or judged(reply, name, about)), subject=name)
     await runner.note(question, reply, outcome)
     return outcome
 
 
-def told(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
+def judged(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
     """Return (code, why) of a request that names `about`.
 
     A server's grammar can force the name of the only tool, but not the requested file: so the arguments decide.

@@ -56,14 +56,14 @@ class ProbeTrial:
 
 @dataclass(frozen=True, slots=True)
 class ProbeTarget:
-    """The model under test. `brief` carries its options and no tools; `formats` are those to try, the best first.
+    """The model under test. `request_spec` has its options and no tools; `formats` are those to try, the best first.
 
     `thinks` is whether it is known to think (None: unknown). `parsers` are those of its family, by kind of server.
     `runs_code`: calls written as a program may run here.
     """
 
     endpoint: Endpoint
-    brief: RequestSpec
+    request_spec: RequestSpec
     formats: tuple[str, ...] = ()
     thinks: bool | None = None
     parsers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -104,7 +104,7 @@ class ProbeRunner:
         self.limit = limits.answer
         self.thinks = self.declared_thinking = subject.thinks is True
         self.seen_thinking = False
-        self.think = subject.brief.think
+        self.think = subject.request_spec.think
         self.streams = True
         self.first_round = False
         self.bare: ProbeReply | None = None
@@ -196,7 +196,7 @@ class ProbeRunner:
 
     async def _loaded(self, question: ProbeRequest) -> ProbeReply:
         """Return the first answer, repeating the request while the server reports that it is loading the model."""
-        loading = await model_loading.patience(self.subject.endpoint, self.subject.brief.model, self.limits)
+        loading = await model_loading.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
         await self.tell(f"The model may have to be loaded: up to {loading:g} s, which are not counted.")
         begun = time.monotonic()
         reply = await self._timed(question, self.limits.total, loading)
@@ -243,11 +243,11 @@ class ProbeRunner:
         return reply
 
     def _answer(self, question: ProbeRequest, budget: int) -> AsyncGenerator[list[Event], None]:
-        return exchange.ask(self.subject.endpoint, self._brief(question, budget), question.messages)
+        return exchange.ask(self.subject.endpoint, self._request_spec(question, budget), question.messages)
 
-    def _brief(self, question: ProbeRequest, budget: int) -> RequestSpec:
+    def _request_spec(self, question: ProbeRequest, budget: int) -> RequestSpec:
         """Build the spec: apart from the prompt it matches an ordinary request, so the model is not reloaded."""
-        base = self.subject.brief
+        base = self.subject.request_spec
         return replace(
             base,
             tools=question.tools,
@@ -260,4 +260,4 @@ class ProbeRunner:
 
     def request(self, question: ProbeRequest) -> Request:
         """Return the request that a prompt would send."""
-        return exchange.first_request(self._brief(question, OUTPUT_TOKENS), question.messages)
+        return exchange.first_request(self._request_spec(question, OUTPUT_TOKENS), question.messages)

@@ -29,10 +29,10 @@ async def run(runner: ProbeRunner) -> None:
         call = ToolCall("call_1", TICKET.name, {"ticket": asked.ticket, "copies": asked.copies})
         question = runner.offering(answered(asked, [call], seat), TOOLS)
         reply = await runner.ask(question)
-        await runner.note(question, reply, TrialOutcome("second_turn", *told(reply, seat)))
+        await runner.note(question, reply, TrialOutcome("second_turn", *judged(reply, seat)))
 
 
-def told(reply: ProbeReply, seat: str) -> tuple[str, str]:
+def judged(reply: ProbeReply, seat: str) -> tuple[str, str]:
     """Return (code, why): whether the answer shows that the model read the result."""
     if _signs(seat) in _signs(reply.text):
         return "right", "It read the seat from the result."

@@ -104,7 +104,7 @@ async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: boo
             await in_database(learning.record_refusal)(
                 ObservedRefusal(prepared.profile, refusal, tally.misconfigured.status)
             )
-        elif finished and prepared.lacks_flag and prepared.brief.offers_tools and tally.format == NATIVE:
+        elif finished and prepared.lacks_flag and prepared.request_spec.offers_tools and tally.format == NATIVE:
             await in_database(missing_flags.solved)(prepared.profile)
     except (DatabaseError, InterfaceError):
         log.exception("could not write the call counts of a gateway request")

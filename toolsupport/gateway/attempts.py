@@ -71,7 +71,7 @@ class Attempt:
     """
 
     prepared: PreparedRequest
-    brief: RequestSpec
+    request_spec: RequestSpec
     reply: ReplyBuilder = field(default_factory=ReplyBuilder)
     passed: bool = False
     called: set[str] = field(default_factory=set)
@@ -127,9 +127,9 @@ class Attempt:
         A call in text may be only mentioned, one inside reasoning a draft, one of an unknown name no call; and `"3"`
         for an integer may be repaired.
         """
-        if self.brief.format in FORMATS or not (event.outside or event.id in self.live):
+        if self.request_spec.format in FORMATS or not (event.outside or event.id in self.live):
             return True
-        return not any(tool.name == event.name and _takes_text_only(tool) for tool in self.brief.tools)
+        return not any(tool.name == event.name and _takes_text_only(tool) for tool in self.request_spec.tools)
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":
@@ -172,9 +172,9 @@ def _takes_text_only(tool: ToolSpec) -> bool:
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
     """Yield batches of events to pass on, none of them empty; the last event is Finished or Failed."""
-    brief, log = prepared.brief, prepared.log
+    request_spec, log = prepared.request_spec, prepared.log
     while True:
-        attempt = Attempt(prepared, brief)
+        attempt = Attempt(prepared, request_spec)
         async with aclosing(_passed_on(attempt, log, tally)) as batches:
             async for batch in batches:
                 yield batch
@@ -184,26 +184,26 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
             yield [Failed("garbled", f"The model's answer could not be used: {attempt.spoiled}")]
             return
         tally.retries += 1
-        brief, log = _again(attempt, log)
+        request_spec, log = _again(attempt, log)
 
 
 async def _passed_on(
     attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
 ) -> AsyncGenerator[list[Event], None]:
     """Yield one attempt and count it at its end; a spoiled one ends early, which stops the server."""
-    tally.format, began = attempt.brief.format, time.monotonic()
+    tally.format, began = attempt.request_spec.format, time.monotonic()
     try:
-        async with aclosing(_heard(attempt, log, tally)) as batches:
+        async with aclosing(_observed(attempt, log, tally)) as batches:
             async for batch in batches:
                 yield batch
     finally:
         tally.calls.replied(round((time.monotonic() - began) * 1000))
 
 
-async def _heard(
+async def _observed(
     attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
 ) -> AsyncGenerator[list[Event], None]:
-    asked = exchange.ask(attempt.prepared.endpoint, attempt.brief, log)
+    asked = exchange.ask(attempt.prepared.endpoint, attempt.request_spec, log)
     async with aclosing(server_watch.watched(attempt.prepared.watch, asked)) as batches:
         async for batch in batches:
             passed: list[Event] = []
@@ -231,7 +231,7 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
-        tally.calls.heard(event, attempt.brief.format)
+        tally.calls.received(event, attempt.request_spec.format)
     _note(event, tally)
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)
@@ -243,22 +243,24 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
     elif isinstance(event, CallGarbled):
         tally.retries += 1
     elif isinstance(event, ToolsRefused):
-        attempt.brief = exchange.otherwise(attempt.brief, event)
-        tally.format, tally.retries = attempt.brief.format, tally.retries + 1
+        attempt.request_spec = exchange.otherwise(attempt.request_spec, event)
+        tally.format, tally.retries = attempt.request_spec.format, tally.retries + 1
         rule = "misconfigured" if event.misconfigured else "refused"
-        tally.left_out = "" if attempt.brief.format else rule
+        tally.left_out = "" if attempt.request_spec.format else rule
 
 
 def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
     """Return the next request: in the next format, or with the reason for the retry."""
-    brief = attempt.brief
-    following = [name for name in brief.fallbacks if name in FORMATS]
+    request_spec = attempt.request_spec
+    following = [name for name in request_spec.fallbacks if name in FORMATS]
     if following and not attempt.passed:
-        reason = f"A call in the format {brief.format} could not be used: {attempt.spoiled}"
-        return replace(brief, format=following[0], format_reason=reason, fallbacks=tuple(following[1:])), tuple(log)
+        reason = f"A call in the format {request_spec.format} could not be used: {attempt.spoiled}"
+        return replace(request_spec, format=following[0], format_reason=reason, fallbacks=tuple(following[1:])), tuple(
+            log
+        )
     text = attempt.reply.text
     if attempt.rejected is None:
-        return brief, (*log, ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, attempt.spoiled))
+        return request_spec, (*log, ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, attempt.spoiled))
     call = ToolCall(attempt.rejected.id, attempt.rejected.name, {})
     result = ChatMessage(Role.TOOL, attempt.spoiled, call_id=call.id, name=call.name)
-    return brief, (*log, ChatMessage(Role.ASSISTANT, text, calls=(call,)), result)
+    return request_spec, (*log, ChatMessage(Role.ASSISTANT, text, calls=(call,)), result)

@@ -40,7 +40,7 @@ def usage(tally: RequestSummary) -> JSON | None:
     return {**counts, "total_tokens": total}
 
 
-def told(tally: RequestSummary) -> JSON:
+def summary(tally: RequestSummary) -> JSON:
     """Return the contents of the headers, for the end of a stream."""
     return {
         "format": tally.format or None,
@@ -137,7 +137,9 @@ class ChunkEncoder:
 
     def _end(self, event: Finished) -> list[JSON]:
         self.ended = True
-        last = self._delta({}, reason(event, self.tally, called=bool(self.calls))) | {"x_toolsupport": told(self.tally)}
+        last = self._delta({}, reason(event, self.tally, called=bool(self.calls))) | {
+            "x_toolsupport": summary(self.tally)
+        }
         if not self.include_usage:
             return [last]
         return [last, self._object([]) | {"usage": usage(self.tally)}]
@@ -188,7 +190,7 @@ def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
         "model": model,
         "choices": [choice],
         "usage": usage(tally),
-        "x_toolsupport": told(tally),
+        "x_toolsupport": summary(tally),
     }
 
 

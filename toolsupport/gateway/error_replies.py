@@ -36,8 +36,8 @@ def code(failed: Failed) -> str:
     """Return OpenAI's code where programs act on it, such as by shortening, else a key of events.FAILURES."""
     if failed.kind == "model_missing":
         return MODEL_NOT_FOUND
-    told = CONTEXT_EXCEEDED in failed.body[: context_limits.LONGEST]
-    exceeded = told or context_limits.exceeded(failed.status, failed.body) is not None
+    named = CONTEXT_EXCEEDED in failed.body[: context_limits.LONGEST]
+    exceeded = named or context_limits.exceeded(failed.status, failed.body) is not None
     return CONTEXT_EXCEEDED if failed.kind == "refused" and exceeded else failed.kind
 
 

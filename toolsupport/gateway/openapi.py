@@ -43,7 +43,7 @@ def document(site: str) -> JSON:
             "/v1/models/{model_id}": {"get": _of_model("One of them")},
             "/v1/chat/completions": {"post": _completions()},
             "/api/models": {"get": _operation("All models with what is known of them", 401, 403, 429)},
-            "/api/models/{model_id}": {"get": _of_model("One model with everything that was said about it")},
+            "/api/models/{model_id}": {"get": _of_model("One model with its evidence and overrides")},
             "/api/models/{model_id}/detect": {"post": _detect()},
             "/api/detections/{detection_id}": {"get": _detection()},
             "/api/tools/execute": {"post": _execute()},
@@ -55,8 +55,8 @@ def document(site: str) -> JSON:
 def _operation(summary: str, *errors: int) -> dict[str, Any]:
     fine = {"description": "The answer", "content": {"application/json": {"schema": OBJECT}}}
     wrong = {"schema": {"$ref": "#/components/schemas/Error"}}
-    told = {str(status): {"description": "Why not", "content": {"application/json": wrong}} for status in errors}
-    return {"summary": summary, "responses": {"200": fine, **told}}
+    refusals = {str(status): {"description": "Why not", "content": {"application/json": wrong}} for status in errors}
+    return {"summary": summary, "responses": {"200": fine, **refusals}}
 
 
 def _execute() -> JSON:

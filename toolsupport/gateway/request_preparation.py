@@ -34,7 +34,7 @@ class PreparedRequest:
     profile: int
     model: str
     endpoint: Endpoint
-    brief: RequestSpec
+    request_spec: RequestSpec
     log: tuple[ChatMessage, ...]
     must_call: bool = False
     one_call: bool = False
@@ -46,51 +46,55 @@ class PreparedRequest:
 
     @property
     def source(self) -> str:
-        return self.brief.capabilities["tools"].source
+        return self.request_spec.capabilities["tools"].source
 
     @property
     def left_out(self) -> str:
         """The rule that excluded all tools; "" if they are offered, or none was requested."""
-        rules = [] if self.brief.offers_tools else [exclusion.rule for exclusion in self.brief.excluded]
+        rules = [] if self.request_spec.offers_tools else [exclusion.rule for exclusion in self.request_spec.excluded]
         return rules[0] if rules else ""
 
 
 def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
     """Prepare a program's request. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
-    briefing = request_context.brief(
+    prepared = request_context.request_spec(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
     )
     must_call = asked.choice == MUST_CALL
-    if must_call and not briefing.brief.offers_tools:
-        raise InvalidField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
+    if must_call and not prepared.request_spec.offers_tools:
+        raise InvalidField(
+            f"This model cannot be made to call a tool. {prepared.request_spec.format_reason}", "tool_choice"
+        )
     return PreparedRequest(
         caller=caller,
         profile=profile,
         model=api_catalogue.full_name(profile),
-        endpoint=briefing.endpoint,
-        brief=replace(
-            briefing.brief, system=_system(asked, briefing), options={**briefing.brief.options, **_options(asked)}
+        endpoint=prepared.endpoint,
+        request_spec=replace(
+            prepared.request_spec,
+            system=_system(asked, prepared),
+            options={**prepared.request_spec.options, **_options(asked)},
         ),
         log=asked.log,
         must_call=must_call,
         one_call=asked.parallel is False,
         stream=asked.stream,
         include_usage=asked.include_usage,
-        build=briefing.build,
-        lacks_flag=briefing.lacks_flag,
-        watch=briefing.watch,
+        build=prepared.build,
+        lacks_flag=prepared.lacks_flag,
+        watch=prepared.watch,
     )
 
 
-def _system(asked: ChatCompletionRequest, briefing: request_context.RequestContext) -> str:
+def _system(asked: ChatCompletionRequest, prepared: request_context.RequestContext) -> str:
     """Return the text before the instructions for tools, which are a system message too.
 
     The team's prompt is for its chats. Without a system message of the program the Modelfile's SYSTEM holds, as it does
     if a program asks the server itself.
     """
     brings_its_own = any(message.role is Role.SYSTEM for message in asked.log)
-    return "" if brings_its_own else briefing.modelfile_prompt
+    return "" if brings_its_own else prepared.modelfile_prompt
 
 
 def _options(asked: ChatCompletionRequest) -> Mapping[str, Any]:

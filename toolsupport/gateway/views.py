@@ -132,7 +132,7 @@ def _written(pieces: chat_response.ChunkEncoder, events: list[Event]) -> bytes:
 
 
 def _tally(prepared: PreparedRequest) -> RequestSummary:
-    return RequestSummary(prepared.brief.format, prepared.source, left_out=prepared.left_out)
+    return RequestSummary(prepared.request_spec.format, prepared.source, left_out=prepared.left_out)
 
 
 def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: RequestSummary) -> HttpResponseBase:

@@ -21,6 +21,7 @@ from toolsupport.core.events import Failed
 from toolsupport.core.quotation import quoted
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import Endpoint
+from toolsupport.providers.address_guard import AddressRefused, InsideRefused
 from toolsupport.providers.server_kinds import provider
 
 
@@ -40,12 +41,18 @@ NO_TRUST = FailureCause("unreachable", "its certificate is not trusted")
 NO_TLS = FailureCause("unreachable", "no secure connection could be made")
 NOT_TAKEN = FailureCause("unreachable", "no connection in time")
 ADDRESS = FailureCause("unreachable", "its address cannot be used")
+INSIDE = FailureCause(
+    "unreachable", "its address is inside this network; an administrator can allow that on the server's page"
+)
+NEVER_USED = FailureCause("unreachable", "it leads to an address that is never used, such as cloud metadata")
 SILENT = FailureCause("timeout", "nothing came in time")
 ODD = FailureCause("garbled", "it does not speak HTTP")
 
 # Exception → its meaning before the first byte of an answer. The first row that matches any link of the chain
 # counts: the most specific rows come first.
 CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
+    (InsideRefused, INSIDE),
+    (AddressRefused, NEVER_USED),
     (ssl.SSLCertVerificationError, NO_TRUST),
     (ssl.SSLError, NO_TLS),
     (aiohttp.ClientSSLError, NO_TLS),
@@ -119,8 +126,8 @@ def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
     """Return the failure for a status other than 200."""
     words = classify(status, body).message
     kind = _kind(status, words)
-    said = LEADS[kind].format(server=shown(endpoint), status=status)
-    return Failed(kind, f"{said} {quoted(words) if words else _phrase(status)}.", status, body)
+    lead = LEADS[kind].format(server=shown(endpoint), status=status)
+    return Failed(kind, f"{lead} {quoted(words) if words else _phrase(status)}.", status, body)
 
 
 LEADS = {

@@ -20,6 +20,7 @@ from toolsupport.core.errors import GarbledReply, ProviderError, RequestRefused,
 from toolsupport.core.events import Failed
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text
+from toolsupport.providers.address_guard import guarded_socket
 from toolsupport.providers.dns import AddressResolver
 from toolsupport.providers.server_kinds import path_at
 
@@ -27,7 +28,10 @@ LARGEST_ANSWER = 16 * 1024 * 1024
 LARGEST_ERROR = 64 * 1024
 KEPT_ALIVE = 30.0  # seconds
 
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+# By loop, then by whether its servers may be inside this network.
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncClient]] = WeakKeyDictionary()
+# What servers write into their logs for all their addresses; for a connection it is this machine.
+THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 ERRORS: dict[str, type[ProviderError]] = {
     "unreachable": Unreachable,
@@ -44,12 +48,19 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
 
 
-def transport() -> httpx.AsyncBaseTransport:
-    """Return httpx over aiohttp, at half the cost per token. No proxy from the environment, no limit of connections."""
+def transport(inside: bool = True) -> httpx.AsyncBaseTransport:
+    """Return httpx over aiohttp, at half the cost per token. No proxy from the environment, no limit of connections.
+
+    Each connection is made to an address that was judged; `inside`: it may lead into this network.
+    """
     made = AiohttpTransport(verify=_trusted(), trust_env=False)
     made.client = lambda: aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
-            limit=0, ssl=made.ssl_context, keepalive_timeout=KEPT_ALIVE, resolver=AddressResolver()
+            limit=0,
+            ssl=made.ssl_context,
+            keepalive_timeout=KEPT_ALIVE,
+            resolver=AddressResolver(),
+            socket_factory=guarded_socket(inside),
         ),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
@@ -57,21 +68,24 @@ def transport() -> httpx.AsyncBaseTransport:
     return made
 
 
-def client() -> httpx.AsyncClient:
-    """Return the client of the running loop; it follows no redirect and keeps no cookie."""
-    loop = asyncio.get_running_loop()
-    found = _clients.get(loop)
+def client(inside: bool = True) -> httpx.AsyncClient:
+    """Return the client of the running loop for servers that may be `inside` this network, or for the others.
+
+    It follows no redirect and keeps no cookie.
+    """
+    here = _clients.setdefault(asyncio.get_running_loop(), {})
+    found = here.get(inside)
     if found is None or found.is_closed:
-        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        found = httpx.AsyncClient(transport=transport(), trust_env=False, follow_redirects=False, cookies=no_cookies)
-        _clients[loop] = found
+        jar = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        made = transport() if inside else transport(inside=False)
+        found = httpx.AsyncClient(transport=made, trust_env=False, follow_redirects=False, cookies=jar)
+        here[inside] = found
     return found
 
 
 async def close() -> None:
-    """Close the running loop's client; a loop with requests must call this before it ends."""
-    found = _clients.pop(asyncio.get_running_loop(), None)
-    if found is not None:
+    """Close the running loop's clients; a loop with requests must call this before it ends."""
+    for found in _clients.pop(asyncio.get_running_loop(), {}).values():
         await found.aclose()
 
 
@@ -90,8 +104,11 @@ def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: st
     # The pool's time is the only one that covers looking up the name.
     timeout = httpx.Timeout(None, connect=endpoint.limits.connect, pool=endpoint.limits.connect)
     method = method or ("GET" if body is None else "POST")
-    bare = url.copy_with(userinfo=b"")  # an address with a password in it is refused where there is a key as well
-    return client().build_request(method, bare, content=body, headers=headers, timeout=timeout)
+    # An address with a password in it is refused where there is a key as well.
+    bare = url.copy_with(userinfo=b"")
+    if bare.host in THIS_MACHINE:
+        bare = bare.copy_with(host=THIS_MACHINE[bare.host])
+    return client(endpoint.inside).build_request(method, bare, content=body, headers=headers, timeout=timeout)
 
 
 async def read(response: httpx.Response, limit: int) -> bytes:
@@ -121,7 +138,7 @@ async def delete(endpoint: Endpoint, path: str, body: Any) -> None:
 
 async def _answer(endpoint: Endpoint, path: str, body: bytes | None, method: str = "") -> bytes:
     try:
-        response = await client().send(request(endpoint, path, body, method), stream=True)
+        response = await client(endpoint.inside).send(request(endpoint, path, body, method), stream=True)
         try:
             answer = await read(response, LARGEST_ANSWER)
         finally:

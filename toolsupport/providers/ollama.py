@@ -43,7 +43,7 @@ class OllamaCodec:
         self._lines = LineSplitter(line_bytes)
         self._limit = line_bytes
         self._calls = NativeCalls()
-        self._said = False
+        self._has_content = False
         self._over = False
 
     def encode(self, request: Request) -> bytes:
@@ -70,7 +70,7 @@ class OllamaCodec:
         if not self._over and rest.strip() and _is_json(rest):
             self._line(rest, events)
         if not self._ended():
-            self._fail("cut", "The answer broke off before the server said that it was done.", events)
+            self._fail("cut", "The answer broke off before the server reported its end.", events)
         return events
 
     def _ended(self) -> bool:
@@ -87,24 +87,24 @@ class OllamaCodec:
         except (ValueError, TypeError, AttributeError):
             chunk = None
         if isinstance(chunk, dict) and any(key.startswith("error") for key in chunk):
-            self._told(line, events)
+            self._read_line(line, events)
         else:
             self._fail("garbled", "The server sent something that is not a line of an Ollama answer.", events, line)
 
     def _chunk(self, chunk: JSON, events: list[Event]) -> None:
         """Read one object. Raises ValueError, TypeError or AttributeError for a wrong shape."""
         if chunk.get("error"):
-            self._told(orjson.dumps(chunk), events)
+            self._read_line(orjson.dumps(chunk), events)
             return
         message = chunk.get("message") or {}
         if thinking := message.get("thinking"):
-            self._said = True
+            self._has_content = True
             events.append(ThinkingDelta(_text(thinking)))
         if content := message.get("content"):
-            self._said = self._said or not content.isspace()
+            self._has_content = self._has_content or not content.isspace()
             events.append(TextDelta(_text(content)))
         if elements := message.get("tool_calls"):
-            self._said = True
+            self._has_content = True
             events += self._calls.feed(elements)
         if chunk.get("done"):
             self._done(chunk, events)
@@ -113,13 +113,13 @@ class OllamaCodec:
         reason = finish_reason(str(chunk.get("done_reason") or "stop"))
         events += self._calls.flush(reason)
         events.append(_usage(chunk))
-        if self._said:
+        if self._has_content:
             self._over = True
             events.append(Finished(reason))
         else:
             self._fail("empty", f"The model finished without an answer. Its finish reason was “{reason}”.", events)
 
-    def _told(self, line: bytes, events: list[Event]) -> None:
+    def _read_line(self, line: bytes, events: list[Event]) -> None:
         self._fail("server", failed_with(unwrap(line.decode(errors="replace")).message), events, line)
 
     def _fail(self, kind: str, message: str, events: list[Event], body: bytes = b"") -> None:

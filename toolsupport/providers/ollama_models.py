@@ -38,7 +38,7 @@ async def pull(endpoint: Endpoint, name: str) -> AsyncGenerator[bytes, None]:
     try:
         sent = http_client.request(endpoint, "/api/pull", orjson.dumps({"model": name}))
         async with asyncio.timeout(SILENCE):
-            response = await http_client.client().send(sent, stream=True)
+            response = await http_client.client(endpoint.inside).send(sent, stream=True)
     except error_text.FAULTS as error:
         raise http_client.raised(error_text.not_reached(endpoint, error)) from error
     try:

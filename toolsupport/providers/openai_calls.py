@@ -29,7 +29,7 @@ class _OpenAIDraft:
     index: Any
     name: str = ""
     pieces: list[str] = field(default_factory=list)
-    told: int = 0
+    stated: int = 0
 
     @property
     def text(self) -> str:
@@ -43,7 +43,7 @@ class _OpenAIDraft:
         """The pieces not emitted yet; they wait for the name."""
         if not self.name:
             return []
-        fresh, self.told = self.pieces[self.told :], len(self.pieces)
+        fresh, self.stated = self.pieces[self.stated :], len(self.pieces)
         return [CallDelta(self.id, self.name, piece) for piece in fresh]
 
 

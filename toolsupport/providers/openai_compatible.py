@@ -34,7 +34,7 @@ from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
 
 SHOWN_BODY = 65_536
 ERROR_KEYS = ("error", "detail", "message")
-CUT = "The answer broke off before the server said that it was done."
+CUT = "The answer broke off before the server reported its end."
 NOTHING = "The server ended the answer without sending anything. The conversation may be longer than its context."
 CALL_LOST = "The server says that the model called a tool, but sent no call: it could not read what the model wrote."
 
@@ -49,7 +49,7 @@ class OpenAICodec:
         self._calls = PiecedCalls()
         self._document: list[bytes] | None = None
         self._document_bytes = 0
-        self._begun = self._said = self._error_follows = self._over = False
+        self._begun = self._has_content = self._error_follows = self._over = False
         self._finish = ""
         self._usage: Usage | None = None
 
@@ -134,7 +134,7 @@ class OpenAICodec:
         except orjson.JSONDecodeError:
             chunk = None
         if self._error_follows or _is_error(chunk, data):
-            self._told(data, events)
+            self._read_line(data, events)
             return
         try:
             self._chunk(chunk, events)
@@ -165,7 +165,7 @@ class OpenAICodec:
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
         for event in deltas:
-            self._said = self._said or isinstance(event, ThinkingDelta) or not event.text.isspace()
+            self._has_content = self._has_content or isinstance(event, ThinkingDelta) or not event.text.isspace()
             events.append(event)
 
     def _end(self, events: list[Event]) -> None:
@@ -181,7 +181,7 @@ class OpenAICodec:
             self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
-        elif self._said or calls:
+        elif self._has_content or calls:
             self._over = True
             events.append(Finished(self._finish))
         else:
@@ -191,7 +191,7 @@ class OpenAICodec:
 
     # -- failures --
 
-    def _told(self, data: bytes, events: list[Event]) -> None:
+    def _read_line(self, data: bytes, events: list[Event]) -> None:
         self._fail("server", failed_with(unwrap(data.decode(errors="replace")).message), events, data)
 
     def _too_large(self, events: list[Event]) -> None:
@@ -248,7 +248,9 @@ def _part(part: JSON) -> tuple[type[ThinkingDelta] | None, Any]:
 def _joined(old: Usage | None, new: Usage) -> Usage:
     """Merge two counts: later values replace earlier ones; missing values keep them."""
     return (
-        new if old is None else replace(old, **{name: told for name, told in asdict(new).items() if told is not None})
+        new
+        if old is None
+        else replace(old, **{name: stated for name, stated in asdict(new).items() if stated is not None})
     )
 
 

@@ -72,7 +72,7 @@ class _Deadline:
         if self.begun:
             return Failed("timeout", f"The answer was given up: nothing came for {self._between:g} s.")
         waited = self.limits.first_token
-        return Failed("timeout", f"The model said nothing for {waited:g} s. It may still be loading; try again.")
+        return Failed("timeout", f"The model sent nothing for {waited:g} s. It may still be loading; try again.")
 
 
 class _SizeLimit:
@@ -139,7 +139,7 @@ async def stream(
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]
         return
-    http_client.client()  # making the first one is not the server's time
+    http_client.client(endpoint.inside)  # making the first one is not the server's time
     sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder)
     response = await _open(sending)
     if isinstance(response, Failed):
@@ -188,7 +188,7 @@ async def _try(sending: _Sending) -> httpx.Response | _FailedAttempt:
         async with asyncio.timeout_at(clock.deadline()) as waiting:
             sent = http_client.request(endpoint, provider(endpoint.kind).chat_path, sending.body)
             sending.begin(sent)
-            response = await http_client.client().send(sent, stream=True)
+            response = await http_client.client(endpoint.inside).send(sent, stream=True)
     except error_text.FAULTS as error:
         if waiting.expired():
             return _FailedAttempt(clock.late())

@@ -195,8 +195,8 @@ class DetectionRun:
         await self._keep(trial)
         seen = trial.reply.beginning
         if seen is not None:
-            brief = replace(self.runner.subject.brief, begins_inside=seen.begins_inside)
-            self.runner.subject = replace(self.runner.subject, brief=brief)
+            request_spec = replace(self.runner.subject.request_spec, begins_inside=seen.begins_inside)
+            self.runner.subject = replace(self.runner.subject, request_spec=request_spec)
             with suppress(*UNREACHABLE):  # the next reply shows it again
                 await in_database(reasoning_starts.learn)(tested.profile, tested.build, seen.begins_inside)
 
@@ -227,7 +227,7 @@ STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType
 
 def _subject(tested: DetectionTarget) -> ProbeTarget:
     formats = formats_for(tested.family_formats)
-    return ProbeTarget(tested.endpoint, tested.brief, formats, tested.thinks, tested.parsers, tested.runs_code)
+    return ProbeTarget(tested.endpoint, tested.request_spec, formats, tested.thinks, tested.parsers, tested.runs_code)
 
 
 def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:

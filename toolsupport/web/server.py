@@ -144,11 +144,11 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """Return an error without calling Django, with the headers that Django would have set."""
         for_program = (self.uri.partition(b"?")[0] + b"/").startswith(FOR_PROGRAMS)
-        said = orjson.dumps(api_errors.body(status, body)) if for_program else f"{status} {body}\n".encode()
+        answer = orjson.dumps(api_errors.body(status, body)) if for_program else f"{status} {body}\n".encode()
         chosen = ERROR_HEADERS | ({"Content-Type": "application/json"} if for_program else {})
         headers = [(name.encode(), value.encode()) for name, value in chosen.items()]
         self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
-        self.handle_reply({"type": "http.response.body", "body": said})
+        self.handle_reply({"type": "http.response.body", "body": answer})
 
 
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped

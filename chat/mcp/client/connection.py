@@ -52,11 +52,11 @@ class McpConnection:
         """Return the raw result. Cancelling it notifies the server."""
         import mcp_types as types
 
-        async def told(done: float, total: float | None, message: str | None) -> None:
+        async def report(done: float, total: float | None, message: str | None) -> None:
             progress(done, total, message)
 
         asked = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
-        return await self._ask(asked, CALL, told)
+        return await self._ask(asked, CALL, report)
 
     async def _ask(self, asked: Any, seconds: float, progress: Any = None) -> JSON:
         from pydantic import TypeAdapter
@@ -106,8 +106,8 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
     if tools is None or not tools.list_changed:
         return
     try:
-        async with client.listen(tools_list_changed=True) as heard:
-            async for _ in heard:
+        async with client.listen(tools_list_changed=True) as changes:
+            async for _ in changes:
                 changed()
     except (subscriptions.ListenNotSupportedError, subscriptions.SubscriptionLost, errors.MCPError, TimeoutError):
         return  # an older one notifies without a subscription; and all are queried every minute

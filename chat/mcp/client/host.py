@@ -36,7 +36,7 @@ class McpHost:
 
     def __init__(self, server: RemoteServer, observer: HostObserver) -> None:
         self.server = server
-        self._heard = observer
+        self._observer = observer
         self._connection: McpConnection | None = None
         self._digests: dict[str, str] = {}
         self._stopping = asyncio.Event()
@@ -59,7 +59,7 @@ class McpHost:
             why = await self._once()
             if self._stopping.is_set():
                 return
-            await self._heard.failed(self.server.id, why)
+            await self._observer.failed(self.server.id, why)
             pause = FIRST_PAUSE if clock() - began > GOOD else pause
             await _until(self._stopping, pause * random.uniform(0.5, 1.0))
             pause = min(LONGEST_PAUSE, pause * 2)
@@ -84,7 +84,7 @@ class McpHost:
             taken, _ = remote_tools.taken(definitions)
             self._digests = {name: remote_tools.digest(one) for name, one in taken.items()}
             self._connection = connection
-            await self._heard.seen(self.server.id, connection.version, definitions)
+            await self._observer.seen(self.server.id, connection.version, definitions)
             await _until(self._stopping, LEAST)
             await _until(self._look, LOOK_AGAIN - LEAST)
 

@@ -132,7 +132,7 @@ def of_conversation(person: Person, conversation_id: str, text: str = "") -> Req
 
 
 def _explained(conversation: Conversation, text: str) -> RequestExplanation:
-    told = turn_settings.briefing(conversation)
+    prompt_parts = turn_settings.prepared(conversation)
     model = picker.shown(conversation.profile_id, str(conversation.pk))
     if model is None:
         raise ConfigError("Choose a model first.")
@@ -140,31 +140,33 @@ def _explained(conversation: Conversation, text: str) -> RequestExplanation:
         types.ChatMessage(Role.USER, text or NEXT_MESSAGE),
         turn_settings.chat_settings(conversation.settings),
     )
-    log = [*canonical(conversation, None, attachments.sees(told.brief.capabilities.to_json())), asked]
-    briefing = context_guard.planned(replace(told, brief=exchange.admitted(told.brief)), log)
-    brief = briefing.brief
+    log = [*canonical(conversation, None, attachments.sees(prompt_parts.request_spec.capabilities.to_json())), asked]
+    fitted = context_guard.planned(
+        replace(prompt_parts, request_spec=exchange.admitted(prompt_parts.request_spec)), log
+    )
+    request_spec = fitted.request_spec
     return RequestExplanation(
         model=model,
         conversation=str(conversation.pk),
         title=conversation.title or UNTITLED,
         running=conversation.turns.filter(status__in=OPEN).exists(),
         left_out=settings.left_out,
-        tools=_tools(briefing, settings.left_out, token_counts.cost_of_each(brief, briefing.counts)),
-        format=format_choice.label(brief.format) if brief.format else "",
-        format_reason=brief.format_reason,
-        formats=briefing.toolbox.formats,
-        limits=briefing.toolbox.limits,
-        cells=tuple(profiles.cell(capability) for capability in brief.capabilities.values.values()),
-        request=_request(conversation, told.told, brief, log),
-        cost=_cost(briefing, brief, log),
+        tools=_tools(fitted, settings.left_out, token_counts.cost_of_each(request_spec, fitted.counts)),
+        format=format_choice.label(request_spec.format) if request_spec.format else "",
+        format_reason=request_spec.format_reason,
+        formats=fitted.toolbox.formats,
+        limits=fitted.toolbox.limits,
+        cells=tuple(profiles.cell(capability) for capability in request_spec.capabilities.values.values()),
+        request=_request(conversation, prompt_parts.prompt_parts, request_spec, log),
+        cost=_cost(fitted, request_spec, log),
     )
 
 
-def _tools(briefing: RequestContext, left_out: ToolFilter, tokens: dict[str, int]) -> tuple[ExplainedTool, ...]:
-    toolbox = briefing.toolbox
+def _tools(fitted: RequestContext, left_out: ToolFilter, tokens: dict[str, int]) -> tuple[ExplainedTool, ...]:
+    toolbox = fitted.toolbox
     # Decided after the others: the model is offered another tool in their place, or there is no room for it.
-    excluded = [one for one in briefing.brief.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
-    stands_in = tool_translation.BASH if tool_translation.COMMANDS in briefing.brief.tools else ""
+    excluded = [one for one in fitted.request_spec.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
+    stands_in = tool_translation.BASH if tool_translation.COMMANDS in fitted.request_spec.tools else ""
     rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
     found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]
     return tuple(
@@ -183,13 +185,13 @@ def _tools(briefing: RequestContext, left_out: ToolFilter, tokens: dict[str, int
 
 
 def _request(
-    conversation: Conversation, told: PromptContext, brief: RequestSpec, log: Sequence[types.ChatMessage]
+    conversation: Conversation, prompt_parts: PromptContext, request_spec: RequestSpec, log: Sequence[types.ChatMessage]
 ) -> ExplainedRequest:
     """Build the request with the code that builds it for the server; it contains no key."""
     profile, settings = conversation.profile, turn_settings.chat_settings(conversation.settings)
     assert profile is not None
-    request, team = exchange.first_request(brief, log), team_settings.everything()
-    server, system = providers.provider(profile.server.kind), prompt.system(brief)
+    request, team = exchange.first_request(request_spec, log), team_settings.everything()
+    server, system = providers.provider(profile.server.kind), prompt.system(request_spec)
     try:
         body = raw_request.readable(providers.codec(profile.server.kind).encode(request))
     except (ToolsupportError, ValueError) as error:
@@ -200,26 +202,31 @@ def _request(
         body=body,
         system=system,
         system_from=", then ".join(
-            (prompt_origins.of_prompt(brief, profile, settings, team), *_besides(conversation, told, system))
+            (
+                prompt_origins.of_prompt(request_spec, profile, settings, team),
+                *_besides(conversation, prompt_parts, system),
+            )
         ),
         temperature=request.options.get("temperature"),
-        temperature_from=prompt_origins.of_temperature(brief, profile, settings, team),
+        temperature_from=prompt_origins.of_temperature(request_spec, profile, settings, team),
     )
 
 
-def _besides(conversation: Conversation, told: PromptContext, system: str) -> list[str]:
+def _besides(conversation: Conversation, prompt_parts: PromptContext, system: str) -> list[str]:
     """Return the other parts of the system text, after its first part."""
-    chosen = zip(prompt_context.chosen_names(conversation.settings, told.prompts), told.chosen, strict=True)
+    chosen = zip(
+        prompt_context.chosen_names(conversation.settings, prompt_parts.prompts), prompt_parts.chosen, strict=True
+    )
     found = [f"the team's prompt {name}" for name, text in chosen if text in system]
-    return [*found, *(["what is remembered"] if told.memory and told.memory in system else [])]
+    return [*found, *(["what is remembered"] if prompt_parts.memory and prompt_parts.memory in system else [])]
 
 
-def _cost(briefing: RequestContext, brief: RequestSpec, log: Sequence[types.ChatMessage]) -> TokenCost:
+def _cost(fitted: RequestContext, request_spec: RequestSpec, log: Sequence[types.ChatMessage]) -> TokenCost:
     return TokenCost(
-        tools=token_counts.tool_tokens(brief, briefing.counts),
+        tools=token_counts.tool_tokens(request_spec, fitted.counts),
         whole=token_counts.whole(
-            brief, briefing.counts, prompt.messages(brief, log), token_counts.characters(brief, log)
+            request_spec, fitted.counts, prompt.messages(request_spec, log), token_counts.characters(request_spec, log)
         ),
-        context=token_counts.context_tokens(brief),
-        measured=briefing.counts.with_tools is not None,
+        context=token_counts.context_tokens(request_spec),
+        measured=fitted.counts.with_tools is not None,
     )

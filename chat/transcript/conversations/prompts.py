@@ -76,7 +76,7 @@ def write(person: Person, written: PromptDraft) -> str:
     last = _newest(name)
     stands = last is not None and not last.withdrawn
     if not stands and len(offered()) >= MOST:
-        raise ValueError(f"There are {MOST} prompts already: a model is told of them all. Withdraw one first.")
+        raise ValueError(f"There are {MOST} prompts, which is the maximum. Withdraw one first.")
     _only_over(last, written.basis, stands)
     Prompt.objects.create(name=name, description=description, text=text, written_by_id=person.pk or 0)
     return name

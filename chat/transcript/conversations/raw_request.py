@@ -66,30 +66,30 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
     # A turn may have gone on in another format after this answer; its calls remember theirs.
     runs = list(message.tool_runs.order_by("id"))
     written = next((run.format for run in runs if run.format and not run.in_prose), turn.format)
-    brief = _as_then(turn_settings.briefing(conversation).brief, written)
+    request_spec = _as_then(turn_settings.prepared(conversation).request_spec, written)
     exchanges = raw_exchanges.of_message(message.pk)
     return ShownRawRequest(
         model=turn.profile.name,
-        format=format_choice.label(brief.format) if brief.format else "",
-        reason=brief.format_reason,
-        request="" if exchanges else _rebuilt(conversation, turn, brief),
+        format=format_choice.label(request_spec.format) if request_spec.format else "",
+        reason=request_spec.format_reason,
+        request="" if exchanges else _rebuilt(conversation, turn, request_spec),
         calls=present.cards(runs),
         exchanges=exchanges,
     )
 
 
-def _rebuilt(conversation: Conversation, turn: Turn, brief: RequestSpec) -> str:
+def _rebuilt(conversation: Conversation, turn: Turn, request_spec: RequestSpec) -> str:
     log = canonical(conversation, None, attachments.sees(turn.capabilities))
-    return readable(providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log)))
+    return readable(providers.codec(turn.profile.server.kind).encode(exchange.make_request(request_spec, log)))
 
 
-def _as_then(brief: RequestSpec, written: str) -> RequestSpec:
+def _as_then(request_spec: RequestSpec, written: str) -> RequestSpec:
     """Return today's request in the former format; without tools if it had none, or may have none today."""
-    if written and written != brief.format and brief.tools:
-        brief = format_fallback.in_format(brief, written, "It was so when this answer was made.")
-    if written and exchange.may_carry_tools(brief):
-        return brief
-    return format_fallback.without_tools(brief, "then", brief.format_reason)
+    if written and written != request_spec.format and request_spec.tools:
+        request_spec = format_fallback.in_format(request_spec, written, "It was so when this answer was made.")
+    if written and exchange.may_carry_tools(request_spec):
+        return request_spec
+    return format_fallback.without_tools(request_spec, "then", request_spec.format_reason)
 
 
 def readable(body: bytes) -> str:

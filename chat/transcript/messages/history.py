@@ -21,15 +21,15 @@ WAITS = (CallStatus.PENDING, CallStatus.WAITING)
 EDITED = "edited by a person"
 RAN = (CallStatus.DONE, CallStatus.FAILED, CallStatus.TIMEOUT)
 # What gave a text that its model reads, whole or in part.
-HEARD = (*RAN, CallStatus.STOPPED)
+RECEIVED = (*RAN, CallStatus.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelHistory:
-    """The history of a branch; `heard` names the tools whose results are in it, including those of programs."""
+    """The history of a branch; `received` names the tools whose results are in it, including those of programs."""
 
     messages: tuple[types.ChatMessage, ...]
-    heard: frozenset[str]
+    received: frozenset[str]
     asked: str = ""
 
 
@@ -55,9 +55,9 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
     shown = attachments.user_messages([row for row in path if row.attachments], sees)
     for row in path:
         log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
-    heard = (run.name for row in path for run in runs[row.pk] if run.status in HEARD)
+    received = (run.name for row in path for run in runs[row.pk] if run.status in RECEIVED)
     asked = next((row.content for row in reversed(path) if row.role == Role.USER), "")
-    return ModelHistory(tuple(log), frozenset(heard), asked)
+    return ModelHistory(tuple(log), frozenset(received), asked)
 
 
 def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[types.ChatMessage]:

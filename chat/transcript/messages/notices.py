@@ -36,10 +36,10 @@ NOTICES = {
     ),
     "context_taken_back": (
         "{model} could not be loaded with {failed} tokens, so it is given {context} again, and as much is not tried "
-        "any more. Its server said: {why}."
+        "any more. Its server answered: {why}."
     ),
     "through_bash": (
-        "{model} said that it cannot reach files. It is asked again, and offered bash instead of the tools for files"
+        "{model} replied that it cannot reach files. It is asked again, with bash instead of the tools for files"
         " in this chat. Nothing of it is run by a shell: the same tools do the work."
     ),
     "prompt_cut": ("The server cut off a part of what {model} was sent: it is given {context} tokens. {help}"),

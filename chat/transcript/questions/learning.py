@@ -6,7 +6,7 @@ from chat.models import Question, Turn
 from chat.transcript.announcements import AddedNotice, Announcement, AskedQuestion, announce
 from chat.transcript.conversations.conversations import Person, say
 from chat.transcript.messages import present
-from chat.transcript.questions.unknown_model import HEARD
+from chat.transcript.questions.unknown_model import RECEIVED
 from chat.transcript.settings import chat_settings
 from chat.transcript.turn_store import fenced
 from toolsupport.core.refusals import Refusal
@@ -50,9 +50,9 @@ def apply(person: Person, question: Question, answer: str) -> Announcement[Added
     conversation, profile = question.conversation, question.turn.profile
     learned = learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
     # The notice added here is not added once more as news.
-    heard = {HEARD: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
-    if learned.settings or heard:
-        chat_settings.change(conversation.pk, **learned.settings, **heard)
+    received = {RECEIVED: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
+    if learned.settings or received:
+        chat_settings.change(conversation.pk, **learned.settings, **received)
     facts = {"model": profile.name, "verdict": VERDICTS["refused"]}
     here = picker.shown(profile.pk, str(conversation.pk)) if conversation.profile_id == profile.pk else None
     return say(conversation, learned.notice, facts, here)

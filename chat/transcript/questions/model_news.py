@@ -14,7 +14,7 @@ from chat.models import Conversation, Question
 from chat.transcript.announcements import Announcements, EndedQuestion, announce_all
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import hold
-from chat.transcript.questions.unknown_model import HEARD, KIND, WORDS
+from chat.transcript.questions.unknown_model import KIND, RECEIVED, WORDS
 from chat.transcript.settings import chat_settings
 from toolsupport.core import format_choice
 from toolsupport.core.types import Capabilities
@@ -72,7 +72,7 @@ def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
     """Add a notice about a person's decision for everyone; nothing if that was done already."""
     value = effective_values.holds(profile, "tools")
-    return _tell_once(conversation_id, ModelNews(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
+    return _tell_once(conversation_id, ModelNews(RECEIVED, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:

@@ -186,9 +186,9 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     before, tool = run.arguments, mcp_tools.named(run.name)
     if tool is None:
         raise ValueError("This tool is not there any more.")
-    told = _told(run, tool.spec)
+    edited = _edited(run, tool.spec)
     # What a person wrote is run as it is or not at all: no repair.
-    complaints = calls.complaints_about({**told, **arguments}, tool.spec.parameters)
+    complaints = calls.complaints_about({**edited, **arguments}, tool.spec.parameters)
     if complaints:
         raise ValueError(f"The arguments of {run.name} do not fit: {'; '.join(complaints)}.")
     arguments = {**before, **arguments}
@@ -201,7 +201,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
         question.basis = NO_FILE
 
 
-def _told(run: ToolRun, spec: ToolSpec) -> JSON:
+def _edited(run: ToolRun, spec: ToolSpec) -> JSON:
     """Return the arguments that models see; a translated command may have others, which stay unchanged."""
     known = spec.parameters.get("properties", {})
     translated = run.asked_arguments is not None

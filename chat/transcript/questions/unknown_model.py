@@ -36,7 +36,7 @@ KIND = "unknown_model"
 # What may be answered: test it, a decision, or nothing while there was time.
 OPTIONS = ("auto", "yes", "no", "none")
 # Where a conversation keeps the last decision of people that it has a notice of.
-HEARD = "heard_decision"
+RECEIVED = "heard_decision"
 Notice = Announcement[AddedNotice]
 WORDS = {True: "takes tools", False: "takes no tools", None: "follows the evidence again"}
 
@@ -109,7 +109,7 @@ def _decide(person: Person, conversation: Conversation, profile: int, value: boo
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
         overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
-        chat_settings.change(conversation.pk, **{HEARD: change_feed.decisions([profile])[profile]})
+        chat_settings.change(conversation.pk, **{RECEIVED: change_feed.decisions([profile])[profile]})
         return _say(conversation, profile, "saved", WORDS[value])
     session = str(conversation.pk)
     overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, session=session))

@@ -58,8 +58,8 @@ def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str)
         return replace(candidate, spec=hot_swap.with_prompts(spec, prompts), missing="" if prompts else NO_PROMPTS)
     if candidate.kind != "sql":
         return candidate
-    told = f"{spec.description} Databases: {databases}." if databases else spec.description
-    return replace(candidate, spec=replace(spec, description=told), connected=bool(databases))
+    text = f"{spec.description} Databases: {databases}." if databases else spec.description
+    return replace(candidate, spec=replace(spec, description=text), connected=bool(databases))
 
 
 def found(candidate: Candidate, toolset: Sequence[str]) -> Candidate:

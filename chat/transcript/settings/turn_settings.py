@@ -50,28 +50,28 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
 class ChatRequestContext(RequestContext):
     """A request context for a conversation, with its prompt context."""
 
-    told: PromptContext = field(default_factory=PromptContext)
+    prompt_parts: PromptContext = field(default_factory=PromptContext)
 
 
-def briefing(conversation: Conversation) -> ChatRequestContext:
+def prepared(conversation: Conversation) -> ChatRequestContext:
     """Return the request context of a conversation, with every available tool. Raises ConfigError."""
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
     wanted = chat_settings(conversation.settings)
-    told = prompt_context.of(conversation)
+    prompt_parts = prompt_context.of(conversation)
     found, databases = conversation.settings.get("toolset") or (), sql_sources.names(conversation.owner_id)
-    offered = available_tools.offer(found, told.prompts, databases)
-    made = request_context.brief_of(conversation.profile, offered, wanted, str(conversation.pk))
-    brief = replace(made.brief, system=told.system(made.brief.system))
+    offered = available_tools.offer(found, prompt_parts.prompts, databases)
+    made = request_context.for_profile(conversation.profile, offered, wanted, str(conversation.pk))
+    request_spec = replace(made.request_spec, system=prompt_parts.system(made.request_spec.system))
     if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
-        brief = tool_translation.after_refusal(brief) or brief
-    if context_of(brief) == "minimal_system":
-        brief = replace(brief, documents=documents(workspace(str(conversation.pk))))
+        request_spec = tool_translation.after_refusal(request_spec) or request_spec
+    if context_of(request_spec) == "minimal_system":
+        request_spec = replace(request_spec, documents=documents(workspace(str(conversation.pk))))
     inherited = {name.name: getattr(made, name.name) for name in fields(made)}
-    return ChatRequestContext(**inherited | {"brief": brief}, told=told)
+    return ChatRequestContext(**inherited | {"request_spec": request_spec}, prompt_parts=prompt_parts)
 
 
-def briefing_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
+def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
     """What a model may do outside of conversations, with the databases of a person, for a call of this tool.
 
     No search comes before the call, so a tool that waits to be found counts as found. Raises NotFound, ConfigError.
@@ -80,7 +80,7 @@ def briefing_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
     if profile is None:
         raise NotFound("There is no such model.")
     offered = available_tools.offer((tool,), databases=sql_sources.names(person))
-    return request_context.brief_of(profile, offered, ChatSettings())
+    return request_context.for_profile(profile, offered, ChatSettings())
 
 
 def documents(files: Workspace) -> dict[str, str]:

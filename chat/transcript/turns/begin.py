@@ -55,7 +55,7 @@ class Draft:
     begins by running it. `forks`: the first new message may be an alternative to others.
     """
 
-    briefing: ChatRequestContext
+    prepared: ChatRequestContext
     message: Message
     call: ToolRun | None = None
     forks: bool = False
@@ -90,7 +90,7 @@ class TurnRequest:
 class ClaimedTurn:
     """A turn that this process owns, with all data to run it. `searched`: tools were searched in its conversation.
 
-    `heard` are the tools whose results are in the history. `opening` is announced as soon as the turn runs, `reply` is
+    `received` are tools with results in the history. `opening` is announced as soon as the turn runs, `reply` is
     the empty message that it writes to first (0 if it begins with calls).
     """
 
@@ -100,13 +100,13 @@ class ClaimedTurn:
     person: int
     profile: int
     model: str
-    briefing: ChatRequestContext
+    prepared: ChatRequestContext
     history: tuple[types.ChatMessage, ...]
     granted: frozenset[str] = frozenset()
     resumed: ResumePoint | None = None
     searched: bool = True
     asked: str = ""
-    heard: frozenset[str] = frozenset()
+    received: frozenset[str] = frozenset()
     opening: Announcements = ()
     reply: int = 0
 
@@ -148,14 +148,14 @@ def begin(request: TurnRequest) -> AcceptedMessage:
         return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
     draft = request.builder.draft(conversation)
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
-    _insert_turn(turn, draft.briefing)
+    _insert_turn(turn, draft.prepared)
     return replace(_opened(turn, draft), ended=room.ended)
 
 
-def _insert_turn(turn: Turn, briefing: ChatRequestContext) -> None:
+def _insert_turn(turn: Turn, prepared: ChatRequestContext) -> None:
     conversation = turn.conversation
     turn.profile_id = conversation.profile_id or 0
-    turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
+    turn.capabilities, turn.format = prepared.request_spec.capabilities.to_json(), prepared.request_spec.format
     if conversation.profile is not None and conversation.profile.pk == turn.profile_id:
         turn.profile = conversation.profile
     if turn.owner:
@@ -173,11 +173,11 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
     if not turn.owner:
         return AcceptedMessage(turn.pk, shown, announce_messages(turn.conversation, *first))
     if draft.call is None:
-        begun = _with_reply(turn, draft.briefing, *first, forks=draft.forks and not is_new)
+        begun = _with_reply(turn, draft.prepared, *first, forks=draft.forks and not is_new)
     else:
-        announced = announce_messages(turn.conversation, *first, _started(turn, draft.briefing))
+        announced = announce_messages(turn.conversation, *first, _started(turn, draft.prepared))
         resumed = resume.resumed(turn, runs, rounds=0)
-        begun = replace(_claimed(turn, draft.briefing, announced), resumed=resumed)
+        begun = replace(_claimed(turn, draft.prepared, announced), resumed=resumed)
     at_once = begun.opening[: len(first)]
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
@@ -199,7 +199,7 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
     return [run]
 
 
-def _with_reply(turn: Turn, briefing: ChatRequestContext, *first: Thing, forks: bool = False) -> ClaimedTurn:
+def _with_reply(turn: Turn, prepared: ChatRequestContext, *first: Thing, forks: bool = False) -> ClaimedTurn:
     """Return a running turn with the empty message for its model; `first` is announced before both."""
     conversation = turn.conversation
     leaf = conversation.leaf_id
@@ -207,16 +207,18 @@ def _with_reply(turn: Turn, briefing: ChatRequestContext, *first: Thing, forks: 
     reply.save(force_insert=True)
     conversation.leaf = reply
     shown = present.message(reply, siblings=branches.siblings(reply) if forks else ())
-    opening = announce_messages(conversation, *first, _started(turn, briefing), StartedMessage(shown))
-    return replace(_claimed(turn, briefing, opening), reply=reply.pk)
+    opening = announce_messages(conversation, *first, _started(turn, prepared), StartedMessage(shown))
+    return replace(_claimed(turn, prepared, opening), reply=reply.pk)
 
 
-def _started(turn: Turn, briefing: ChatRequestContext) -> StartedTurn:
-    brief = briefing.brief
-    return StartedTurn(turn.pk, brief.model, brief.format, tuple(tool.name for tool in brief.tools))
+def _started(turn: Turn, prepared: ChatRequestContext) -> StartedTurn:
+    request_spec = prepared.request_spec
+    return StartedTurn(
+        turn.pk, request_spec.model, request_spec.format, tuple(tool.name for tool in request_spec.tools)
+    )
 
 
-def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -> ClaimedTurn:
+def _claimed(turn: Turn, prepared: ChatRequestContext, opening: Announcements) -> ClaimedTurn:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
     return ClaimedTurn(
@@ -225,10 +227,10 @@ def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -
         conversation=str(conversation.pk),
         person=conversation.owner_id,
         profile=turn.profile_id,
-        model=briefing.brief.model,
-        briefing=briefing,
+        model=prepared.request_spec.model,
+        prepared=prepared,
         history=log.messages,
-        heard=log.heard,
+        received=log.received,
         asked=log.asked,
         granted=questions.granted(str(conversation.pk)),
         searched="toolset" in conversation.settings,
@@ -246,14 +248,14 @@ def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     # It goes on with the model it began with, which may have been for this answer only, as may its format.
     turn.conversation.profile = turn.profile
-    briefing = turn_settings.briefing(turn.conversation)
+    prepared = turn_settings.prepared(turn.conversation)
     runs = list(turn.tool_runs.select_related("message").order_by("id"))
     if not any(run.status in WAITS for run in runs):
-        return _with_reply(turn, briefing)
-    briefing = resume.gone_on(turn, briefing)
-    opening = announce_all(turn.conversation_id, _started(turn, briefing))
+        return _with_reply(turn, prepared)
+    prepared = resume.gone_on(turn, prepared)
+    opening = announce_all(turn.conversation_id, _started(turn, prepared))
     rounds = turn.messages.filter(role=Role.ASSISTANT).count()
-    return replace(_claimed(turn, briefing, opening), resumed=resume.resumed(turn, runs, rounds))
+    return replace(_claimed(turn, prepared, opening), resumed=resume.resumed(turn, runs, rounds))
 
 
 def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmission:

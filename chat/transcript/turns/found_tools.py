@@ -24,9 +24,9 @@ MOST = 10
 KEY = "toolset"
 
 
-def searchable(briefing: RequestContext) -> tuple[ToolSpec, ...]:
+def searchable(prepared: RequestContext) -> tuple[ToolSpec, ...]:
     """Return the deferred tools that may run in a turn with this request context."""
-    return tuple(one.spec for one in briefing.remotes if one.spec.name in briefing.usable)
+    return tuple(one.spec for one in prepared.remotes if one.spec.name in prepared.usable)
 
 
 @fenced
@@ -44,15 +44,15 @@ def say_cut(person: Person, conversation_id: str) -> Announcement[AddedNotice] |
     if not conversation.settings.get(KEY):
         return None
     with suppress(ConfigError):
-        made = turn_settings.briefing(conversation)
+        made = turn_settings.prepared(conversation)
         cut = [one.name for one in made.toolbox.verdicts if one.candidate.materialised and one.rule in LIMITS]
         if cut:
-            return say(conversation, "tools_cut", {"model": made.brief.model, "tools": ", ".join(cut)})
+            return say(conversation, "tools_cut", {"model": made.request_spec.model, "tools": ", ".join(cut)})
     return None
 
 
-def briefing(turn_id: int) -> ChatRequestContext:
+def prepared(turn_id: int) -> ChatRequestContext:
     """Return the request context for the rest of a turn, with the tools found meanwhile, in its present format."""
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     turn.conversation.profile = turn.profile
-    return gone_on(turn, turn_settings.briefing(turn.conversation))
+    return gone_on(turn, turn_settings.prepared(turn.conversation))

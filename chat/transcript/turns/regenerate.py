@@ -18,20 +18,20 @@ from toolsupport.registry.models import picker
 
 
 def _as_set(conversation: Conversation) -> ChatRequestContext:
-    return turn_settings.briefing(conversation)
+    return turn_settings.prepared(conversation)
 
 
 def _without_tools(conversation: Conversation) -> ChatRequestContext:
     conversation.settings = conversation.settings | {"tools_on": False}
-    return turn_settings.briefing(conversation)
+    return turn_settings.prepared(conversation)
 
 
 def _in_text(conversation: Conversation) -> ChatRequestContext:
     """Raise ConfigError with the reason if calls cannot be written as text here."""
-    name = format_choice.text_for(turn_settings.briefing(conversation).brief.capabilities)
+    name = format_choice.text_for(turn_settings.prepared(conversation).request_spec.capabilities)
     conversation.settings = conversation.settings | {turn_settings.ASKED_FORMAT: name}
-    made = turn_settings.briefing(conversation)
-    if made.brief.format == name:
+    made = turn_settings.prepared(conversation)
+    if made.request_spec.format == name:
         return made
     against = next((one.reason for one in made.toolbox.formats if one.name == name and not one.usable), "")
     raise ConfigError(
@@ -62,7 +62,7 @@ class ContinueRequest:
         last = _last_answer(conversation)
         if last is None or last.turn is None or not present.may_go_on(last.turn, last.content):
             raise NotFound("There is no answer that could be continued.")
-        return Draft(turn_settings.briefing(conversation), last, forks=True, goes_on=True)
+        return Draft(turn_settings.prepared(conversation), last, forks=True, goes_on=True)
 
 
 @dataclass(frozen=True, slots=True)

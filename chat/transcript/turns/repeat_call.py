@@ -31,7 +31,7 @@ class RepeatRequest:
         """Raises NotFound (no finished call of this conversation), ConfigError."""
         call = _once_more(_finished(conversation, self.call))
         message = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT)
-        return Draft(turn_settings.briefing(conversation), message, call)
+        return Draft(turn_settings.prepared(conversation), message, call)
 
 
 def _finished(conversation: Conversation, call: str) -> ToolRun:

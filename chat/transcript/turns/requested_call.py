@@ -60,10 +60,10 @@ class CallRequest:
     def draft(self, conversation: Conversation) -> Draft:
         """Raises ConfigError, InvalidCall."""
         conversation.profile_id = self.profile
-        briefing = turn_settings.briefing(conversation)
-        call = _pending(*checked(self, briefing.brief))
+        prepared = turn_settings.prepared(conversation)
+        call = _pending(*checked(self, prepared.request_spec))
         message = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT)
-        return Draft(briefing, message, call, program=ASKED)
+        return Draft(prepared, message, call, program=ASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class RequestedCallState:
     result: str = ""
 
 
-def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
+def checked(wish: CallRequest, request_spec: RequestSpec) -> tuple[ToolCall, ToolCall]:
     """Return the requested call, and the one that runs for it. Raises InvalidCall."""
-    left_out = next((one for one in brief.excluded if one.tool == wish.name), None)
+    left_out = next((one for one in request_spec.excluded if one.tool == wish.name), None)
     call = ToolCall("program", wish.name, wish.arguments)
-    found = calls.check(call, brief.callable)
+    found = calls.check(call, request_spec.callable)
     if not isinstance(found, CallRejected):
-        return found.call, tool_translation.serve(found.call, brief).call
+        return found.call, tool_translation.serve(found.call, request_spec).call
     if found.fault == "schema":
         raise InvalidCall(found.reason, "arguments")
     raise InvalidCall(f"This model may not call {wish.name}: {left_out.reason}" if left_out else found.reason, "name")

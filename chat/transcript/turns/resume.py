@@ -64,10 +64,12 @@ def _pause(inner: ToolRun) -> Pause:
     return Pause(CallReady(call_of(inner)), bytes(inner.program.snapshot))
 
 
-def gone_on(turn: Turn, briefing: ChatRequestContext) -> ChatRequestContext:
+def gone_on(turn: Turn, prepared: ChatRequestContext) -> ChatRequestContext:
     """Continue a turn in the format it fell back to before."""
-    brief = briefing.brief
-    if turn.format not in brief.fallbacks:
+    request_spec = prepared.request_spec
+    if turn.format not in request_spec.fallbacks:
         turn.conversation.settings = turn.conversation.settings | {"format": turn.format}
-        return turn_settings.briefing(turn.conversation)
-    return replace(briefing, brief=in_format(brief, turn.format, "The formats before it failed in this answer."))
+        return turn_settings.prepared(turn.conversation)
+    return replace(
+        prepared, request_spec=in_format(request_spec, turn.format, "The formats before it failed in this answer.")
+    )

@@ -44,4 +44,4 @@ class SentMessage:
             attachments=attachments.check(str(conversation.pk), self.attachments),
         )
         conversation.title = conversation.title or title_of(self.text)
-        return Draft(turn_settings.briefing(conversation), message, forks=self.parent is not None)
+        return Draft(turn_settings.prepared(conversation), message, forks=self.parent is not None)

@@ -105,20 +105,20 @@ async def test_a_page_that_does_not_read_costs_a_bounded_queue_and_loses_no_thin
 
 
 def test_listeners_hear_their_own_conversation_only() -> None:
-    listeners, heard = SocketRegistry(), []
+    listeners, received = SocketRegistry(), []
 
     class Ear(PageSocket):
         def put(self, frame: frames.ServerFrame) -> None:
-            heard.append(frame)
+            received.append(frame)
 
     async def nothing(text: str) -> None: ...
 
     reader = Ear(nothing)
     listeners.add("a", reader)
     listeners.tell("b", frames.PongFrame())
-    assert heard == []
+    assert received == []
     listeners.tell("a", frames.PongFrame())
-    assert len(heard) == listeners.count() == 1
+    assert len(received) == listeners.count() == 1
     listeners.remove("a", reader)
     listeners.tell("a", frames.PongFrame())
-    assert len(heard) == 1 and listeners.count() == 0
+    assert len(received) == 1 and listeners.count() == 0

@@ -202,10 +202,10 @@ def test_a_tool_without_room_says_so_and_is_not_in_the_request(alice: User, chat
 def test_what_tools_cost_is_estimated_until_a_server_has_counted(alice: User, chat: Conversation) -> None:  # F9
     accepted = accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
-    briefing = accepted.claimed.briefing
+    prepared = accepted.claimed.prepared
     estimated = explain.of_conversation(alice, str(chat.pk)).cost
-    prompt_counts.learn(briefing.build, tools_digest(briefing.brief), MeasuredPrompt(100, 700))
-    prompt_counts.learn(briefing.build, "", MeasuredPrompt(100, 100))
+    prompt_counts.learn(prepared.build, tools_digest(prepared.request_spec), MeasuredPrompt(100, 700))
+    prompt_counts.learn(prepared.build, "", MeasuredPrompt(100, 100))
     told = explain.of_conversation(alice, str(chat.pk))
     assert (estimated.measured, told.cost.measured, told.cost.tools) == (False, True, 600)
     assert abs(sum(tool.tokens for tool in told.tools) - 600) <= len(told.tools)
@@ -236,7 +236,9 @@ async def test_the_page_shows_what_the_server_gets(kind: str, settings: dict[str
     async with scripted(FINE) as server:
         shown = await sync_to_async(_shown_then_sent)(server, kind, settings)
         told, claimed = shown
-        async with aclosing(exchange.ask(claimed.briefing.endpoint, claimed.briefing.brief, claimed.history)) as events:
+        async with aclosing(
+            exchange.ask(claimed.prepared.endpoint, claimed.prepared.request_spec, claimed.history)
+        ) as events:
             await asyncio.wait_for(_drain(events), 10)
     head, body = server.requests[0]
     assert json.loads(body) == json.loads(told.request.body)
@@ -287,7 +289,7 @@ def test_what_a_chat_leaves_out_is_out_of_its_requests(client: Client, alice: Us
     assert {tool.reason for tool in told.tools if not tool.kept} == {"This chat leaves this tool out."}
     accepted = accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
-    assert accepted.claimed.briefing.usable & {*FILE_TOOLS} == {"read_file"}
+    assert accepted.claimed.prepared.usable & {*FILE_TOOLS} == {"read_file"}
     assert explain.of_model(alice, chat.profile_id or 0).included > 1
 
 

@@ -247,7 +247,7 @@ def test_what_is_no_upload_is_answered_in_words(
 ) -> None:
     answer = browser.post(address(conversation), body, content_type=content_type)
     assert answer.status_code in (413, 422)
-    assert "data-said" in answer.content.decode()
+    assert "data-status-line" in answer.content.decode()
 
 
 def test_too_many_files_at_once_are_refused_in_words(browser: Client, conversation: Conversation) -> None:

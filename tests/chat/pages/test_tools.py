@@ -49,9 +49,9 @@ def test_bob_sets_what_every_chat_begins_with(client: Client, bob: User, alice: 
     client.force_login(bob)
     answer = client.post("/tools/defaults/", FORM | {"model": str(profile.pk)})
     assert "Saved" in answer.content.decode()
-    brief = request_context.brief(profile.pk, [], ChatSettings()).brief
-    assert (brief.system, brief.options["temperature"]) == ("Be brief.", 0.5)
-    own = request_context.brief(profile.pk, [], ChatSettings(system="Mine.", temperature=1.5)).brief
+    request_spec = request_context.request_spec(profile.pk, [], ChatSettings()).request_spec
+    assert (request_spec.system, request_spec.options["temperature"]) == ("Be brief.", 0.5)
+    own = request_context.request_spec(profile.pk, [], ChatSettings(system="Mine.", temperature=1.5)).request_spec
     assert (own.system, own.options["temperature"]) == ("Mine.", 1.5)
     assert team_settings.default_model() == profile.pk
 
@@ -208,11 +208,14 @@ def test_bob_says_which_formats_are_used(client: Client, bob: User) -> None:
     client.force_login(bob)
     before = tool_settings.formats(team_settings.everything()).stamp
     assert "Saved" in client.post("/tools/formats/", formats_form("hermes")).content.decode()
-    assert request_context.brief(profile.pk, [ToolSpec("read_file")], ChatSettings()).brief.format == "hermes"
+    assert (
+        request_context.request_spec(profile.pk, [ToolSpec("read_file")], ChatSettings()).request_spec.format
+        == "hermes"
+    )
     clash = client.post("/tools/formats/", formats_form("pythonic", seen=before)).content.decode()
     assert "Somebody else changed the formats" in clash and "First Hermes" in clash and "First Python" in clash
     assert "Saved" in client.post("/tools/formats/", formats_form(disabled=("native",))).content.decode()
-    made = request_context.brief(profile.pk, [ToolSpec("read_file")], ChatSettings()).brief
+    made = request_context.request_spec(profile.pk, [ToolSpec("read_file")], ChatSettings()).request_spec
     assert made.format == "" and made.tools == ()
 
 

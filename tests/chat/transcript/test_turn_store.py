@@ -47,7 +47,7 @@ READS = {
     "sql_sources.reached",
     "model_changes.model_changed",
     "prompt_context.offered",
-    "found_tools.briefing",
+    "found_tools.prepared",
     "found_tools.searchable",
 }
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
@@ -171,8 +171,8 @@ def test_what_is_said_to_read_writes_nothing(begun: AcceptedMessage, conversatio
     questions.granted(str(conversation.pk))
     model_changes.model_changed(begun.turn)
     record.run_of(begun.turn, "c1")
-    context_guard.without(found_tools.briefing(begun.turn), ["read_file"])
-    found_tools.searchable(begun.claimed.briefing)
+    context_guard.without(found_tools.prepared(begun.turn), ["read_file"])
+    found_tools.searchable(begun.claimed.prepared)
     assert dump() == before
 
 

@@ -43,7 +43,7 @@ async def asked(kind: str, trained: int) -> tuple[list[Event], list[AddedNotice]
     async with scripted(REFUSED, FINE) as server:
         claimed = await in_database(begun)(kind, server.endpoint().base_url, trained)
         cures = ContextRecovery(claimed, lambda _: None, lambda notice: told.append(notice.thing))
-        batches = [batch async for batch in cures.ask(claimed.briefing, claimed.history)]
+        batches = [batch async for batch in cures.ask(claimed.prepared, claimed.history)]
         await providers.close()
         return [event for batch in batches for event in batch], told, len(server.requests)
 

@@ -100,8 +100,8 @@ def test_a_model_is_told_of_them_by_name(alice: User, shop: int) -> None:  # T1
     overrides.add(NewOverride(profile.pk, "tools", True))
 
     def offered(person: User) -> dict[str, str]:
-        made = turn_settings.briefing(ConversationFactory(owner=person, profile=profile))
-        return {tool.name: tool.description for tool in made.brief.tools}
+        made = turn_settings.prepared(ConversationFactory(owner=person, profile=profile))
+        return {tool.name: tool.description for tool in made.request_spec.tools}
 
     assert "Databases: shop (SQLite)." in offered(alice)["execute_sql"] and "search_schemas" in offered(alice)
     assert not {"execute_sql", "search_schemas"} & set(offered(UserFactory()))

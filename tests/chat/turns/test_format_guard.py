@@ -15,7 +15,7 @@ def verdicts(*replies: list[CallReady | CallRejected]) -> list[bool]:
     guard, found = FormatGuard(), []
     for reply in replies:
         for event in reply:
-            guard.heard(event)
+            guard.received(event)
         found.append(guard.replied())
     return found
 

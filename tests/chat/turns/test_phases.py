@@ -28,7 +28,7 @@ def context(server: Scripted, kind: str, tools: Sequence[ToolSpec] = ()) -> Any:
     spec = RequestSpec("m:latest", Capabilities({}), tools=tuple(tools), format="native" if tools else "")
 
     class Context:
-        endpoint, brief = server.endpoint(kind=kind), spec
+        endpoint, request_spec = server.endpoint(kind=kind), spec
 
     return Context()
 

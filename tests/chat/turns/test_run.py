@@ -27,20 +27,20 @@ from tests.factories import ConversationFactory
 from toolsupport.core.events import CallDelta, TextDelta
 from toolsupport.core.types import Capabilities, RequestSpec, ToolCall
 
-BRIEF = RequestSpec("m", Capabilities({}))
+REQUEST_SPEC = RequestSpec("m", Capabilities({}))
 
 
 def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
     claimed: Any = SimpleNamespace(
-        briefing=SimpleNamespace(
-            brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=PromptContext(), remotes=()
+        prepared=SimpleNamespace(
+            request_spec=REQUEST_SPEC, counts=None, usable=frozenset({"write_file"}), prompt_parts=PromptContext(), remotes=()
         ),
         resumed=None,
         store=TurnStore("me", 0),
         granted=granted,
         conversation=conversation,
         history=(),
-        heard=frozenset(),
+        received=frozenset(),
         reply=0,
     )
     return TurnRun(claimed, ToolContext(Workspace(where, 10**6)))
@@ -121,7 +121,7 @@ async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conver
     await run.executor.context.prompts.choose(["brief"])
     for name, told in (("read_file", False), ("hot_swap", True)):
         await run._refresh_request(name)
-        assert run.briefing.brief.system.endswith("Be brief.") is told
+        assert run.prepared.request_spec.system.endswith("Be brief.") is told
 
 
 CONTEXT = ToolContext(Workspace(Path(), 10**6))

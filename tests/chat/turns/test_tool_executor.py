@@ -77,16 +77,16 @@ def test_a_turn_has_the_levels_and_digests_of_its_own_briefing(alice: User, tool
 def test_a_tool_that_is_gone_for_others_is_still_that_of_the_turn(alice: User, tool: McpTool) -> None:
     before = begun(alice, conversation(alice))
     tool.delete()
-    turn_settings.briefing(conversation(alice))
+    turn_settings.prepared(conversation(alice))
     assert basis(ToolExecutor(before, CONTEXT)) == tool.digest
 
 
 def test_a_briefing_needs_no_other_one_to_have_tools(alice: User, tool: McpTool) -> None:
-    made = turn_settings.briefing(conversation(alice))
+    made = turn_settings.prepared(conversation(alice))
     assert [remote.digest for remote in made.remotes] == [tool.digest]
     tool.delete()
     assert "box__ask" in tools_of(made)
-    assert "box__ask" not in tools_of(turn_settings.briefing(conversation(alice)))
+    assert "box__ask" not in tools_of(turn_settings.prepared(conversation(alice)))
 
 
 def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User, tool: McpTool) -> None:
@@ -94,7 +94,7 @@ def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User
     executor = ToolExecutor(begun(alice, here), CONTEXT)
     McpTool.objects.update(read_only=False)
     assert executor.tools["box__ask"].level == "A1"
-    executor.take(turn_settings.briefing(here))
+    executor.take(turn_settings.prepared(here))
     assert executor.tools["box__ask"].level == "A3"
 
 
@@ -121,10 +121,10 @@ def test_a_model_that_writes_programs_reads_of_the_functions_that_they_have(alic
     McpToolFactory(name="ask", server__name="box", read_only=True)
     McpToolFactory(name="send", server__name="box2", read_only=False)
     where.settings = {"toolset": ["box__ask", "box2__send"], "format": "code_mode"}
-    briefing = turn_settings.briefing(where)
-    assert briefing.brief.format == "code_mode"
-    told = set(re.findall(r"^- (\w+)\(", FORMATS["code_mode"].instructions(briefing.brief.tools), re.MULTILINE))
-    context = ToolExecutor(replace(begun(alice, where), briefing=briefing), CONTEXT)._context()
+    prepared = turn_settings.prepared(where)
+    assert prepared.request_spec.format == "code_mode"
+    told = set(re.findall(r"^- (\w+)\(", FORMATS["code_mode"].instructions(prepared.request_spec.tools), re.MULTILINE))
+    context = ToolExecutor(replace(begun(alice, where), prepared=prepared), CONTEXT)._context()
     assert told == set(python_execution.functions(context)) and {"read_file", "box__ask"} <= told
     # Another format may come before this one in a turn: bash is part of that one only.
     assert "bash(" not in FORMATS["code_mode"].instructions([BUILTINS["bash"].spec])
@@ -135,5 +135,7 @@ def test_a_tool_of_a_server_needs_no_search_where_a_program_calls_it(alice: User
     model = conversation(alice).profile_id
     assert model is not None
     for wanted in ("box__ask", "read_file"):
-        offered = {spec.name for spec in turn_settings.briefing_without_chat(model, alice.pk, wanted).brief.tools}
+        offered = {
+            spec.name for spec in turn_settings.prepared_without_chat(model, alice.pk, wanted).request_spec.tools
+        }
         assert ("box__ask" in offered) is (wanted == "box__ask")

@@ -35,7 +35,7 @@ async def test_what_comes_together_is_told_together() -> None:
     output.begin(7, "3")
     for piece in ("a", "😀", "", "b"):
         output.say(piece)
-    assert output.whole() is None and not pages.told and output.said() == "a😀b"
+    assert output.whole() is None and not pages.told and output.written() == "a😀b"
     await pages.more()
     output.say("c")
     await pages.more()

@@ -66,8 +66,8 @@ def told(
         reply = [TextDelta(reply[at : at + step]) for at in range(0, len(reply), step)]
     found = Told()
     for event in [*before, *reply, end or Finished(finish)]:
-        for heard in listener.hear([event]):
-            found.take(heard)
+        for received in listener.hear([event]):
+            found.take(received)
     if not begins_inside and found.begins_inside is False:
         # That it begins as expected is no news for the reader; test_reply_reader.py shows when it is told.
         found.begins_inside = None

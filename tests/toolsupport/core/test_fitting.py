@@ -26,37 +26,39 @@ LOG = (
 NOTHING = TokenCounts()
 
 
-def brief(*tools: ToolSpec, num_ctx: int | None = 1000, format_: str = "native") -> RequestSpec:
+def request_spec(*tools: ToolSpec, num_ctx: int | None = 1000, format_: str = "native") -> RequestSpec:
     options = {"num_ctx": num_ctx} if num_ctx else {}
     return RequestSpec("m", Capabilities({}), tools, format=format_, system="s" * 50, options=options)
 
 
 def test_a_set_of_tools_has_a_digest_of_its_own() -> None:
     digests = [
-        tools_digest(brief(TOOL)),
-        tools_digest(brief(TOOL, ToolSpec("other"))),
-        tools_digest(brief(TOOL, format_="hermes")),
-        tools_digest(brief(ToolSpec("read_file", "Read it."))),
+        tools_digest(request_spec(TOOL)),
+        tools_digest(request_spec(TOOL, ToolSpec("other"))),
+        tools_digest(request_spec(TOOL, format_="hermes")),
+        tools_digest(request_spec(ToolSpec("read_file", "Read it."))),
     ]
     assert len(set(digests)) == 4 and all(len(digest) == 32 for digest in digests)
-    assert digests[0] == tools_digest(brief(TOOL, num_ctx=4096))
-    assert tools_digest(brief()) == tools_digest(brief(TOOL, format_="")) == ""
+    assert digests[0] == tools_digest(request_spec(TOOL, num_ctx=4096))
+    assert tools_digest(request_spec()) == tools_digest(request_spec(TOOL, format_="")) == ""
 
 
 def test_what_is_counted_is_what_the_model_is_shown() -> None:
-    assert characters(brief(), LOG) == 50 + 100 + 20 + len('{"a": 1}') + 30
+    assert characters(request_spec(), LOG) == 50 + 100 + 20 + len('{"a": 1}') + 30
     older = (ChatMessage(Role.USER, "o" * 500), ChatMessage(Role.ASSISTANT, "p"))
-    minimal = replace(brief(TOOL), turn_context="minimal")
-    assert characters(minimal, (*older, *LOG)) == characters(brief(TOOL), LOG)
+    minimal = replace(request_spec(TOOL), turn_context="minimal")
+    assert characters(minimal, (*older, *LOG)) == characters(request_spec(TOOL), LOG)
 
 
 def test_tools_cost_what_they_make_a_difference() -> None:
-    assert tool_tokens(brief(), TokenCounts(MeasuredPrompt(100, 900), None)) == 0
-    assert tool_tokens(brief(TOOL), TokenCounts(MeasuredPrompt(400, 520), MeasuredPrompt(200, 70))) == 520 - 70 - 50
-    assert tool_tokens(brief(TOOL), TokenCounts(MeasuredPrompt(400, 520), None)) == 520 - 100
-    assert tool_tokens(brief(TOOL), TokenCounts(MeasuredPrompt(400, 20), None)) == 0
-    assert 20 < tool_tokens(brief(TOOL), NOTHING) < 100, "by its definition until it was counted"
-    assert expected(brief(TOOL), TokenCounts(MeasuredPrompt(0, 300), None), 400) == 400
+    assert tool_tokens(request_spec(), TokenCounts(MeasuredPrompt(100, 900), None)) == 0
+    assert (
+        tool_tokens(request_spec(TOOL), TokenCounts(MeasuredPrompt(400, 520), MeasuredPrompt(200, 70))) == 520 - 70 - 50
+    )
+    assert tool_tokens(request_spec(TOOL), TokenCounts(MeasuredPrompt(400, 520), None)) == 520 - 100
+    assert tool_tokens(request_spec(TOOL), TokenCounts(MeasuredPrompt(400, 20), None)) == 0
+    assert 20 < tool_tokens(request_spec(TOOL), NOTHING) < 100, "by its definition until it was counted"
+    assert expected(request_spec(TOOL), TokenCounts(MeasuredPrompt(0, 300), None), 400) == 400
 
 
 @pytest.mark.parametrize(
@@ -75,4 +77,4 @@ def test_tools_cost_what_they_make_a_difference() -> None:
     ],
 )
 def test_what_was_cut(num_ctx: int | None, seen: MeasuredPrompt, cut: bool) -> None:
-    assert was_cut(brief(num_ctx=num_ctx), NOTHING, seen) is cut
+    assert was_cut(request_spec(num_ctx=num_ctx), NOTHING, seen) is cut

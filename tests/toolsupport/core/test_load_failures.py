@@ -49,7 +49,7 @@ def test_a_model_that_did_not_load(said: str) -> None:
         Failed("server", "The server failed.", 500, '{"error": "llama-server chat error: map[code:500]"}'),
         Failed("server", "The server failed.", 503, '{"error": {"message": "Loading model", "code": 503}}'),
         Failed("cut", "The answer broke off."),
-        Failed("timeout", "The model said nothing for 300 s. It may still be loading; try again."),
+        Failed("timeout", "The model sent nothing for 300 s. It may still be loading; try again."),
     ],
 )
 def test_other_failures(failed: Failed) -> None:

@@ -27,13 +27,13 @@ TOOL = ToolSpec("f")
 WITH_TOOLS = f"{STYLES[STANDARD]} {NUDGE}"
 
 
-def brief(**given: object) -> RequestSpec:
+def request_spec(**given: object) -> RequestSpec:
     return RequestSpec(**({"model": "m", "capabilities": NOTHING_KNOWN} | given))  # type: ignore[arg-type]
 
 
 def with_tools(format_: str = "native", known: dict[str, object] | None = None, **given: object) -> RequestSpec:
     capabilities = Capabilities({name: Capability(name, value, "", "") for name, value in (known or {}).items()})
-    return brief(tools=(TOOL,), format=format_, capabilities=capabilities, **given)
+    return request_spec(tools=(TOOL,), format=format_, capabilities=capabilities, **given)
 
 
 def excluded(rule: str) -> tuple[Exclusion, ...]:
@@ -41,18 +41,18 @@ def excluded(rule: str) -> tuple[Exclusion, ...]:
 
 
 @pytest.mark.parametrize(
-    ("given_brief", "text"),
+    ("request_spec", "text"),
     [
-        (brief(), ""),
-        (brief(system=" Be kind. "), "Be kind."),
+        (request_spec(), ""),
+        (request_spec(system=" Be kind. "), "Be kind."),
         (with_tools(), WITH_TOOLS),
         (with_tools(system="Be kind."), f"Be kind.\n\n{WITH_TOOLS}"),
         (with_tools(strong_nudge=True), f"{STYLES[STANDARD]} {STRONG_NUDGE}"),
-        (brief(excluded=excluded("unsupported")), WITHOUT_TOOLS),
-        (brief(excluded=excluded("unknown")), WITHOUT_TOOLS),
-        (brief(excluded=excluded("refused")), WITHOUT_TOOLS),
-        (brief(excluded=excluded("disabled")), ""),
-        (brief(excluded=excluded("tools_off")), ""),
+        (request_spec(excluded=excluded("unsupported")), WITHOUT_TOOLS),
+        (request_spec(excluded=excluded("unknown")), WITHOUT_TOOLS),
+        (request_spec(excluded=excluded("refused")), WITHOUT_TOOLS),
+        (request_spec(excluded=excluded("disabled")), ""),
+        (request_spec(excluded=excluded("tools_off")), ""),
         (with_tools(excluded=excluded("max_tools")), WITH_TOOLS),
         (with_tools(known={"parallel": False}), f"{WITH_TOOLS}\n\n{ONE_CALL}"),
         (with_tools(known={"multi_turn": "poor"}), f"{WITH_TOOLS}\n\n{ALL_AT_ONCE}"),
@@ -60,8 +60,8 @@ def excluded(rule: str) -> tuple[Exclusion, ...]:
         (with_tools(known={"multi_turn": "poor"}, turn_context="full"), WITH_TOOLS),
     ],
 )
-def test_system_text(given_brief: RequestSpec, text: str) -> None:
-    assert system(given_brief) == text
+def test_system_text(request_spec: RequestSpec, text: str) -> None:
+    assert system(request_spec) == text
 
 
 def test_every_style_of_the_family_table_has_words() -> None:  # F6
@@ -109,8 +109,8 @@ RAN = (
 )
 
 
-def shown(given_brief: RequestSpec, *log: ChatMessage) -> list[str]:
-    return [message.content for message in messages(given_brief, log) if message.role is not Role.SYSTEM]
+def shown(request_spec: RequestSpec, *log: ChatMessage) -> list[str]:
+    return [message.content for message in messages(request_spec, log) if message.role is not Role.SYSTEM]
 
 
 def test_a_minimal_context_is_the_latest_message_and_its_calls() -> None:  # F8
@@ -132,7 +132,7 @@ def test_a_minimal_prompt_is_short_and_asks_for_a_call() -> None:  # F8
 
 def test_without_tools_the_context_is_whole() -> None:
     whole = ["old", "older answer", "new"]
-    assert shown(brief(turn_context="minimal"), *ASKED) == whole
+    assert shown(request_spec(turn_context="minimal"), *ASKED) == whole
     assert shown(with_tools(), *ASKED) == whole
     assert shown(with_tools(known={"multi_turn": "good"}), *ASKED) == whole
     assert shown(with_tools(known={"multi_turn": "poor"}), *ASKED) == ["new"]
@@ -145,17 +145,17 @@ def test_going_on_is_no_request_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_brief", "expected"),
+    ("request_spec", "expected"),
     [
-        (brief(), {"num_ctx": 8192}),
+        (request_spec(), {"num_ctx": 8192}),
         (with_tools(), {"num_ctx": 8192, "temperature": 0.3}),
         (with_tools("hermes"), {"num_ctx": 8192, "temperature": 0.3}),
         (with_tools(options={"temperature": 0.0}), {"num_ctx": 8192, "temperature": 0.0}),
-        (brief(options={"num_ctx": 4096, "seed": 1}), {"num_ctx": 4096, "seed": 1}),
+        (request_spec(options={"num_ctx": 4096, "seed": 1}), {"num_ctx": 4096, "seed": 1}),
     ],
 )
-def test_options(given_brief: RequestSpec, expected: dict) -> None:
-    assert options(given_brief) == expected
+def test_options(request_spec: RequestSpec, expected: dict) -> None:
+    assert options(request_spec) == expected
 
 
 @pytest.mark.parametrize(("choice", "then"), [("required", "auto"), ("any", "auto"), ("auto", "auto")])

@@ -208,12 +208,12 @@ REASONS = [
     ),
     ([], YES, "", "The family table says yes models call tools natively (profile)."),
     ([], NO, "", "The family table says no models do not call tools natively (profile)."),
-    ([], None, "", "Nobody has said anything about native tools: unknown, which is not no."),
+    ([], None, "", "There is no evidence about native tools: unknown, which is not no."),
     (
         [],
         SILENT,
         "",
-        "Nobody has said anything about native tools, and the family table leaves it open for silent models: "
+        "There is no evidence about native tools, and the family table leaves it open for silent models: "
         "unknown, which is not no.",
     ),
     ([replace(DECLARED, created_at="long ago")], None, "", "declared of long ago is the only source."),

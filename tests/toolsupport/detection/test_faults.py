@@ -42,17 +42,17 @@ def made(tool: str, *arguments: Message) -> Message:
     return {"content": "", "tool_calls": [{"function": {"name": tool, "arguments": each}} for each in arguments]}
 
 
-def ollama(twist: Twist = lambda heard, message: message, fault: Answer | None = None) -> Answer:
+def ollama(twist: Twist = lambda received, message: message, fault: Answer | None = None) -> Answer:
     """`fault` answers first where it returns anything."""
 
-    def answer(heard: int, raw: bytes) -> tuple[int, bytes] | None:
+    def answer(received: int, raw: bytes) -> tuple[int, bytes] | None:
         body = json.loads(raw)
         if "messages" not in body:
             return 404, b"{}"
-        failed = fault(heard, raw) if fault else None
+        failed = fault(received, raw) if fault else None
         if failed:
             return failed
-        message = {"role": "assistant", **twist(heard, honest(body))}
+        message = {"role": "assistant", **twist(received, honest(body))}
         return 200, json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode() + b"\n"
 
     return answer
@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[int, bytes]] = {  # D6
 @pytest.mark.parametrize("name", FAULTS)
 async def test_a_fault_that_passes_costs_no_finding(name: str, begins: int) -> None:  # D6
     failed = range(begins, begins + 2)
-    verdict = await verdict_of(ollama(fault=lambda heard, raw: FAULTS[name] if heard in failed else None))
+    verdict = await verdict_of(ollama(fault=lambda received, raw: FAULTS[name] if received in failed else None))
     assert verdict.name in ("native", "inconclusive"), verdict
     assert not {False, "refused", "via_bash"} & set(verdict.values.values()), verdict
     if begins > 4:
@@ -107,25 +107,27 @@ LASTING: dict[str, tuple[int, bytes] | None] = {**FAULTS, "silence": None}
 @pytest.mark.parametrize("name", LASTING)
 async def test_a_fault_that_stays_is_no_finding(name: str, begins: int) -> None:  # D6
     well = ollama()
-    verdict = await verdict_of(lambda heard, raw: LASTING[name] if heard >= begins else well(heard, raw), SHORT)
+    verdict = await verdict_of(
+        lambda received, raw: LASTING[name] if received >= begins else well(received, raw), SHORT
+    )
     assert verdict.name in ("native", "inconclusive"), verdict
     assert not {False, "refused", "via_bash"} & set(verdict.values.values()), verdict
 
 
-def each_second(heard: int, message: Message) -> Message:
-    return {"content": "I shall see."} if "tool_calls" in message and heard % 2 else message
+def each_second(received: int, message: Message) -> Message:
+    return {"content": "I shall see."} if "tool_calls" in message and received % 2 else message
 
 
 # What a model does → the verdict and what is measured of tools.
 MODELS: dict[str, tuple[Twist, str, bool | None]] = {  # D6
     "calls the wrong tool": (
-        lambda heard, said: made("list_rooms", {"building": "Cinema"}) if "tool_calls" in said else said,
+        lambda received, said: made("list_rooms", {"building": "Cinema"}) if "tool_calls" in said else said,
         "flaky",
         False,
     ),
     "fails each second time": (each_second, "flaky", False),
     "answers nothing to demands": (
-        lambda heard, said: {"content": ""} if "tool_calls" in said else said,
+        lambda received, said: {"content": ""} if "tool_calls" in said else said,
         "inconclusive",
         None,
     ),

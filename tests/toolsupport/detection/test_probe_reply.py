@@ -37,13 +37,13 @@ def test_calls_that_a_chat_makes_void_are_none(end: str) -> None:
         chat.take(CallGarbled("", ""))  # what the exchange makes of such a failure in a chat
     assert (reply.calls, reply.written) == ([], [])
     assert reply.rejected == chat.calls
-    assert parallel.told(reply, (ONE, OTHER))[0] == "none_made"
+    assert parallel.judged(reply, (ONE, OTHER))[0] == "none_made"
 
 
 def test_other_failures_leave_them() -> None:
     reply = replied(calls=[one.call for one in READY])
     reply.take(Failed("timeout", "Late."))
-    assert parallel.told(reply, (ONE, OTHER))[0] == "right"
+    assert parallel.judged(reply, (ONE, OTHER))[0] == "right"
 
 
 WHOLE = "<tool_call>\n<function=lookup_ticket>\n<parameter=ticket>\nK7F\n</parameter>\n</function>\n</tool_call>"

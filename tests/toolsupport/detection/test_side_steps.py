@@ -51,26 +51,26 @@ NOT_USED = ["I do not know the seat.", "Seat K7F", "Seat 3XDP", "Seat K7F-3XDQ",
 
 @every("text", USED)
 def test_a_seat_is_the_same_however_it_is_written(text: str) -> None:
-    assert second_turn.told(replied(text=text), SEAT)[0] == "right"
+    assert second_turn.judged(replied(text=text), SEAT)[0] == "right"
 
 
 @every("text", NOT_USED)
 def test_another_seat_is_not_the_one(text: str) -> None:
-    assert second_turn.told(replied(text=text), SEAT)[0] == "not_copied"
+    assert second_turn.judged(replied(text=text), SEAT)[0] == "not_copied"
 
 
 def test_a_seat_that_another_call_passes_on_is_used() -> None:
     call = ToolCall("1", "list_rooms", {"building": ["The seat k7f‑3xdp"]})
-    assert second_turn.told(replied(calls=[call]), SEAT)[0] == "right"
+    assert second_turn.judged(replied(calls=[call]), SEAT)[0] == "right"
     refused = CallRejected("show_seat", "There is no such tool.", '{"seat":"K7F-3XDP"}', fault="unknown")
-    assert second_turn.told(replied(rejected=[refused]), SEAT)[0] == "right"
+    assert second_turn.judged(replied(rejected=[refused]), SEAT)[0] == "right"
     again = ToolCall("1", "lookup_ticket", {"ticket": "AAA-AAAA", "copies": 2})
-    assert second_turn.told(replied(calls=[again]), SEAT)[0] == "called_for_nothing"
+    assert second_turn.judged(replied(calls=[again]), SEAT)[0] == "called_for_nothing"
 
 
 def test_a_seat_in_reasoning_alone_proves_nothing() -> None:
     reply = replied(text="I found your seat; enjoy the film.", thinking=f"The seat is {SEAT}.")
-    assert second_turn.told(reply, SEAT)[0] == "proves_nothing"
+    assert second_turn.judged(reply, SEAT)[0] == "proves_nothing"
 
 
 ONE, OTHER = ProbePrompt("AAA-AAAA", 2), ProbePrompt("CCC-CCCC", 3)
@@ -117,7 +117,7 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_two_calls_at_once(name: str) -> None:
     reply, code = PAIRS[name]
-    assert parallel.told(reply, (ONE, OTHER))[0] == code
+    assert parallel.judged(reply, (ONE, OTHER))[0] == code
 
 
 ABOUT = "notes42"
@@ -159,12 +159,12 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_tool_is_called_for_its_file(name: str) -> None:
     reply, code = FILES[name]
-    assert per_tool.told(reply, "read_file", ABOUT)[0] == code
+    assert per_tool.judged(reply, "read_file", ABOUT)[0] == code
 
 
 def test_a_question_far_from_the_end_is_none() -> None:
     text = "What is a file? " + "A file holds data. " * 40
-    assert per_tool.told(replied(text=text), "read_file", ABOUT)[0] == "no_call"
+    assert per_tool.judged(replied(text=text), "read_file", ABOUT)[0] == "no_call"
 
 
 @pytest.mark.asyncio

@@ -28,11 +28,11 @@ Listing = Callable[[str], tuple[int, bytes] | None]
 @asynccontextmanager
 async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -> AsyncIterator[Endpoint]:
     """One that speaks just enough of Ollama, and answers as it is told. What it lists is not counted."""
-    heard = 0
+    received = 0
     serving: set[asyncio.Task[None] | None] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal heard
+        nonlocal received
         serving.add(asyncio.current_task())
         head = await reader.readuntil(b"\r\n\r\n")
         length = next(
@@ -42,8 +42,8 @@ async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -
         if head.startswith(b"GET "):
             told = listing(head.split()[1].decode())
         else:
-            heard += 1
-            told = answer(heard, body)
+            received += 1
+            told = answer(received, body)
         if told is None:
             await reader.read()  # until the other side has given up
             writer.close()
@@ -93,7 +93,7 @@ STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)
 @pytest.mark.parametrize("status", STATUSES)
 async def test_a_server_that_answers_nothing_proves_nothing(status: int) -> None:  # D6
     error = json.dumps({"error": "not now"}).encode()
-    async with server(lambda heard, body: (status, error)) as endpoint:
+    async with server(lambda received, body: (status, error)) as endpoint:
         verdict = await verdict_of(endpoint)
     assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
 
@@ -102,7 +102,7 @@ async def test_a_server_that_answers_nothing_proves_nothing(status: int) -> None
 @pytest.mark.parametrize("status", STATUSES)
 async def test_nor_does_one_that_fails_as_soon_as_tools_come(status: int) -> None:  # D6
     error, greets = json.dumps({"error": "not now"}).encode(), json.dumps(GREETS).encode() + b"\n"
-    async with server(lambda heard, body: (status, error) if b'"tools"' in body else (200, greets)) as endpoint:
+    async with server(lambda received, body: (status, error) if b'"tools"' in body else (200, greets)) as endpoint:
         verdict = await verdict_of(endpoint)
     assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
 
@@ -110,6 +110,6 @@ async def test_nor_does_one_that_fails_as_soon_as_tools_come(status: int) -> Non
 @pytest.mark.asyncio
 async def test_nor_does_one_that_dies_in_the_middle() -> None:
     greets = json.dumps(GREETS).encode() + b"\n"
-    async with server(lambda heard, body: (200, greets) if heard < 6 else (200, greets[:20])) as endpoint:
+    async with server(lambda received, body: (200, greets) if received < 6 else (200, greets[:20])) as endpoint:
         verdict = await verdict_of(endpoint)
     assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})

@@ -55,13 +55,15 @@ def examined(
     told: list[StepProgress] | None = None,
 ) -> tuple[Verdict, ProbeRunner, float]:
     """(the verdict, where it was found, seconds in all) on a server that only greets, after so many seconds."""
-    heard = 0
+    received = 0
 
-    async def ask(_: Endpoint, brief: RequestSpec, log: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
-        nonlocal heard
-        heard += 1
-        await asyncio.sleep(slow(heard, brief))
-        yield [*(reply(log, brief) if reply else [TextDelta(words)]), Finished("stop")]
+    async def ask(
+        _: Endpoint, request_spec: RequestSpec, log: Sequence[ChatMessage]
+    ) -> AsyncGenerator[list[Event], None]:
+        nonlocal received
+        received += 1
+        await asyncio.sleep(slow(received, request_spec))
+        yield [*(reply(log, request_spec) if reply else [TextDelta(words)]), Finished("stop")]
 
     async def keep(trial: ProbeTrial) -> None: ...
 
@@ -85,16 +87,16 @@ def examined(
         loop.close()
 
 
-def after_loading(heard: int, _: RequestSpec) -> float:
-    return LOAD if heard == 1 else 1.0
+def after_loading(received: int, _: RequestSpec) -> float:
+    return LOAD if received == 1 else 1.0
 
 
-def loads_for_tools(heard: int, brief: RequestSpec) -> float:
+def loads_for_tools(received: int, request_spec: RequestSpec) -> float:
     """Loaded once for a greeting, and once more for every request with tools."""
-    return LOAD if heard == 1 or brief.tools else 1.0
+    return LOAD if received == 1 or request_spec.tools else 1.0
 
 
-def is_loaded_again_each_time(heard: int, _: RequestSpec) -> float:
+def is_loaded_again_each_time(received: int, _: RequestSpec) -> float:
     return LOAD
 
 
@@ -114,12 +116,12 @@ def test_what_was_never_answered_in_time_proves_nothing(slow: Slowness, monkeypa
     assert seconds > LOAD
 
 
-def never_answers(heard: int, _: RequestSpec) -> float:
+def never_answers(received: int, _: RequestSpec) -> float:
     return 1e6
 
 
-def hangs_after_a_while(heard: int, _: RequestSpec) -> float:
-    return 1e6 if heard > 4 else 1.0
+def hangs_after_a_while(received: int, _: RequestSpec) -> float:
+    return 1e6 if received > 4 else 1.0
 
 
 # D6
@@ -135,7 +137,7 @@ def test_a_server_that_never_answers_is_given_up(slow: Slowness, kind: str, monk
 # D6
 def test_a_model_that_thinks_has_more_time_and_no_more_than_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, runner, _ = examined(
-        lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi."
+        lambda received, _: 1.0 if received < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi."
     )
     assert (verdict.name, dict[str, Any](verdict.values)) == ("ignored", {"tools": False})
     assert LIMITS.total * 1000 < runner.run_ms <= LIMITS.thinking * 1000
@@ -153,15 +155,15 @@ DEMAND = re.compile(r'ticket "([A-Z0-9-]+)" and copies (\d+)')
 SIDE = ("multi_turn", "leaves_alone", "parallel", "tool:read_file", "tool:write_file", "tool:list_directory")
 
 
-def honest(log: Sequence[ChatMessage], brief: RequestSpec) -> list[Event]:
+def honest(log: Sequence[ChatMessage], request_spec: RequestSpec) -> list[Event]:
     """Does all that is asked of it."""
     last = log[-1]
-    if last.role is Role.TOOL or not brief.tools:
+    if last.role is Role.TOOL or not request_spec.tools:
         return [TextDelta(f"As I read: {last.content}")]
     asked = [{"ticket": ticket, "copies": int(copies)} for ticket, copies in DEMAND.findall(last.content)]
-    if brief.tools[0].name in per_tool.FILE_TOOLS:
+    if request_spec.tools[0].name in per_tool.FILE_TOOLS:
         asked = [{"path": last.content, "content": "hello"}]
-    calls = [CallReady(ToolCall(f"call_{n}", brief.tools[0].name, each)) for n, each in enumerate(asked)]
+    calls = [CallReady(ToolCall(f"call_{n}", request_spec.tools[0].name, each)) for n, each in enumerate(asked)]
     return [*calls] if calls else [TextDelta("Hello.")]
 
 
@@ -182,7 +184,7 @@ SLOW: dict[float, tuple[str, ...]] = {
 @pytest.mark.parametrize("seconds", SLOW)
 def test_each_finding_has_its_two_trials_before_any_has_more(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[StepProgress] = []
-    verdict, runner, _ = examined(lambda heard, _: seconds, monkeypatch, reply=honest, told=told)
+    verdict, runner, _ = examined(lambda received, _: seconds, monkeypatch, reply=honest, told=told)
     missing = [name for name in SIDE if name not in verdict.values]
     assert (verdict.values["tools"], tuple(missing)) == (True, SLOW[seconds]), verdict
     assert False not in verdict.values.values() and runner.run_ms <= LIMITS.total * 1000

@@ -32,6 +32,6 @@ def test_the_modelfile_s_system_holds_unless_the_program_has_one(
     team_settings.put("base_system_prompt", "You work for us.")
     asked = chat_request.asked({"model": "ada:1b", "messages": [*said, FOLDER]} | tools)
     prepared = prepare(asked, Caller(1, 1))
-    sent = [message for message in prompt.messages(prepared.brief, prepared.log) if message.role is Role.SYSTEM]
+    sent = [message for message in prompt.messages(prepared.request_spec, prepared.log) if message.role is Role.SYSTEM]
     assert len(sent) == 1 and [words for words in PROMPTS if words in sent[0].content] == [expected]
     assert ("tools" in sent[0].content) is bool(tools)

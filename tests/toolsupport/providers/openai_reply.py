@@ -12,7 +12,7 @@ def decode(pieces: list[bytes], line_bytes: int = 2**21) -> list[Event]:
     return events + reader.flush() if not events or not isinstance(events[-1], Failed | Finished) else events
 
 
-def brief(event: Event) -> Event | str:
+def request_spec(event: Event) -> Event | str:
     if isinstance(event, Failed):
         return event.kind
     return f"rejected {event.name}" if isinstance(event, CallRejected) else event

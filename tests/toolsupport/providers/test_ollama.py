@@ -112,7 +112,7 @@ def decode(pieces: list[bytes], line_bytes: int = 2**21) -> list[Event]:
     return events + reader.flush() if not events or not isinstance(events[-1], Failed | Finished) else events
 
 
-def brief(event: Event) -> Event | str:
+def request_spec(event: Event) -> Event | str:
     if isinstance(event, Failed):
         return event.kind
     return f"rejected {event.name}" if isinstance(event, CallRejected) else event
@@ -128,7 +128,7 @@ def test_every_recorded_stream_is_a_case() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_bytes_become_events(case: str) -> None:
-    assert [brief(event) for event in decode([wire(case)])] == CASES[case]
+    assert [request_spec(event) for event in decode([wire(case)])] == CASES[case]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -184,7 +184,7 @@ def test_nothing_follows_a_failure() -> None:
 @pytest.mark.parametrize("ending", [b"\n", b""])
 def test_a_line_beyond_the_limit_is_told(ending: bytes) -> None:
     events = decode([wire("cut_between_lines"), b"x" * 301 + ending], 300)
-    assert [brief(event) for event in events] == [TextDelta("Hel"), TextDelta("lo"), "too_large"]
+    assert [request_spec(event) for event in events] == [TextDelta("Hel"), TextDelta("lo"), "too_large"]
 
 
 def test_the_words_of_the_server_are_unwrapped() -> None:

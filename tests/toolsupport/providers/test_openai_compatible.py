@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.toolsupport.providers.openai_reply import brief, decode
+from tests.toolsupport.providers.openai_reply import decode, request_spec
 from toolsupport.core.events import (
     FAILURES,
     CallDelta,
@@ -257,7 +257,7 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_bytes_become_events(case: str) -> None:  # F10
     data, expected = CASES[case]
-    assert [brief(event) for event in decode([data])] == expected
+    assert [request_spec(event) for event in decode([data])] == expected
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -332,11 +332,11 @@ def test_nothing_follows_the_end_or_a_failure() -> None:
 @pytest.mark.parametrize("ending", [b"\n", b""])
 def test_a_line_or_a_document_beyond_the_limit_is_told(beginning: bytes, ending: bytes) -> None:
     events = decode([beginning, b"x" * 301, ending], 300)
-    assert [brief(event) for event in events] == ["too_large"]
+    assert [request_spec(event) for event in events] == ["too_large"]
 
 
 def test_many_lines_of_a_document_count_together() -> None:
-    assert [brief(event) for event in decode([b"{" + b'"a":1,\n' * 60], 300)] == ["too_large"]
+    assert [request_spec(event) for event in decode([b"{" + b'"a":1,\n' * 60], 300)] == ["too_large"]
 
 
 @pytest.mark.parametrize(

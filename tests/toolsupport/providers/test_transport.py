@@ -126,8 +126,8 @@ async def test_150_answers_at_once() -> None:
 @pytest.mark.parametrize(
     ("steps", "limits", "words"),
     [
-        ((HANG,), Limits(first_token=0.3), "said nothing for 0.3 s"),
-        ((HEAD, HANG), Limits(first_token=0.3), "said nothing for 0.3 s"),
+        ((HANG,), Limits(first_token=0.3), "sent nothing for 0.3 s"),
+        ((HEAD, HANG), Limits(first_token=0.3), "sent nothing for 0.3 s"),
         ((HEAD, said("Hi"), HANG), Limits(between=0.3), "nothing came for 0.3 s"),
         ((HEAD, said("Hi"), HANG), Limits(total=0.3), "took longer than 0.3 s"),
     ],

@@ -156,7 +156,9 @@ class Knowledge(TestCase):
         for session in ("", CHAT):
             profile = ModelProfile.objects.select_related("server").get(pk=world.profile.pk)
             known = effective_values.known(profile, session)["tools"]
-            made = request_context.brief_of(profile, request_context.offer(TOOLS), ChatSettings(), session).brief
+            made = request_context.for_profile(
+                profile, request_context.offer(TOOLS), ChatSettings(), session
+            ).request_spec
             assert (made.format == "native") == (known.value is True)
         refused = [row for row in rows(HistoryEntry).values() if row["kind"] == "refusal"]
         assert {row["before"] == row["after"] for row in refused} <= {True}

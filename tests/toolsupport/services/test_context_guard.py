@@ -24,11 +24,13 @@ VERDICTS = (
 )
 
 
-def briefing(counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = SMALL) -> RequestContext:
-    brief = RequestSpec("m", Capabilities({}), TOOLS if tools else (), format="native" if tools else "")
-    brief = replace(brief, options={"num_ctx": window.given, "temperature": 0.1})
-    toolbox = Toolbox(VERDICTS if tools else (), brief.format, "")
-    return RequestContext(brief, Endpoint("ollama", "http://x"), "build", counts or TokenCounts(), toolbox, window)
+def prepared(counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = SMALL) -> RequestContext:
+    request_spec = RequestSpec("m", Capabilities({}), TOOLS if tools else (), format="native" if tools else "")
+    request_spec = replace(request_spec, options={"num_ctx": window.given, "temperature": 0.1})
+    toolbox = Toolbox(VERDICTS if tools else (), request_spec.format, "")
+    return RequestContext(
+        request_spec, Endpoint("ollama", "http://x"), "build", counts or TokenCounts(), toolbox, window
+    )
 
 
 def said(length: int, *calls: str) -> list[ChatMessage]:
@@ -37,39 +39,39 @@ def said(length: int, *calls: str) -> list[ChatMessage]:
 
 
 def test_the_least_relevant_tools_go_and_what_was_called_stays() -> None:
-    measured = briefing(TokenCounts(MeasuredPrompt(0, 600)))  # 200 for each tool
+    measured = prepared(TokenCounts(MeasuredPrompt(0, 600)))  # 200 for each tool
     assert context_guard.remedy(measured, said(1000)) is None and context_guard.fits(measured, said(1000))
     assert context_guard.remedy(measured, said(1600)) == OmitTools(("fetch",))
     assert context_guard.remedy(measured, said(1600, "fetch")) == OmitTools(("bash",))
     assert context_guard.remedy(measured, said(3000)) is None, "one stays, and that is not enough"
     assert not context_guard.fits(measured, said(3000))
-    assert context_guard.remedy(briefing(tools=False), said(4000)) is None
+    assert context_guard.remedy(prepared(tools=False), said(4000)) is None
 
 
 @pytest.mark.django_db
 def test_what_is_left_out_is_told_with_its_reason_and_has_counts_of_its_own() -> None:
-    whole = briefing(TokenCounts(MeasuredPrompt(0, 600)))
+    whole = prepared(TokenCounts(MeasuredPrompt(0, 600)))
     less = context_guard.without(whole, ["fetch", "absent"])
-    assert [tool.name for tool in less.brief.tools] == ["read_file", "bash"]
-    assert [(one.tool, one.rule) for one in less.brief.excluded] == [("fetch", context_guard.NO_ROOM)]
+    assert [tool.name for tool in less.request_spec.tools] == ["read_file", "bash"]
+    assert [(one.tool, one.rule) for one in less.request_spec.excluded] == [("fetch", context_guard.NO_ROOM)]
     assert less.counts == TokenCounts()
     assert context_guard.without(less, ["fetch"]) is less
-    prompt_counts.learn("build", tools_digest(less.brief), MeasuredPrompt(10, 400))
+    prompt_counts.learn("build", tools_digest(less.request_spec), MeasuredPrompt(10, 400))
     assert context_guard.without(whole, ["fetch"]).counts == TokenCounts(MeasuredPrompt(10, 400))
 
 
 @pytest.mark.django_db
 def test_a_plan_takes_every_step_and_changes_nothing() -> None:
-    measured = briefing(TokenCounts(MeasuredPrompt(0, 600)), window=ContextWindow(1000, 2000))
+    measured = prepared(TokenCounts(MeasuredPrompt(0, 600)), window=ContextWindow(1000, 2000))
     assert context_guard.planned(measured, said(400)) is measured
     planned = context_guard.planned(measured, said(6000))
-    assert planned.brief.options == {"num_ctx": 2000, "temperature": 0.1}
+    assert planned.request_spec.options == {"num_ctx": 2000, "temperature": 0.1}
     assert planned.window == ContextWindow(2000, 2000, before=1000)
-    assert [tool.name for tool in planned.brief.tools] == ["read_file"]
+    assert [tool.name for tool in planned.request_spec.tools] == ["read_file"]
 
 
 def test_a_cut_teaches_nothing_and_asks_for_more() -> None:
-    guard, plain = ContextGuard(), briefing(tools=False, window=ContextWindow(1000, 4000))
+    guard, plain = ContextGuard(), prepared(tools=False, window=ContextWindow(1000, 4000))
     guard.asked(plain, said(6000))
     assert guard.cut(plain, Usage(512))
     assert guard.after_cut(plain) == RaiseContext(2000)
@@ -80,7 +82,7 @@ def test_a_cut_teaches_nothing_and_asks_for_more() -> None:
 
 
 def test_only_a_shorter_request_than_any_before_teaches() -> None:
-    guard, known, plain = ContextGuard(), briefing(TokenCounts(MeasuredPrompt(300, 200))), briefing(tools=False)
+    guard, known, plain = ContextGuard(), prepared(TokenCounts(MeasuredPrompt(300, 200))), prepared(tools=False)
     guard.asked(known, said(400))
     assert guard.new_count(known, Usage(230)) is None
     assert guard.new_count(plain, Usage(110)) == MeasuredPrompt(400, 110)

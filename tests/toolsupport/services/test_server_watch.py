@@ -30,7 +30,7 @@ async def answered(profile: int, *events: Event) -> Server:
         for event in events:
             yield [event]
 
-    watch = (await in_database(request_context.brief)(profile, (), ChatSettings())).watch
+    watch = (await in_database(request_context.request_spec)(profile, (), ChatSettings())).watch
     passed = [batch[-1] async for batch in server_watch.watched(watch, batches())]
     assert passed == list(events)
     return await in_database(Server.objects.get)(profiles=profile)

@@ -64,14 +64,14 @@ def write_list(calls: Sequence[ToolCall]) -> str:
 
 
 def _instructions(example: str) -> Format:
-    def told(tools: Sequence[ToolSpec]) -> str:
+    def instructions(tools: Sequence[ToolSpec]) -> str:
         return (
             f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
             f"To call functions, write this and nothing after it, the arguments as JSON:\n{example}\n"
             "The results come back in tool_response tags."
         )
 
-    return Format("", "", hermes.GRAMMAR.parser, told, hermes.write_calls, write_results)
+    return Format("", "", hermes.GRAMMAR.parser, instructions, hermes.write_calls, write_results)
 
 
 PREFIXED = Grammar({PREFIX: read_prefixed})

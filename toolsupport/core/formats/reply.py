@@ -36,13 +36,13 @@ LONGEST_ID = 64
 class ReplyEvents:
     """The events not emitted yet; `calls` counts the complete calls among all of them.
 
-    `answer` is all that was read as text or calls, `said` counts it without white space and end marks, `quotes` returns
+    `answer` is all text and calls read so far, `visible` counts it without white space and end marks, `quotes` returns
     whether a mark at its end is quoted. `cut`: a limit ended the reply. `stray`: a call contains a mark which ends
     reasoning.
     """
 
     def __init__(self, fence: FenceRule = FenceRule.QUOTES) -> None:
-        self.calls = self.said = 0
+        self.calls = self.visible = 0
         self.answer: list[str] = []
         self.quotes = QuoteTracker()
         self.cut = self.stray = False
@@ -85,7 +85,7 @@ class ReplyEvents:
     def _say(self, piece: str) -> None:
         """Add text without the marks that end a turn."""
         if not piece.isspace() and piece:
-            self.said += 1
+            self.visible += 1
         self._put(self._mentions.text(piece))
 
     def message_ends(self) -> None:
@@ -93,14 +93,14 @@ class ReplyEvents:
         self._say(self._end_marks.call())
         self._put(self._mentions.message_ends())
 
-    def retract(self, told: str) -> list[CallReady]:
-        """Reclassify the answer so far as reasoning, written as `told`; return the calls in it."""
+    def retract(self, thought: str) -> list[CallReady]:
+        """Reclassify the answer so far as reasoning, written as `thought`; return the calls in it."""
         shown = len(self._events)
         self.settle()
         del self._events[shown:]
         made, self._made = self._made, []
-        if told.strip():
-            self._events.append(TextReclassified("", told))
+        if thought.strip():
+            self._events.append(TextReclassified("", thought))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
         self._lone_ends = LoneEnds()
         self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda raw: self.is_result(raw))
@@ -162,7 +162,7 @@ class ReplyEvents:
         self.text("".join(behind))
 
     def _read(self, call: CallReady | CallRejected, stray: bool) -> None:
-        self.said += 1
+        self.visible += 1
         self.answer.append(call.raw)
         self.quotes.add_call(call.raw)
         self.stray = self.stray or stray

@@ -13,15 +13,15 @@ from toolsupport.core.types import ChatMessage, RequestSpec, Role
 __all__ = ["GO_ON", "RenderTarget", "history", "messages", "options", "system"]
 
 
-def messages(brief: RequestSpec, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+def messages(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Return the system text and the part of the log that the model is shown, in the model's format."""
-    return history((ChatMessage(Role.SYSTEM, system(brief)), *kept(brief, log)), _target(brief))
+    return history((ChatMessage(Role.SYSTEM, system(request_spec)), *kept(request_spec, log)), _target(request_spec))
 
 
-def _target(brief: RequestSpec) -> RenderTarget:
-    call_format = brief.capabilities["call_format"].value
+def _target(request_spec: RequestSpec) -> RenderTarget:
+    call_format = request_spec.capabilities["call_format"].value
     return RenderTarget(
-        format=brief.format if brief.offers_tools else "",
+        format=request_spec.format if request_spec.offers_tools else "",
         call_format=call_format if isinstance(call_format, str) else "",
-        one_call=brief.capabilities["parallel"].value is False,
+        one_call=request_spec.capabilities["parallel"].value is False,
     )

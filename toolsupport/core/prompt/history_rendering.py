@@ -145,22 +145,22 @@ def _handed_back(format_: Format, results: Sequence[ChatMessage]) -> Iterator[Ch
         yield ChatMessage(Role.USER, format_.write_results(results), images=images)
 
 
-def _told(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+def _stated(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     for message in messages:
         if message.role is Role.TOOL:
             yield ChatMessage(
                 Role.USER, f"Result of the tool {message.name}:\n{message.content}", images=message.images
             )
         else:
-            told = [_call_in_words(call) for call in message.calls]
-            yield replace(message, content=_paragraphs(message.content, *told), calls=(), thinking="")
+            stated = [_call_in_words(call) for call in message.calls]
+            yield replace(message, content=_paragraphs(message.content, *stated), calls=(), thinking="")
 
 
 def _call_in_words(call: ToolCall) -> str:
     return f"I used the tool {call.name} with {json.dumps(call.arguments, ensure_ascii=False)}."
 
 
-NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _told})
+NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _stated})
 
 
 def _joined(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

@@ -12,15 +12,15 @@ TEMPERATURE_WITH_TOOLS = 0.3
 FORCED = ("required", "any")
 
 
-def options(brief: RequestSpec, log: Sequence[ChatMessage] = ()) -> dict[str, Any]:
+def options(request_spec: RequestSpec, log: Sequence[ChatMessage] = ()) -> dict[str, Any]:
     """Merge the request's own options over the defaults.
 
     A forced tool choice is dropped after the first call: a model that must call in every round could never answer.
     """
     defaults: dict[str, Any] = {"num_ctx": NUM_CTX}
-    if brief.offers_tools:
+    if request_spec.offers_tools:
         defaults["temperature"] = TEMPERATURE_WITH_TOOLS
-    chosen = defaults | dict(brief.options)
+    chosen = defaults | dict(request_spec.options)
     if chosen.get("tool_choice") in FORCED and log and log[-1].role is Role.TOOL:
         chosen["tool_choice"] = "auto"
     return chosen

@@ -20,48 +20,48 @@ ONE_CALL = "Make one call in a reply, and wait for its result before the next."
 EXAMPLE = "For example:"
 
 
-def system(brief: RequestSpec) -> str:
+def system(request_spec: RequestSpec) -> str:
     """Return the system text, "" if it is empty.
 
     It mentions that the model cannot call functions only if tools were requested: not if none is enabled.
     """
-    if not brief.offers_tools:
-        return _paragraphs(brief.system.strip(), _without_tools(brief))
-    if context_of(brief) == "minimal_system":
-        return _paragraphs(f"{SHORT} {styles.NUDGE}", *_documents(brief), _how_to_call(brief))
-    return _paragraphs(brief.system.strip(), _how_to_call(brief), _about_tools(brief))
+    if not request_spec.offers_tools:
+        return _paragraphs(request_spec.system.strip(), _without_tools(request_spec))
+    if context_of(request_spec) == "minimal_system":
+        return _paragraphs(f"{SHORT} {styles.NUDGE}", *_documents(request_spec), _how_to_call(request_spec))
+    return _paragraphs(request_spec.system.strip(), _how_to_call(request_spec), _about_tools(request_spec))
 
 
-def _without_tools(brief: RequestSpec) -> str:
-    wanted = any(exclusion.rule in MODEL_CANNOT for exclusion in brief.excluded)
+def _without_tools(request_spec: RequestSpec) -> str:
+    wanted = any(exclusion.rule in MODEL_CANNOT for exclusion in request_spec.excluded)
     return WITHOUT_TOOLS if wanted else ""
 
 
-def _documents(brief: RequestSpec) -> list[str]:
-    return [f"From {name}:\n{text.strip()}" for name, text in brief.documents.items() if text.strip()]
+def _documents(request_spec: RequestSpec) -> list[str]:
+    return [f"From {name}:\n{text.strip()}" for name, text in request_spec.documents.items() if text.strip()]
 
 
-def _how_to_call(brief: RequestSpec) -> str:
+def _how_to_call(request_spec: RequestSpec) -> str:
     """Return the tools and the syntax of a call, for a model with a text format."""
-    format_ = FORMATS.get(brief.format)
+    format_ = FORMATS.get(request_spec.format)
     if format_ is None:
         return ""
-    instructions = format_.instructions(brief.tools)
-    offered = {tool.name for tool in brief.tools}
-    proven = [call for call in brief.examples if call.name in offered]
+    instructions = format_.instructions(request_spec.tools)
+    offered = {tool.name for tool in request_spec.tools}
+    proven = [call for call in request_spec.examples if call.name in offered]
     return _paragraphs(instructions, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
 
 
-def _about_tools(brief: RequestSpec) -> str:
-    nudge = styles.STRONG_NUDGE if brief.strong_nudge else styles.NUDGE
-    style = styles.about(brief.capabilities["prompt_style"].value, brief.tools)
-    return _paragraphs(f"{style} {nudge}", _how_many_calls(brief))
+def _about_tools(request_spec: RequestSpec) -> str:
+    nudge = styles.STRONG_NUDGE if request_spec.strong_nudge else styles.NUDGE
+    style = styles.about(request_spec.capabilities["prompt_style"].value, request_spec.tools)
+    return _paragraphs(f"{style} {nudge}", _how_many_calls(request_spec))
 
 
-def _how_many_calls(brief: RequestSpec) -> str:
-    if brief.capabilities["parallel"].value is False:
+def _how_many_calls(request_spec: RequestSpec) -> str:
+    if request_spec.capabilities["parallel"].value is False:
         return ONE_CALL
-    return ALL_AT_ONCE if context_of(brief) == "minimal" else ""
+    return ALL_AT_ONCE if context_of(request_spec) == "minimal" else ""
 
 
 def _paragraphs(*texts: str) -> str:

@@ -36,17 +36,17 @@ class TokenCounts:
     without: MeasuredPrompt | None = None
 
 
-def tools_digest(brief: RequestSpec) -> str:
+def tools_digest(request_spec: RequestSpec) -> str:
     """Return 32 hex characters that identify a set of tools; "" if no tools are offered."""
-    if not brief.offers_tools:
+    if not request_spec.offers_tools:
         return ""
-    definition = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
+    definition = json.dumps([request_spec.format, [tool.to_openai() for tool in request_spec.tools]], sort_keys=True)
     return hashlib.sha256(definition.encode(errors="replace")).hexdigest()[:32]
 
 
-def characters(brief: RequestSpec, log: Sequence[ChatMessage]) -> int:
+def characters(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> int:
     """Return the length of the request without the parts about tools."""
-    return len(brief.system) + sum(map(_length, kept(brief, log)))
+    return len(request_spec.system) + sum(map(_length, kept(request_spec, log)))
 
 
 def _length(message: ChatMessage) -> int:
@@ -54,46 +54,48 @@ def _length(message: ChatMessage) -> int:
     return len(message.content) + calls
 
 
-def tool_tokens(brief: RequestSpec, counts: TokenCounts) -> int:
+def tool_tokens(request_spec: RequestSpec, counts: TokenCounts) -> int:
     """Return the cost of the tools in tokens: measured, else estimated from their definitions."""
-    if not brief.offers_tools:
+    if not request_spec.offers_tools:
         return 0
     one, other = counts.with_tools, counts.without or MeasuredPrompt(0, 0)
     if one is None:
-        return round(PER_CHARACTER * len(json.dumps([tool.to_openai() for tool in brief.tools])))
+        return round(PER_CHARACTER * len(json.dumps([tool.to_openai() for tool in request_spec.tools])))
     return max(0, round(one.tokens - other.tokens - PER_CHARACTER * (one.characters - other.characters)))
 
 
-def cost_of_each(brief: RequestSpec, counts: TokenCounts) -> dict[str, int]:
+def cost_of_each(request_spec: RequestSpec, counts: TokenCounts) -> dict[str, int]:
     """Divide that cost among the tools, in tokens, in proportion to the lengths of their definitions."""
-    lengths = {tool.name: len(json.dumps(tool.to_openai())) for tool in brief.tools}
-    whole, total = tool_tokens(brief, counts), sum(lengths.values())
+    lengths = {tool.name: len(json.dumps(tool.to_openai())) for tool in request_spec.tools}
+    whole, total = tool_tokens(request_spec, counts), sum(lengths.values())
     return {name: round(whole * length / total) for name, length in lengths.items()}
 
 
-def expected(brief: RequestSpec, counts: TokenCounts, length: int) -> int:
+def expected(request_spec: RequestSpec, counts: TokenCounts, length: int) -> int:
     """Estimate the tokens of a request with this many characters and its tools; rather too low than too high."""
-    return round(PER_CHARACTER * length) + tool_tokens(brief, counts)
+    return round(PER_CHARACTER * length) + tool_tokens(request_spec, counts)
 
 
-def whole(brief: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMessage], length: int) -> int:
+def whole(request_spec: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMessage], length: int) -> int:
     """Estimate the tokens of a request, by a count with these tools, else by the length of `sent`."""
-    if counts.with_tools is not None or not brief.offers_tools:
-        return expected(brief, counts, length)
-    definitions = json.dumps([tool.to_openai() for tool in brief.tools]) if brief.format == "native" else ""
+    if counts.with_tools is not None or not request_spec.offers_tools:
+        return expected(request_spec, counts, length)
+    definitions = (
+        json.dumps([tool.to_openai() for tool in request_spec.tools]) if request_spec.format == "native" else ""
+    )
     return round(PER_CHARACTER * (sum(map(_length, sent)) + len(definitions)))
 
 
-def was_cut(brief: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bool:
+def was_cut(request_spec: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bool:
     """Return True if the server counted fewer tokens than were sent, or stopped at the end of the context."""
-    context = context_tokens(brief)
+    context = context_tokens(request_spec)
     if seen.tokens < LEAST_PER_CHARACTER * seen.characters:
         return True
     if not context or seen.tokens > context:
         return False
-    return seen.tokens >= FULL * context or expected(brief, counts, seen.characters) > SURE * context
+    return seen.tokens >= FULL * context or expected(request_spec, counts, seen.characters) > SURE * context
 
 
-def context_tokens(brief: RequestSpec) -> int:
+def context_tokens(request_spec: RequestSpec) -> int:
     """Return the requested context in tokens, 0 if the server decides."""
-    return int(brief.options.get("num_ctx") or 0)
+    return int(request_spec.options.get("num_ctx") or 0)

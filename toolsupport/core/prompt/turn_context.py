@@ -19,23 +19,23 @@ GO_ON = "Go on exactly where your answer broke off. Repeat nothing of it."
 CALL_FIRST = "Call a tool for this request if one fits, before you answer it."
 
 
-def context_of(brief: RequestSpec) -> str:
+def context_of(request_spec: RequestSpec) -> str:
     """Return a key of TURN_CONTEXTS: the chosen one, else the latest message for a model that is poor at several turns.
 
     A probe gets exactly what it requests, as it measures that.
     """
-    if not brief.offers_tools:
+    if not request_spec.offers_tools:
         return "full"
-    if brief.turn_context in TURN_CONTEXTS:
-        return brief.turn_context
-    if brief.permit is Permit.PROBE:
+    if request_spec.turn_context in TURN_CONTEXTS:
+        return request_spec.turn_context
+    if request_spec.permit is Permit.PROBE:
         return "full"
-    return "minimal" if brief.capabilities["multi_turn"].value in LOSES_ITS_WAY else "full"
+    return "minimal" if request_spec.capabilities["multi_turn"].value in LOSES_ITS_WAY else "full"
 
 
-def kept(brief: RequestSpec, log: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+def kept(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     """Return the part of the log that the model is shown: all, or the latest message of a person and what followed."""
-    context = context_of(brief)
+    context = context_of(request_spec)
     start = _latest(log)
     if context == "full" or start is None:
         return log

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.servers import servers
+from toolsupport.registry.servers.server_edits import NETWORK
 from toolsupport.services import refresh
 from toolsupport.services.refresh import RefreshResult
 
@@ -27,19 +28,26 @@ class Command(BaseCommand):
         kinds = [kind for kind in providers.PROVIDERS if kind != "simulator"]
         parser.add_argument("--kind", required=True, choices=kinds, help="What kind of server it is.")
         parser.add_argument(
+            "--outside-only",
+            action="store_true",
+            help="Never connect to this machine or into a private network for it. Default: it may be inside.",
+        )
+        parser.add_argument(
             "--api-key-env", metavar="VAR", help="Name of the environment variable that holds its API key."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             key = key_from(options["api_key_env"])
-            new = servers.NewServer(options["name"], options["kind"], options["url"], key, "command")
+            inside = not options["outside_only"]
+            new = servers.NewServer(options["name"], options["kind"], options["url"], key, "command", inside)
             server_id = servers.add(new)
         except ConfigError as error:
             raise CommandError(str(error)) from error
         asked = async_to_sync(ask)(server_id)
         state = f"it does not answer yet: {asked.why}" if asked.why else f"it answers, models: {asked.models}"
-        self.stdout.write(f"Added {options['name']}; {state}")
+        network = "" if inside else f", {NETWORK[inside]}"
+        self.stdout.write(f"Added {options['name']}{network}; {state}")
 
 
 def key_from(variable: str | None) -> str:

@@ -118,15 +118,15 @@ def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
     return found
 
 
-def _said(conditions: Conditions) -> tuple[str, list[object]]:
+def _where(conditions: Conditions) -> tuple[str, list[object]]:
     """Return the conditions with their values."""
     values = [value for _, *given in conditions for value in given]
-    return " AND ".join(said for said, *_ in conditions) or "1 = 1", values
+    return " AND ".join(where for where, *_ in conditions) or "1 = 1", values
 
 
 def _for_each(facets: list[int], conditions: Conditions, most: int) -> TimelineRows:
-    said, values = _said(conditions)
-    statement = FOR_EACH.replace("{conditions}", said)
+    where, values = _where(conditions)
+    statement = FOR_EACH.replace("{conditions}", where)
     listed = ",".join(map(str, facets))
     return [(at, entry) for at, entry in raw_sql.rows(statement, listed, *values, most, most)]
 
@@ -141,8 +141,8 @@ def _walk(walks: list[Conditions], most: int) -> TimelineRows:
     """Return (at, id) of the newest entries from all of these index scans."""
     parts, values = [], list[object]()
     for conditions in walks:
-        said, given = _said(conditions)
-        parts.append(PART.replace("{conditions}", said))
+        where, given = _where(conditions)
+        parts.append(PART.replace("{conditions}", where))
         values += [*given, most]
     statement = " UNION ALL ".join(parts) + " ORDER BY at DESC, id DESC LIMIT %s"
     return [(at, entry) for at, entry in raw_sql.rows(statement, *values, most)]

@@ -26,8 +26,8 @@ def claims(profile_ids: Iterable[int]) -> dict[int, list[OverrideRow]]:
     """Return all claims about these models, oldest first, in one query; a model without claims has an empty list."""
     found: dict[int, list[OverrideRow]] = {profile_id: [] for profile_id in profile_ids}
     # Plain columns: this runs before every answer of a model, and rows of Django cost three times as much.
-    for said in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
-        found[said["profile_id"]].append(_claim(said))
+    for claimed in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
+        found[claimed["profile_id"]].append(_claim(claimed))
     return found
 
 
@@ -48,9 +48,9 @@ def display_name(person: User | None) -> str:
     return (person.get_full_name() or person.get_username()) if person else ""
 
 
-def fold(profile: ModelProfile, said: Sequence[OverrideRow], session: str = "") -> Capabilities:
+def fold(profile: ModelProfile, claimed: Sequence[OverrideRow], session: str = "") -> Capabilities:
     """Return the effective values of a model: for everyone, or in one conversation."""
-    return resolve(family_of(profile), said, profile.build.key, session)
+    return resolve(family_of(profile), claimed, profile.build.key, session)
 
 
 def family_of(profile: ModelProfile) -> Family | None:
@@ -109,9 +109,9 @@ def _known(
         else:
             changed.append((profile, here, made_from))
     # Read after the stamps: what is added in between makes them differ at the next look.
-    said = claims(profile.pk for profile, *_ in changed) if changed else {}
+    claimed = claims(profile.pk for profile, *_ in changed) if changed else {}
     for profile, here, made_from in changed:
-        found[profile.pk] = fold(profile, said[profile.pk], here)
+        found[profile.pk] = fold(profile, claimed[profile.pk], here)
         if len(_folds) >= MOST:
             _folds.clear()
         _folds[(profile.pk, here)] = (made_from, found[profile.pk])

@@ -92,7 +92,7 @@ def _judge(decision: str) -> Callable[[HistoryEntry, NewReview], None]:
         about = {"override": entry.override} if entry.kind == "override" else {"detection": entry.detection}
         row = Review.objects.create(**about, reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
         now = effective_values.holds(entry.profile_id, entry.capability)
-        told = event_log.HistoryEvent(
+        event = event_log.HistoryEvent(
             "review",
             entry.profile_id,
             entry.capability,
@@ -103,7 +103,7 @@ def _judge(decision: str) -> Callable[[HistoryEntry, NewReview], None]:
             text=judgement.note,
             review=row.pk,
         )
-        event_log.record(told)
+        event_log.record(event)
 
     return judge
 

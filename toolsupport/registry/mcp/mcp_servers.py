@@ -129,9 +129,9 @@ def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
     """
     if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
         raise NotFound("There is no such server.")
-    said = "what it is told stays in the house" if in_house else "what it is told may go anywhere"
+    stated = "data sent to it stays in the house" if in_house else "data sent to it may leave the house"
     name = _server(server_id).name
-    audit_log.write(actor, "trust_server", name, f"{name}: {said}")
+    audit_log.write(actor, "trust_server", name, f"{name}: {stated}")
 
 
 @transaction.atomic
@@ -201,8 +201,8 @@ def approve(tool_id: int, digest: str, read_only: bool, actor: int) -> None:
     row.waiting_digest, row.waiting_since = "", None
     row.read_only, row.approved_by_id, row.approved_at = read_only, actor, timezone.now()
     row.save()
-    said = "marked as only reading" if read_only else "asked for each time"
-    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {digest[:16]}, {said}")
+    stated = "marked as only reading" if read_only else "asked for each time"
+    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {digest[:16]}, {stated}")
 
 
 @transaction.atomic
@@ -213,8 +213,8 @@ def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
         raise NotFound("There is no such approved tool.")
     row.read_only = read_only
     row.save(update_fields=["read_only"])
-    said = "marked as only reading" if read_only else "asked for each time from now on"
-    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {row.digest[:16]}, {said}")
+    stated = "marked as only reading" if read_only else "asked for each time from now on"
+    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {row.digest[:16]}, {stated}")
 
 
 @transaction.atomic

@@ -34,7 +34,7 @@ class CallTally:
         self._first: tuple[str, str] | None = None
         self._tokens = 0
 
-    def heard(self, event: CountedEvent, format_: str) -> None:
+    def received(self, event: CountedEvent, format_: str) -> None:
         key = (format_, outcome_of(event))
         self._first = self._first or key
         self._counts[key][0] += 1

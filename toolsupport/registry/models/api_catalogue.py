@@ -32,12 +32,12 @@ def shown(wanted: str) -> JSON:
     rows = row.overrides.select_related("actor").order_by("seq")
     tests = list(row.detections.select_related("actor").order_by("-id")[:DETECTIONS])
     trials = Trial.objects.filter(detection__in=tests).order_by("detection", "seq")
-    said = {
+    given = {
         "overrides": [_override(one) for one in rows],
         "detections": [_detection(one) for one in tests],
         "evidence": [_trial(one) for one in trials],
     }
-    return _model(row, effective_values.known(row)) | said
+    return _model(row, effective_values.known(row)) | given
 
 
 def number(wanted: str) -> int:

@@ -20,8 +20,8 @@ def fill(profile: ModelProfile) -> None:
     }
 
 
-def _ours(said: Any) -> bool:
+def _ours(given: Any) -> bool:
     """Return True for none, and for those that this module wrote."""
-    if not said:
+    if not given:
         return True
-    return all(isinstance(one, dict) and one.get("name") in (DEFAULT, TRAINED) and len(one) == 2 for one in said)
+    return all(isinstance(one, dict) and one.get("name") in (DEFAULT, TRAINED) and len(one) == 2 for one in given)

@@ -27,9 +27,9 @@ def modelfile_prompt(profile: ModelProfile) -> str:
     return str((profile.modelfile or {}).get("system", ""))
 
 
-def of_prompt(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
+def of_prompt(request_spec: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
     """Return the source of the system prompt's first part."""
-    if context_of(brief) == "minimal_system":
+    if context_of(request_spec) == "minimal_system":
         return "the short prompt for models that lose their way in long conversations"
     if settings.system:
         return CHAT
@@ -39,12 +39,14 @@ def of_prompt(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings,
     return TEAM if base == team["base_system_prompt"] else MODELFILE
 
 
-def of_temperature(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
+def of_temperature(
+    request_spec: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]
+) -> str:
     """Return the source of the temperature."""
-    said = {CHAT: settings.temperature, MODEL: model_settings.of(profile).temperature, TEAM: team["temperature"]}
-    found = next((source for source, degree in said.items() if degree is not None), "")
+    given = {CHAT: settings.temperature, MODEL: model_settings.of(profile).temperature, TEAM: team["temperature"]}
+    found = next((source for source, degree in given.items() if degree is not None), "")
     if found:
         return found
-    if brief.offers_tools:
+    if request_spec.offers_tools:
         return f"{SHIPPED}: {TEMPERATURE_WITH_TOOLS} where tools are offered"
     return MODELFILE if "temperature" in (profile.modelfile or {}) else "the model itself"

@@ -54,7 +54,7 @@ class RequestContext:
     the server whose status the answer shows.
     """
 
-    brief: RequestSpec
+    request_spec: RequestSpec
     endpoint: Endpoint
     build: str = ""
     counts: TokenCounts = field(default_factory=TokenCounts)
@@ -90,7 +90,9 @@ def offer(tools: Sequence[ToolSpec]) -> ToolOffer:
     return ToolOffer(tuple(Candidate(spec) for spec in tools), team_settings.everything() | {"left_out": {}})
 
 
-def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> RequestContext:
+def request_spec(
+    profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = ""
+) -> RequestContext:
     """Build the request for this model in this conversation.
 
     Raises NotFound, ConfigError (the server's key is unreadable).
@@ -98,10 +100,10 @@ def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, se
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
-    return brief_of(profile, offer(tools), settings, session)
+    return for_profile(profile, offer(tools), settings, session)
 
 
-def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, session: str = "") -> RequestContext:
+def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, session: str = "") -> RequestContext:
     """Do the same for a model row that is read already, together with its server."""
     capabilities = effective_values.known(profile, session)
     kept = model_settings.of(profile)

@@ -116,18 +116,18 @@ def merge(document: UserModelsFile, ticks: MergeConsent) -> tuple[MergePlan, ...
 
 
 def _entry(profile: ModelProfile, known: Capability, row: Override | None) -> UserModel:
-    said = dict(profile.extra)
+    claimed = dict(profile.extra)
     entry = UserModel(
         id=profile.name,
-        name=said.pop("name", profile.name),
+        name=claimed.pop("name", profile.name),
         source=profile.server.kind,
         last_seen=profile.last_seen,
         description=profile.description,
         abilities=tuple(profile.abilities),
-        context_profiles=tuple(said.pop("context_profiles", ())),
+        context_profiles=tuple(claimed.pop("context_profiles", ())),
         default_context=profile.default_context,
         server=profile.server.name,
-        extra=said,
+        extra=claimed,
     )
     if known.value is None:
         return entry
@@ -224,42 +224,43 @@ def _fields(profile: ModelProfile, entry: UserModel) -> Iterable[MergeChange]:
             yield MergeChange(f"extra.{name}", profile.extra[name], value, OUTRANK, "stays as it is")
 
 
-def _support(profile: ModelProfile, entry: UserModel, said: list[Any]) -> Iterable[MergeChange]:
+def _support(profile: ModelProfile, entry: UserModel, claimed: list[Any]) -> Iterable[MergeChange]:
     if entry.tool_support is None:
         return
-    entries = explain(None, said, profile.build.key).get("tools", ())
+    entries = explain(None, claimed, profile.build.key).get("tools", ())
     counting = [one.claim for one in entries if one.claim and one.standing in ("winner", "beaten")]
     before = counting[0].value if counting else None
-    if _is_news(profile, entry, said, counting):
+    if _is_news(profile, entry, claimed, counting):
         needs = ""
         if entry.tool_support_source == "user_confirmed":
             needs = OUTRANK if any(claim.source == "user_confirmed" for claim in counting) else CONFIRM
         yield MergeChange("tool_support", before, entry.tool_support, needs, "comes in as a proposal" if needs else "")
 
 
-def _is_news(profile: ModelProfile, entry: UserModel, said: list[Any], counting: list[Any]) -> bool:
+def _is_news(profile: ModelProfile, entry: UserModel, claimed: list[Any], counting: list[Any]) -> bool:
     """Return False for a claim that exists here; a server that declares capabilities is asked itself."""
     source = entry.tool_support_source
     if source == "user_confirmed":
         mine = next((claim for claim in counting if claim.source == source), None)
         return mine is None or mine.value is not entry.tool_support
     if source in MEASURED:
-        key = _build_key(profile, entry, said)
+        key = _build_key(profile, entry, claimed)
         return not any(
-            (claim.source, claim.value, claim.build_key) == ("auto_detected", entry.tool_support, key) for claim in said
+            (claim.source, claim.value, claim.build_key) == ("auto_detected", entry.tool_support, key)
+            for claim in claimed
         )
-    return source == "declared" and not any(claim.source == "declared" for claim in said)
+    return source == "declared" and not any(claim.source == "declared" for claim in claimed)
 
 
 # A refusal in mid-conversation was an observation of some build, too.
 MEASURED = ("auto_detected", "runtime_error")
 
 
-def _build_key(profile: ModelProfile, entry: UserModel, said: list[Any]) -> str:
+def _build_key(profile: ModelProfile, entry: UserModel, claimed: list[Any]) -> str:
     """Return the measured build; an imported measurement does not override one made here on the same build."""
     build = Build(str(profile.server_id), profile.name, **dict(entry.build)).key if entry.build else ELSEWHERE
-    measured_here = any((claim.source, claim.build_key) == ("auto_detected", build) for claim in said)
-    same = any((claim.build_key, claim.value) == (build, entry.tool_support) for claim in said)
+    measured_here = any((claim.source, claim.build_key) == ("auto_detected", build) for claim in claimed)
+    same = any((claim.build_key, claim.value) == (build, entry.tool_support) for claim in claimed)
     return ELSEWHERE if measured_here and not same else build
 
 
@@ -306,7 +307,7 @@ def _decisions(
 
 
 def _decision(
-    profile: ModelProfile, entry: UserModel, said: list[Any], consent: tuple[int | None, bool]
+    profile: ModelProfile, entry: UserModel, claimed: list[Any], consent: tuple[int | None, bool]
 ) -> NewOverride:
     actor, allowed = consent
     measured = entry.tool_support_source in MEASURED
@@ -318,7 +319,7 @@ def _decision(
         actor=actor if entry.tool_support_source == "user_confirmed" else None,
         reason="Imported from user_models.json.",
         proposed=not allowed,
-        build_key=_build_key(profile, entry, said) if measured else "",
+        build_key=_build_key(profile, entry, claimed) if measured else "",
         said_at=entry.tool_support_confirmed_at,
     )
 

@@ -17,7 +17,8 @@ from toolsupport.models import Audit
 DEEDS = {
     "read_conversation": "read a conversation of somebody else",
     "approve_tool": "approved a tool of another program",
-    "trust_server": "said whether what another program is told stays in the house",
+    "trust_server": "set whether data sent to another program stays in the house",
+    "add_server": "added a model server",
     "edit_server": "changed a model server",
     "remove_server": "removed a model server",
     "pull_model": "pulled a model",

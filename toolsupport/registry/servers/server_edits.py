@@ -12,13 +12,15 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.models import Server
 from toolsupport.registry.people import audit_log
-from toolsupport.registry.servers import key_encryption, missing_flags, reachability
+from toolsupport.registry.servers import key_encryption, missing_flags, reachability, servers
 from toolsupport.registry.servers.addresses import server_url
-from toolsupport.registry.servers.servers import checked_name
+from toolsupport.registry.servers.servers import NewServer, checked_name
 
 BY_ENVIRONMENT = "The environment of this site defines this server. Change it there, and restart the site."
 OTHER_HOST = "The stored API key belongs to the old address. Enter a key for the new one, or remove the stored key."
 LONGEST_NAME = 80
+# The choice of an administrator, by whether the server may be on this machine or in this network.
+NETWORK = {True: "may be inside this network", False: "only outside this network"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,16 @@ class ServerChange:
     base_url: str
     api_key: str = ""
     remove_key: bool = False
+    inside: bool = True
+
+
+@transaction.atomic
+def add(server: NewServer, actor: int) -> int:
+    """Add a server for an administrator; return its id. Raises ConfigError."""
+    server_id = servers.add(server)
+    row = Server.objects.get(pk=server_id)
+    audit_log.write(actor, "add_server", subject(row.pk), f"Added {row.name} ({row.base_url}), {NETWORK[row.inside]}.")
+    return server_id
 
 
 @transaction.atomic
@@ -46,8 +58,9 @@ def edit(server_id: int, change: ServerChange, actor: int) -> None:
         *(["kind"] if change.kind != row.kind else []),
         *(["address"] if url != row.base_url else []),
         *(["API key"] if change.api_key or (change.remove_key and row.api_key) else []),
+        *([f"network ({NETWORK[change.inside]})"] if change.inside != row.inside else []),
     ]
-    row.name, row.kind, row.base_url = name, change.kind, url
+    row.name, row.kind, row.base_url, row.inside = name, change.kind, url, change.inside
     if change.api_key or change.remove_key:
         row.api_key = key_encryption.encrypt(change.api_key)
     row.reachable, row.down_since, row.last_error, row.fault = None, None, "", ""
@@ -91,7 +104,7 @@ def subject(server_id: int) -> str:
 def _save(row: Server) -> None:
     try:
         with transaction.atomic():
-            row.save(update_fields=["name", "kind", "base_url", "api_key", *reachability.STATUS])
+            row.save(update_fields=["name", "kind", "base_url", "inside", "api_key", *reachability.STATUS])
     except IntegrityError:
         raise ConfigError(f"There is already a server called {row.name!r}; choose another name.") from None
 

@@ -28,13 +28,14 @@ REMOVED = "The server of this model was removed. Choose another model."
 
 @dataclass(frozen=True, slots=True)
 class NewServer:
-    """A server to add. `origin` is page, command, environment or built-in."""
+    """A server to add. `origin` is page, command, environment or built-in; `inside`: it may be in this network."""
 
     name: str
     kind: str
     base_url: str
     api_key: str = ""
     origin: str = "page"
+    inside: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class ListedServer:
 
     `badge` and `tone` are its state in a word; `again_in` the seconds until it is asked again by itself, None where it
     is not. `editable`: it is not defined by the environment. `keeps_models`: models are pulled and deleted there.
+    `inside`: it may be on this machine or in this network.
     `marks` are its models that get no tools until a setting of the server is changed.
     """
 
@@ -51,6 +53,7 @@ class ListedServer:
     kind: str
     title: str
     base_url: str
+    inside: bool
     enabled: bool
     simulated: bool
     origin: str
@@ -87,6 +90,7 @@ def add(server: NewServer) -> int:
                 base_url=url,
                 api_key=key_encryption.encrypt(server.api_key),
                 origin=server.origin,
+                inside=server.inside,
             )
     except IntegrityError:
         raise ConfigError(f"There is already a server called {name!r}; choose another name.") from None
@@ -207,7 +211,8 @@ def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint
     key = key_encryption.decrypt(server.api_key)
     # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
     own = settings.SIMULATOR_URL if (server.kind, server.origin) == ("simulator", "built-in") else ""
-    return Endpoint(server.kind, own or server.base_url, key, Limits(**_known_limits(timeouts)))
+    inside = bool(own) or server.inside
+    return Endpoint(server.kind, own or server.base_url, key, Limits(**_known_limits(timeouts)), inside)
 
 
 def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +233,7 @@ def _listed(row: Server, models: int) -> ListedServer:
     copied = {
         name: getattr(row, name)
         for name in (
-            *("id", "name", "kind", "base_url", "enabled", "simulated", "origin", "version"),
+            *("id", "name", "kind", "base_url", "inside", "enabled", "simulated", "origin", "version"),
             *("reachable", "last_seen_at", "checked_at", "down_since"),
         )
     }

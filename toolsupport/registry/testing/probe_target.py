@@ -43,7 +43,7 @@ class DetectionTarget:
     build: str
     kind: str
     endpoint: Endpoint
-    brief: RequestSpec
+    request_spec: RequestSpec
     family_formats: tuple[str, ...]
     thinks: bool | None
     parsers: Mapping[str, str]
@@ -72,7 +72,7 @@ def tested(detection: int) -> DetectionTarget:
         build=row.build_key,
         kind=row.kind,
         endpoint=servers.endpoint_of(profile.server, profile),
-        brief=made,
+        request_spec=made,
         family_formats=(family.call_format, *family.alternatives) if family and family.call_format else (),
         thinks=thinking if isinstance(thinking, bool) else None,
         parsers=family.parsers if family else {},

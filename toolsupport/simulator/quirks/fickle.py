@@ -13,21 +13,21 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Reply like the honest model, or for about half of all wordings with an error."""
-    said = honest.reply(prompt)
+    response = honest.reply(prompt)
     if not prompt.tools or works(prompt):
-        return said
+        return response
     if prompt.results:
-        unanswered = tuple(said for said in prompt.messages if said.role != "tool")
+        unanswered = tuple(response for response in prompt.messages if response.role != "tool")
         return honest.reply(replace(prompt, messages=unanswered))
-    if not said.calls:
+    if not response.calls:
         tool = prompt.tools[0]
         return SimulatedReply(calls=(SimulatedCall(tool.name, fill(tool, Intent(IntentKind.UNKNOWN, prompt.asked))),))
-    if any(shell.kind_of(tool) for tool in prompt.tools if tool.name == said.calls[0].name):
+    if any(shell.kind_of(tool) for tool in prompt.tools if tool.name == response.calls[0].name):
         return SimulatedReply(shell.CANNOT)
-    return replace(said, calls=said.calls[:1])
+    return replace(response, calls=response.calls[:1])
 
 
 def works(prompt: ModelInput) -> bool:
     """Decide by all text of people and tools so far: a repeated conversation gets the same result."""
-    words = "\n".join(said.content for said in prompt.messages if said.role in ("user", "tool"))
+    words = "\n".join(response.content for response in prompt.messages if response.role in ("user", "tool"))
     return zlib.crc32(words.encode("utf-8", "replace")) // 64 % 2 > 0

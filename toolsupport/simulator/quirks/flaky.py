@@ -10,13 +10,13 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Reply like the honest model; for every third wording, with an announcement instead of its calls."""
-    said = honest.reply(prompt)
-    if not said.calls or prompt.results or works(prompt):
-        return said
-    return SimulatedReply(f"Let me use {' and '.join(call.name for call in said.calls)} for that.")
+    response = honest.reply(prompt)
+    if not response.calls or prompt.results or works(prompt):
+        return response
+    return SimulatedReply(f"Let me use {' and '.join(call.name for call in response.calls)} for that.")
 
 
 def works(prompt: ModelInput) -> bool:
     """Decide by all messages of people so far: the same request in the same place gets the same result."""
-    words = "\n".join(said.content for said in prompt.messages if said.role == "user")
+    words = "\n".join(response.content for response in prompt.messages if response.role == "user")
     return zlib.crc32(words.encode("utf-8", "replace")) % 3 > 0

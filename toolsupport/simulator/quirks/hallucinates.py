@@ -23,11 +23,11 @@ NAMES: tuple[Callable[[str], str], ...] = (
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Make the honest calls under wrong names; after "did you mean", under the right ones."""
-    rejections = [said for said in prompt.results if REJECTED.search(said.content)]
-    served = tuple(said for said in prompt.messages if said not in rejections)
-    said = honest.reply(replace(prompt, messages=served))
+    rejections = [response for response in prompt.results if REJECTED.search(response.content)]
+    served = tuple(response for response in prompt.messages if response not in rejections)
+    response = honest.reply(replace(prompt, messages=served))
     if any("did you mean" in rejection.content.lower() for rejection in rejections) or len(rejections) > 1:
-        return said
+        return response
     # Having invented a tool, it tries a name that is nearly right.
     wrong = NAMES[0] if rejections else NAMES[zlib.crc32(prompt.asked.encode("utf-8", "replace")) % len(NAMES)]
-    return replace(said, calls=tuple(replace(call, name=wrong(call.name)) for call in said.calls))
+    return replace(response, calls=tuple(replace(call, name=wrong(call.name)) for call in response.calls))

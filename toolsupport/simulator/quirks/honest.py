@@ -37,7 +37,7 @@ def planned(intents: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, .
 def answer(intents: list[Intent], prompt: ModelInput) -> str:
     """Return the answer to each intent, from its tool's result if there is one."""
     given = iter(prompt.results)
-    said = []
+    response = []
     for intent in intents:
         served = tool_choice.find(intent, prompt.tools)
         # Without tools on offer any more, the results still belong to what a tool could serve.
@@ -46,7 +46,7 @@ def answer(intents: list[Intent], prompt: ModelInput) -> str:
         if result and intent["on_the_way"]:
             continue
         if served and result is None and prompt.results:
-            said.append(answers.NOT_CALLED.format(served[0].name))
+            response.append(answers.NOT_CALLED.format(served[0].name))
         else:
-            said.append(answers.with_result(asked, result.content) if result else answers.without_tool(asked))
-    return "\n\n".join(said)
+            response.append(answers.with_result(asked, result.content) if result else answers.without_tool(asked))
+    return "\n\n".join(response)

@@ -10,6 +10,6 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Make the first call; answer only without a call to make, as when tools are no longer offered."""
-    unanswered = replace(prompt, messages=tuple(said for said in prompt.messages if said.role != "tool"))
-    said = honest.reply(unanswered)
-    return replace(said, calls=said.calls[:1]) if said.calls else honest.reply(prompt)
+    unanswered = replace(prompt, messages=tuple(response for response in prompt.messages if response.role != "tool"))
+    response = honest.reply(unanswered)
+    return replace(response, calls=response.calls[:1]) if response.calls else honest.reply(prompt)

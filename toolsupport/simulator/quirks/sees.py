@@ -16,12 +16,12 @@ RULES = "I see by rules only: the type, the size and the main colour, nothing of
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Describe the images of the latest message, or the last ones when the message asks about images."""
-    said = honest.reply(prompt)
+    response = honest.reply(prompt)
     images = _meant(prompt)
-    if said.calls or prompt.results or not images:
-        return said
+    if response.calls or prompt.results or not images:
+        return response
     wanted = understand(prompt.asked, [tool.name for tool in prompt.tools])
-    rest = "" if all(intent.kind == IntentKind.UNKNOWN for intent in wanted) else f"\n\n{said.content}"
+    rest = "" if all(intent.kind == IntentKind.UNKNOWN for intent in wanted) else f"\n\n{response.content}"
     return SimulatedReply(described(images) + rest)
 
 

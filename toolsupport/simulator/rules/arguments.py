@@ -41,9 +41,9 @@ def _value(name: str, schema: JSON, intent: Intent, given: JSON) -> Any:
         return given[name]
     if "const" in schema:
         return schema["const"]
-    said = _explicit(name, schema, intent.text) if intent.kind in (IntentKind.CALL, IntentKind.UNKNOWN) else MISSING
-    if said is not MISSING:
-        return said
+    response = _explicit(name, schema, intent.text) if intent.kind in (IntentKind.CALL, IntentKind.UNKNOWN) else MISSING
+    if response is not MISSING:
+        return response
     things = _things(schema, intent)
     if things:
         return things
@@ -87,10 +87,10 @@ def _choice(schema: JSON, text: str) -> Any:
     return spoken[0] if spoken else MISSING
 
 
-def convert(said: str, schema: JSON) -> Any:
+def convert(response: str, schema: JSON) -> Any:
     """Return a text as a value of the required type, or MISSING if impossible."""
-    quoted = len(said) > 1 and said[0] == said[-1] and said[0] in "`\"'"
-    words = said[1:-1] if quoted else said.strip().rstrip(".,;:!?") or said.strip()
+    quoted = len(response) > 1 and response[0] == response[-1] and response[0] in "`\"'"
+    words = response[1:-1] if quoted else response.strip().rstrip(".,;:!?") or response.strip()
     if isinstance(schema.get("enum"), list):
         return next((option for option in schema["enum"] if str(option).lower() == words.lower()), MISSING)
     return READERS.get(kind_of(schema), str)(words)

@@ -45,10 +45,10 @@ def _broken(prompt: ModelInput) -> tuple[HistoryMessage, ...]:
     return tuple(earlier[begun:])
 
 
-def rest(whole: str, said: str) -> str | None:
+def rest(whole: str, response: str) -> str | None:
     """What follows in a text after its beginning, white space aside; None where it does not begin so."""
     place = 0
-    for sign in said:
+    for sign in response:
         if sign.isspace():
             continue
         while place < len(whole) and whole[place].isspace():
@@ -57,4 +57,4 @@ def rest(whole: str, said: str) -> str | None:
             return None
         place += 1
     # The space that the cut answer ended with was seen already.
-    return whole[place:].lstrip() if said[-1:].isspace() else whole[place:]
+    return whole[place:].lstrip() if response[-1:].isspace() else whole[place:]

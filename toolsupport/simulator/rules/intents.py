@@ -85,10 +85,12 @@ def _write(clause: str) -> Values | None:
     paths = phrases.files(clause)
     if not paths:
         return None
-    said = re.search(r"\b(?:containing|saying|with (?:the )?(?:text|content|words?|line)?)\s*:?\s*(.+)$", clause, re.I)
+    response = re.search(
+        r"\b(?:containing|saying|with (?:the )?(?:text|content|words?|line)?)\s*:?\s*(.+)$", clause, re.I
+    )
     between = re.search(r"\b(?:write|save|put|store)\s+(.{1,400}?)\s+(?:in)?(?:to|in)\s", clause, re.I)
     quoted = [text for text in phrases.quotations(clause) if text != paths[-1]]
-    found = quoted or [match.group(1) for match in (said, between) if match]
+    found = quoted or [match.group(1) for match in (response, between) if match]
     return {"path": paths[-1], "content": found[0] if found else ""}
 
 
@@ -109,8 +111,8 @@ def _edit(clause: str) -> Values | None:
 
 
 def _remember(clause: str) -> Values | None:
-    said = re.match(rf"{REMEMBER}(?:\s*:|\s+that\b)?\s+(\S.*)$", clause, re.I)
-    return {"content": said.group(1)} if said else None
+    response = re.match(rf"{REMEMBER}(?:\s*:|\s+that\b)?\s+(\S.*)$", clause, re.I)
+    return {"content": response.group(1)} if response else None
 
 
 def _read(clause: str) -> Values | None:

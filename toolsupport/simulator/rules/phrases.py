@@ -50,8 +50,8 @@ TESTS = re.compile(r"(?:all\s+)?(?:the\s+|my\s+|its\s+)?(?:unit\s+)?tests?", re.
 
 def command(text: str) -> str:
     """Return the shell command in a text, quoted or not; "" if there is none. Tests are Python's."""
-    quoted, said = quotations(text), RUN.search(text.strip())
-    what = said.group("what").removeprefix("the ") if said else ""
+    quoted, response = quotations(text), RUN.search(text.strip())
+    what = response.group("what").removeprefix("the ") if response else ""
     return quoted[0] if quoted else "python3 -m unittest discover -v" if TESTS.fullmatch(what) else what
 
 

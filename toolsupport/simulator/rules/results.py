@@ -68,8 +68,8 @@ def _object(value: JSON, content: str) -> ToolOutcome:
 
 def confirms(text: str) -> bool:
     """Return whether the result of an act confirms it."""
-    said = text.strip()
-    return isinstance(as_json(said), dict | list) or denials.confirms(said.split("\n")[0])
+    response = text.strip()
+    return isinstance(as_json(response), dict | list) or denials.confirms(response.split("\n")[0])
 
 
 def as_json(text: str) -> Any:

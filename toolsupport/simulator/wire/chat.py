@@ -148,12 +148,12 @@ class ReplyStreamer:
 
 async def collect(spoken: AsyncGenerator[JSON, None]) -> JSON:
     """Join all chunks into one, for a request without streaming."""
-    said: JSON = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}
+    response: JSON = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}
     last: JSON = {}
     async for last in spoken:
         message = last.get("message", {})
-        said["content"] += message.get("content", "")
-        said["thinking"] += message.get("thinking", "")
-        said["tool_calls"] += message.get("tool_calls", [])
-    kept = {name: value for name, value in said.items() if value or name in ("role", "content")}
+        response["content"] += message.get("content", "")
+        response["thinking"] += message.get("thinking", "")
+        response["tool_calls"] += message.get("tool_calls", [])
+    kept = {name: value for name, value in response.items() if value or name in ("role", "content")}
     return last if "error" in last else {**last, "message": kept}

@@ -76,7 +76,7 @@ def tool(value: Any) -> OfferedTool:
     return OfferedTool(function.get("name") or "", function.get("description") or "", function.get("parameters") or {})
 
 
-def said(value: Any) -> HistoryMessage:
+def response(value: Any) -> HistoryMessage:
     message = value or {}
     functions = [(call or {}).get("function") or {} for call in message.get("tool_calls") or []]
     calls = tuple(SimulatedCall(function.get("name") or "", function.get("arguments") or {}) for function in functions)
@@ -88,7 +88,7 @@ def said(value: Any) -> HistoryMessage:
 def chat_request(data: bytes) -> ChatRequest:
     """Return the parsed request. Raises RequestRejected."""
     given = body(data, NATIVE)
-    messages = tuple(said(message) for message in given.get("messages") or [])
+    messages = tuple(response(message) for message in given.get("messages") or [])
     return ChatRequest(
         model=given.get("model") or "",
         prompt=ModelInput(messages, tuple(tool(item) for item in given.get("tools") or [])),

@@ -67,7 +67,7 @@ def part(value: Any) -> str:
     return text
 
 
-def said(value: Any) -> HistoryMessage:
+def response(value: Any) -> HistoryMessage:
     message = value or {}
     given = message.get("tool_calls")
     functions = [(call or {}).get("function") or {} for call in given or []]
@@ -102,7 +102,7 @@ def chat_request(given: JSON) -> ChatRequest:
     """Return the equivalent native request. Raises RequestRejected."""
     if not given.get("messages"):
         raise RequestRejected("[] is too short - 'messages'")
-    messages = tuple(said(message) for message in given["messages"])
+    messages = tuple(response(message) for message in given["messages"])
     return ChatRequest(
         model=given.get("model") or "",
         prompt=ModelInput(messages, tuple(tool(item) for item in given.get("tools") or [])),

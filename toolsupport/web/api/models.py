@@ -73,10 +73,10 @@ def _wanted_kind(request: AuthedRequest) -> str:
     if request.content_type != "application/json" or not request.body:
         return request.POST.get("kind", "tools")
     try:
-        said = strict_json.read(request.body)
+        given = strict_json.read(request.body)
     except ValueError:
         return ""
-    kind = said.get("kind", "tools") if is_json_object(said) else None
+    kind = given.get("kind", "tools") if is_json_object(given) else None
     return kind if isinstance(kind, str) else ""
 
 

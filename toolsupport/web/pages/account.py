@@ -37,7 +37,7 @@ def password(request: AuthedRequest) -> HttpResponse:
     form.save()
     update_session_auth_hash(request, user)
     ended = sessions.end(user.pk, but=request.session.session_key)
-    return answer(request, {"said": f"Saved. Other browsers that were signed out: {ended}."})
+    return answer(request, {"notice": f"Saved. Other browsers that were signed out: {ended}."})
 
 
 @require_POST
@@ -49,9 +49,9 @@ def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
     return redirect("login")
 
 
-def answer(request: AuthedRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:
     """Return the page with a message."""
     user = request.user
     own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
-    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, **said}
+    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, **notice}
     return render(request, "toolsupport/account.html", context, status=status)

@@ -32,7 +32,7 @@ def create(request: AuthedRequest) -> HttpResponse:
 def revoke(request: AuthedRequest, key_id: int) -> HttpResponse:
     """Revoke a key; programs that use it are refused from now on."""
     api_keys.revoke(request.user.pk, key_id)
-    return account.answer(request, {"said": "Revoked. Programs that use this key are refused from now on."})
+    return account.answer(request, {"notice": "Revoked. Programs that use this key are refused from now on."})
 
 
 @require_GET

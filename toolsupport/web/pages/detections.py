@@ -132,7 +132,7 @@ def _tests(request: AuthedRequest, profile_id: int, message: str) -> HttpRespons
     page = profiles.shown(profile_id)
     if not wants_part(request):
         return redirect("model", profile_id)
-    found = {"page": page, "said": message, "oob": True, **model_context.known(request, page)}
+    found = {"page": page, "notice": message, "oob": True, **model_context.known(request, page)}
     found |= context(request, page)
     return render(request, "toolsupport/model.html#tests", found)
 
@@ -158,5 +158,5 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
 def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
     if not wants_part(request):
         return redirect("models")
-    found = {"bulk": detection_reports.bulk(request.user.pk, since), "said": message}
+    found = {"bulk": detection_reports.bulk(request.user.pk, since), "notice": message}
     return render(request, "toolsupport/models.html#bulk", found)

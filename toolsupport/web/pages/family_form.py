@@ -78,8 +78,8 @@ class TeamFamilyForm(forms.Form):
         self.cleaned_data[name] = lines
         wrong = next((line for line in lines if len(line) > LONGEST or name_checks.problem(line)), None)
         if len(lines) > MOST or wrong is not None:
-            said = f"“{wrong[:40]}” is too long or has invisible characters." if wrong is not None else ""
-            self.add_error(name, said or f"Write {MOST} lines or fewer.")
+            notice = f"“{wrong[:40]}” is too long or has invisible characters." if wrong is not None else ""
+            self.add_error(name, notice or f"Write {MOST} lines or fewer.")
         elif name == "patterns":
             self._check_patterns(lines)
 

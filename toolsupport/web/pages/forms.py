@@ -30,7 +30,7 @@ THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
 SWITCH = {"": None, "true": True, "false": False}
 CHOICE_WORDS = {"": "The model decides", "required": "It must call one first", "none": "It calls none"}
 FORMATS = [(name, format_choice.label(name)) for name in format_choice.names()]
-CONTEXT_WORDS = {"": "As is known of the model"} | {name: said.capitalize() for name, said in TURN_CONTEXTS.items()}
+CONTEXT_WORDS = {"": "As is known of the model"} | {name: notice.capitalize() for name, notice in TURN_CONTEXTS.items()}
 
 
 class DecisionForm(forms.Form):

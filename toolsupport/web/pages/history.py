@@ -136,7 +136,7 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
     }
 
 
-def _entry(request: AuthedRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:
+def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> HttpResponse:
     """Return the page of one entry, or the entry alone. `alone`: the first entry of a bundle, without the others."""
     shown = timeline.entry(entry_id)
     read_marks.mark_entry(request.user.pk, shown.id)
@@ -154,7 +154,7 @@ def _entry(request: AuthedRequest, entry_id: int, said: dict[str, Any]) -> HttpR
         "findings": _oldest_first(bundles.findings(entry_id)) if inside.findings and not bundle else (),
         "open": True,
     }
-    return render(request, ONE + ("#entry" if wants_part(request) else ""), context | _rights(request) | said)
+    return render(request, ONE + ("#entry" if wants_part(request) else ""), context | _rights(request) | notice)
 
 
 def _listed(request: AuthedRequest, found: TimelinePage, bundled: bool) -> dict[str, Any]:

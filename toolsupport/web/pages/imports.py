@@ -80,8 +80,8 @@ def _counted(plans: Iterable[MergePlan]) -> dict[str, int]:
     return counts
 
 
-def _page(request: AuthedRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
-    if "plans" in said:
-        needs = {name: sum(name in plan.needs for plan in said["plans"]) for name in ("confirm", "outrank")}
-        said = said | {"counted": _counted(said["plans"]), "needs": needs, "ticks": any(needs.values())}
-    return render(request, "toolsupport/imports.html", said, status=status)
+def _page(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:
+    if "plans" in notice:
+        needs = {name: sum(name in plan.needs for plan in notice["plans"]) for name in ("confirm", "outrank")}
+        notice = notice | {"counted": _counted(notice["plans"]), "needs": needs, "ticks": any(needs.values())}
+    return render(request, "toolsupport/imports.html", notice, status=status)

@@ -62,15 +62,15 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
 def override(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Decide for everyone whether a model has native tools, or follow the evidence again."""
     form = DecisionForm(request.POST)
-    said: dict[str, Any] = {"part": "editor"}
+    notice: dict[str, Any] = {"part": "editor"}
     if not form.is_valid():
-        return _answer(request, profile_id, said | {"decision_form": form})
+        return _answer(request, profile_id, notice | {"decision_form": form})
     try:
         _decide(form, profile_id, request.user.pk)
     except Conflict as conflict:
         wanted = dict(form.fields["decision"].choices)[form.cleaned_data["decision"]]  # type: ignore[attr-defined]
-        return _answer(request, profile_id, said | {"conflict": conflict, "wanted": wanted})
-    return _answer(request, profile_id, said | {"saved": "editor"})
+        return _answer(request, profile_id, notice | {"conflict": conflict, "wanted": wanted})
+    return _answer(request, profile_id, notice | {"saved": "editor"})
 
 
 @require_POST
@@ -78,14 +78,14 @@ def override(request: AuthedRequest, profile_id: int) -> HttpResponse:
 def capability(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Decide one capability for everyone, or propose it without the permission to decide."""
     form = CapabilityForm(request.POST)
-    said: dict[str, Any] = {"part": "editor", "edited": request.POST.get("capability", "")}
+    notice: dict[str, Any] = {"part": "editor", "edited": request.POST.get("capability", "")}
     if not form.is_valid():
-        return _answer(request, profile_id, said | {"wrong": form.wrong()})
+        return _answer(request, profile_id, notice | {"wrong": form.wrong()})
     try:
         proposed = _decide_capability(form, profile_id, request)
     except Conflict as conflict:
-        return _answer(request, profile_id, said | {"clash": conflict, "wanted": form.cleaned_data["value"]})
-    return _answer(request, profile_id, said | {"done": "Proposed: a reviewer decides." if proposed else "Saved"})
+        return _answer(request, profile_id, notice | {"clash": conflict, "wanted": form.cleaned_data["value"]})
+    return _answer(request, profile_id, notice | {"done": "Proposed: a reviewer decides." if proposed else "Saved"})
 
 
 @require_POST
@@ -93,11 +93,11 @@ def capability(request: AuthedRequest, profile_id: int) -> HttpResponse:
 def options(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Store the request settings of a model."""
     form = OptionsForm(request.POST)
-    said: dict[str, Any] = {"part": "options"}
+    notice: dict[str, Any] = {"part": "options"}
     if not form.is_valid():
-        return _answer(request, profile_id, said | {"options_form": form})
+        return _answer(request, profile_id, notice | {"options_form": form})
     model_settings.save(profile_id, form.options())
-    return _answer(request, profile_id, said | {"saved": "options"})
+    return _answer(request, profile_id, notice | {"saved": "options"})
 
 
 def _decide(form: DecisionForm, profile_id: int, actor: int | None) -> None:
@@ -134,11 +134,11 @@ def _decide_capability(form: CapabilityForm, profile_id: int, request: AuthedReq
     return proposed
 
 
-def _answer(request: AuthedRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, profile_id: int, notice: dict[str, Any]) -> HttpResponse:
     """Return the whole page, or the part that contains the form."""
     page = profiles.shown(profile_id)
     allowed = request.actions
-    part = f"#{said['part']}" if said.get("part") and wants_part(request) else ""
+    part = f"#{notice['part']}" if notice.get("part") and wants_part(request) else ""
     context = {
         "page": page,
         **model_context.known(request, page),
@@ -148,6 +148,6 @@ def _answer(request: AuthedRequest, profile_id: int, said: dict[str, Any]) -> Ht
         # What else a saved part changes comes along with it, out of band.
         "oob": bool(part),
         **detections.context(request, page),
-        **said,
+        **notice,
     }
     return render(request, f"toolsupport/model.html{part}", context)

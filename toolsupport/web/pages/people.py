@@ -55,7 +55,7 @@ def role(request: AuthedRequest, person_id: int) -> HttpResponse:
         accounts.set_role(request.user.pk, person_id, request.POST.get("role", ""))
     except ConfigError as error:
         return _answer(request, {"failed": str(error)})
-    return _answer(request, {"said": "Saved. It counts from now on."})
+    return _answer(request, {"notice": "Saved. It counts from now on."})
 
 
 @require_POST
@@ -64,18 +64,18 @@ def switch(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Activate or deactivate a person."""
     active = request.POST.get("active") == "1"
     accounts.set_active(request.user.pk, person_id, active)
-    return _answer(request, {"said": "They may sign in again." if active else "Signed out everywhere, and kept out."})
+    return _answer(request, {"notice": "They may sign in again." if active else "Signed out everywhere, and kept out."})
 
 
 def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[str, Any]:
     return {"link": request.build_absolute_uri(f"/join/?token={link.token}"), "link_of": link.name}
 
 
-def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
     context = {
         "people": accounts.listed(),
         "roles": list(ROLES),
         "form": InvitationForm(initial={"role": "user"}),
-        **said,
+        **notice,
     }
     return board(request, "toolsupport/people.html", context)

@@ -30,12 +30,22 @@ class ServerForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 
+    inside = forms.ChoiceField(
+        required=False,
+        label="Network",
+        choices=[("inside", "May be inside this network"), ("outside", "Only outside this network")],
+        help_text="Inside: this machine and private networks. Addresses of cloud metadata are never used.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # The Simulator is part of this site: it comes by itself.
         rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
         self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
         self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url
+
+    def clean_inside(self) -> bool:
+        return bool(self.cleaned_data["inside"] != "outside")
 
 
 class ServerEditForm(ServerForm):
@@ -54,4 +64,5 @@ class ServerEditForm(ServerForm):
     @classmethod
     def of(cls, server: ListedServer) -> ServerEditForm:
         initial = {"name": server.name, "kind": server.kind, "base_url": server.base_url}
+        initial["inside"] = "inside" if server.inside else "outside"
         return cls(initial=initial, has_key=server.has_key)

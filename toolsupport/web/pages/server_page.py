@@ -39,8 +39,8 @@ def edit(request: AuthedRequest, server_id: int) -> HttpResponse:
     if not _saved(form, server_id, int(request.user.pk)):
         return _answer(request, server_id, {"form": form})
     asked = async_to_sync(refresh.refresh)(server_id)
-    said = f"Saved, but the server cannot be used yet: {asked.why}" if asked.why else f"Saved. {asked.words}"
-    return _answer(request, server_id, {"said": said})
+    notice = f"Saved, but the server cannot be used yet: {asked.why}" if asked.why else f"Saved. {asked.words}"
+    return _answer(request, server_id, {"notice": notice})
 
 
 @require_POST
@@ -67,12 +67,12 @@ def _saved(form: ServerEditForm, server_id: int, actor: int) -> bool:
     return True
 
 
-def _answer(request: AuthedRequest, server_id: int, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, server_id: int, notice: dict[str, Any]) -> HttpResponse:
     server = servers.shown(server_id)
     context = {
         **server_upkeep.context(server),
         "form": ServerEditForm.of(server),
         "changes": audit_log.of(server_edits.subject(server_id))[:LATEST],
-        **said,
+        **notice,
     }
     return board(request, "toolsupport/server.html", context)

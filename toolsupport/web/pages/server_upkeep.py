@@ -51,12 +51,12 @@ def shown(request: AuthedRequest, server_id: int) -> HttpResponse:
 def act(request: AuthedRequest, server_id: int) -> HttpResponse:
     """Pull, cancel, delete or unload a model by name."""
     server = servers.shown(server_id)
-    said = _done(request, server_id)
+    notice = _done(request, server_id)
     if wants_part(request):
-        return render(request, f"{PAGE}#upkeep", context(server) | said)
-    if said:
-        level = messages.ERROR if "upkeep_wrong" in said else messages.SUCCESS
-        messages.add_message(request, level, next(iter(said.values())))
+        return render(request, f"{PAGE}#upkeep", context(server) | notice)
+    if notice:
+        level = messages.ERROR if "upkeep_wrong" in notice else messages.SUCCESS
+        messages.add_message(request, level, next(iter(notice.values())))
     return redirect("server", server_id)
 
 
@@ -79,7 +79,7 @@ def _done(request: AuthedRequest, server_id: int) -> dict[str, str]:
     if deed is None or not name:
         return {"upkeep_wrong": "Name a model."}
     try:
-        said = async_to_sync(deed)(server_id, name, int(request.user.pk))
+        notice = async_to_sync(deed)(server_id, name, int(request.user.pk))
     except (ConfigError, ProviderError) as error:
         return {"upkeep_wrong": str(error)}
-    return {"upkeep_said": said} if said else {}
+    return {"upkeep_notice": notice} if notice else {}

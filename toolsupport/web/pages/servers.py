@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import server_edits, servers
 from toolsupport.services import refresh as services_refresh
 from toolsupport.web.pages.form_page import board, made
 from toolsupport.web.pages.server_forms import ServerForm
@@ -32,7 +32,8 @@ def listed(request: AuthedRequest) -> HttpResponse:
 def add(request: AuthedRequest) -> HttpResponse:
     """Add a server and query it at once; an offline one is stored with its error."""
     form = ServerForm(request.POST)
-    server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
+    actor = int(request.user.pk)
+    server_id = made(form, lambda **fields: server_edits.add(servers.NewServer(**fields), actor))
     return _answer(request, {"form": form}) if server_id is None else _checked(request, server_id)
 
 
@@ -50,7 +51,7 @@ def refresh(request: AuthedRequest) -> HttpResponse:
     """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
-    return _answer(request, {"said": f"Asked {len(asked)} servers, {answered} answered."})
+    return _answer(request, {"notice": f"Asked {len(asked)} servers, {answered} answered."})
 
 
 @require_POST
@@ -82,16 +83,16 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 def _checked(request: AuthedRequest, server_id: int) -> HttpResponse:
     asked = async_to_sync(services_refresh.refresh)(server_id)
-    return _answer(request, {"said": asked.words, "said_of": server_id})
+    return _answer(request, {"notice": asked.words, "notice_for": server_id})
 
 
-def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
     first = next(iter(providers.PROVIDERS.values()))
     context = {
         "servers": servers.listed(),
         "form": ServerForm(initial={"kind": first.kind}),
         **_rights(request),
         "recommended": RECOMMENDED,
-        **said,
+        **notice,
     }
     return board(request, "toolsupport/servers.html", context)

@@ -26,7 +26,7 @@ class SourceForm(forms.Form):
     """A database to add."""
 
     name = forms.CharField(max_length=40, label="Name", help_text="What models call it: letters, digits, _ and -.")
-    kind = forms.ChoiceField(choices=[(kind, said.partition(":")[0]) for kind, said in KINDS.items()], label="Kind")
+    kind = forms.ChoiceField(choices=[(kind, notice.partition(":")[0]) for kind, notice in KINDS.items()], label="Kind")
     location = forms.CharField(
         max_length=500,
         label="Where it is",
@@ -89,7 +89,7 @@ def switch(request: AuthedRequest, source_id: int) -> HttpResponse:
 def groups(request: AuthedRequest, source_id: int) -> HttpResponse:
     """Set the groups whose chats may read it."""
     sql_sources.set_groups(source_id, set(CHATTING) & set(request.POST.getlist("groups")))
-    return _answer(request, {"said_of": source_id, "said": "Saved"})
+    return _answer(request, {"notice_for": source_id, "notice": "Saved"})
 
 
 @require_POST
@@ -102,10 +102,10 @@ def remove(request: AuthedRequest, source_id: int) -> HttpResponse:
 
 def _looked(request: AuthedRequest, source_id: int) -> HttpResponse:
     why = async_to_sync(schema_refresh.refresh_schema)(source_id)
-    return _answer(request, {"said_of": source_id, "said": "It cannot be read." if why else "It can be read."})
+    return _answer(request, {"notice_for": source_id, "notice": "It cannot be read." if why else "It can be read."})
 
 
-def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
     found = sql_sources.listed()
     context = {
         "sources": found,
@@ -113,6 +113,6 @@ def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
         "roles": CHATTING,
         "may_administer": Action.ADMINISTER in request.actions,
         "example": example_database.NAME not in {source.name for source in found},
-        **said,
+        **notice,
     }
     return board(request, "toolsupport/sources.html", context)

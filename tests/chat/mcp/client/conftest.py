@@ -22,7 +22,7 @@ SCRIPT = str(Path(__file__).with_name("hostile.py"))
 
 
 @dataclass
-class Heard:
+class RecordingObserver:
     """What a host told of its server; each telling can be waited for."""
 
     lists: list[list[JSON]] = field(default_factory=list)
@@ -79,13 +79,13 @@ def server(request: pytest.FixtureRequest) -> Iterator[RemoteServer]:
 
 
 @asynccontextmanager
-async def hosted(server: RemoteServer) -> AsyncIterator[tuple[McpHost, Heard]]:
+async def hosted(server: RemoteServer) -> AsyncIterator[tuple[McpHost, RecordingObserver]]:
     """A host that serves; left as a stopping process leaves it."""
-    heard = Heard()
-    host = McpHost(server, heard)
+    received = RecordingObserver()
+    host = McpHost(server, received)
     serving = asyncio.create_task(host.serve())
     try:
-        yield host, heard
+        yield host, received
     finally:
         host.stop()
         async with asyncio.timeout(15):

@@ -69,7 +69,7 @@ def turning() -> Iterator[str]:
 async def test_what_is_refused_says_why(turning: str, path: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    async with hosted(RemoteServer(1, "turning", "http", url=turning + path, token="canary")) as (_, heard):
-        await heard.until(failures=1)
-    assert why in heard.failures[0] and "canary" not in heard.failures[0]
+    async with hosted(RemoteServer(1, "turning", "http", url=turning + path, token="canary")) as (_, received):
+        await received.until(failures=1)
+    assert why in received.failures[0] and "canary" not in received.failures[0]
     assert {line for line in Turning.asked} == {f"{path} Bearer canary"}

@@ -293,28 +293,28 @@ async def test_bytes_that_are_no_text(workspace: Workspace) -> None:
 
 
 async def test_a_character_that_comes_in_pieces() -> None:
-    heard = OutputBuffer(limit=5)
-    assert [heard.take(bytes([byte])) for byte in "ä€x".encode()] == ["", "ä", "", "", "€", ""]
-    assert heard.size == 6
+    received = OutputBuffer(limit=5)
+    assert [received.take(bytes([byte])) for byte in "ä€x".encode()] == ["", "ä", "", "", "€", ""]
+    assert received.size == 6
 
 
 async def test_output_is_heard_while_it_comes(workspace: Workspace) -> None:
-    heard: list[str] = []
+    received: list[str] = []
     fifo = "mkfifo wait; echo first; cat wait; echo second"
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        running = group.create_task(run(workspace, fifo, heard.append))
-        while heard != ["first\n"]:
+        running = group.create_task(run(workspace, fifo, received.append))
+        while received != ["first\n"]:
             await asyncio.sleep(0.01)
         (workspace.root / "wait").write_text("")
-    assert running.result().output == "first\nsecond\n" and heard == ["first\n", "second\n"]
+    assert running.result().output == "first\nsecond\n" and received == ["first\n", "second\n"]
 
 
 async def test_a_stop_kills_all_of_it(workspace: Workspace) -> None:
-    heard: list[str] = []
+    received: list[str] = []
     command = "trap '' TERM INT HUP; setsid sleep 4343 & mkdir -m 0 closed; echo ready; sleep 4343"
-    running = asyncio.ensure_future(run(workspace, command, heard.append))
+    running = asyncio.ensure_future(run(workspace, command, received.append))
     async with asyncio.timeout(20):
-        while not heard:
+        while not received:
             await asyncio.sleep(0.01)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -36,9 +36,9 @@ def write(person: User, conversation: Conversation, text: str) -> None:
 
 # T3
 def test_the_model_is_told_what_was_written(alice: User, conversation: Conversation) -> None:
-    assert prompt_context.MEMORY not in turn_settings.briefing(conversation).brief.system
+    assert prompt_context.MEMORY not in turn_settings.prepared(conversation).request_spec.system
     write(alice, conversation, " Maria likes tea.\n")
-    system = turn_settings.briefing(conversation).brief.system
+    system = turn_settings.prepared(conversation).request_spec.system
     assert system.endswith(f"{prompt_context.MEMORY}\nMaria likes tea.")
     shown = conversations_memory.show(alice, str(conversation.pk))
     assert (shown.text, shown.by, shown.earlier) == ("Maria likes tea.", "alice", False)
@@ -119,6 +119,6 @@ def test_a_short_prompt_leaves_it_out(alice: User, conversation: Conversation) -
     overrides.add(NewOverride(profile.pk, "tools", True))
     for holder, told in ((profile, False), (conversation.profile, True)):
         conversation.profile = holder
-        brief = turn_settings.briefing(conversation).brief
-        sent = exchange.make_request(brief, (ChatMessage(Role.USER, "hi"),)).messages
+        request_spec = turn_settings.prepared(conversation).request_spec
+        sent = exchange.make_request(request_spec, (ChatMessage(Role.USER, "hi"),)).messages
         assert any("Maria likes tea." in message.content for message in sent) is told

@@ -39,7 +39,7 @@ def write(person: User, name: str, text: str, basis: int = 0) -> str:
 
 def system(conversation: Conversation) -> str:
     conversation.refresh_from_db(fields=["settings"])
-    return turn_settings.briefing(conversation).brief.system
+    return turn_settings.prepared(conversation).request_spec.system
 
 
 # T3
@@ -60,7 +60,7 @@ def test_chosen_prompts_follow_the_base_in_their_order(alice: User, bob: User, c
 # T1, T3
 def test_hot_swap_is_offered_where_there_is_something_to_choose(bob: User, conversation: Conversation) -> None:
     def offered() -> dict[str, str]:
-        return {tool.name: tool.description for tool in turn_settings.briefing(conversation).brief.tools}
+        return {tool.name: tool.description for tool in turn_settings.prepared(conversation).request_spec.tools}
 
     assert "hot_swap" not in offered()
     write(bob, "translator", "Answer in German.")

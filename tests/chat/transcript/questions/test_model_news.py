@@ -55,12 +55,12 @@ def asked_in(chat: Conversation) -> str:
     chat.refresh_from_db()
     assert chat.profile_id is not None
     offered = available_tools.offer()
-    return request_context.brief_of(
+    return request_context.for_profile(
         ModelProfile.objects.select_related("server").get(pk=chat.profile_id),
         offered,
         ChatSettings(format=chat.settings.get("format", "")),
         str(chat.pk),
-    ).brief.format
+    ).request_spec.format
 
 
 def told(chat: Conversation, test: int) -> str:

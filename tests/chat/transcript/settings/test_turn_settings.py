@@ -43,13 +43,13 @@ def test_the_files_that_speak_to_a_model_are_read_for_a_short_prompt(conversatio
     write(conversation, "AGENTS.md", b"Use tabs.")
     write(conversation, "SOUL.md", b"y" * 20_000)
     write(conversation, "notes.md", b"private")
-    documents = turn_settings.briefing(conversation).brief.documents
+    documents = turn_settings.prepared(conversation).request_spec.documents
     assert list(documents) == ["AGENTS.md", "SOUL.md"]
     assert documents["AGENTS.md"] == "Use tabs."
     assert documents["SOUL.md"].count("y") == 8192 and "Cut here" in documents["SOUL.md"]
     ModelProfile.objects.update(options={"turn_context": "minimal"})
     conversation.refresh_from_db(fields=["profile"])
-    assert turn_settings.briefing(conversation).brief.documents == {}
+    assert turn_settings.prepared(conversation).request_spec.documents == {}
 
 
 def test_no_way_out_of_the_workspace(conversation: Conversation, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_no_way_out_of_the_workspace(conversation: Conversation, tmp_path: Path)
     (tmp_path / str(conversation.pk) / "AGENTS.md").symlink_to(tmp_path / "secret")
     (tmp_path / str(conversation.pk) / "SOUL.md").mkdir()
     write(conversation, "IDENTITY.md", b"")
-    assert "canary" not in repr(turn_settings.briefing(conversation).brief.documents)
+    assert "canary" not in repr(turn_settings.prepared(conversation).request_spec.documents)
 
 
 @pytest.mark.parametrize("tainted", [True, False])

@@ -153,9 +153,9 @@ def test_without_tools_is_for_this_answer_only(alice: User, conversation: Conver
     assert conversation.profile is not None
     OverrideFactory(profile=conversation.profile)
     accepted = ask(alice, conversation, "look")
-    assert accepted.claimed is not None and accepted.claimed.briefing.brief.tools
+    assert accepted.claimed is not None and accepted.claimed.prepared.request_spec.tools
     bare = once_more(alice, conversation, RegenerateRequest("c", ended(accepted, "One."), "without_tools"))
-    assert bare.claimed is not None and bare.claimed.briefing.brief.tools == ()
+    assert bare.claimed is not None and bare.claimed.prepared.request_spec.tools == ()
     conversation.refresh_from_db()
     assert conversation.settings == {}
 
@@ -279,8 +279,8 @@ def test_calls_as_text_need_no_measured_format(alice: User, conversation: Conver
     first = ended(ask(alice, conversation, "look"), "One.")
     accepted = once_more(alice, conversation, RegenerateRequest("c", first, "text"))
     assert accepted.claimed is not None
-    brief = accepted.claimed.briefing.brief
-    assert brief.format not in ("", "native") and brief.tools
+    request_spec = accepted.claimed.prepared.request_spec
+    assert request_spec.format not in ("", "native") and request_spec.tools
     conversation.refresh_from_db()
     assert conversation.settings == {}
 

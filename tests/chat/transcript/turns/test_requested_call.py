@@ -102,13 +102,13 @@ def test_what_was_measured_of_a_model_decides_what_it_is_offered(conversation: C
 
     def offered() -> set[str]:
         conversation.refresh_from_db(fields=["profile"])
-        return {tool.name for tool in turn_settings.briefing(conversation).brief.tools} & {*files, "bash"}
+        return {tool.name for tool in turn_settings.prepared(conversation).request_spec.tools} & {*files, "bash"}
 
     assert offered() == files
     for tool in ("read_file", "list_directory", "write_file"):
         overrides.add(NewOverride(profile, f"tool:{tool}", "via_bash"))
     assert offered() == {"bash"}
-    why = {tool.name: tool.rule for tool in explain._tools(turn_settings.briefing(conversation), ToolFilter(), {})}
+    why = {tool.name: tool.rule for tool in explain._tools(turn_settings.prepared(conversation), ToolFilter(), {})}
     assert {name for name, rule in why.items() if rule == "translated"} == files
     ModelProfile.objects.update(options={"translation": False})
     assert offered() == files
@@ -119,8 +119,8 @@ def test_what_was_measured_of_a_model_decides_what_it_is_offered(conversation: C
 
 
 def test_a_model_that_said_no_is_offered_bash_from_then_on_in_that_chat(conversation: Conversation) -> None:
-    assert "bash" not in {tool.name for tool in turn_settings.briefing(conversation).brief.tools}
+    assert "bash" not in {tool.name for tool in turn_settings.prepared(conversation).request_spec.tools}
     conversation.settings = {turn_settings.THROUGH_BASH: conversation.profile_id}
-    assert "bash" in {tool.name for tool in turn_settings.briefing(conversation).brief.tools}
+    assert "bash" in {tool.name for tool in turn_settings.prepared(conversation).request_spec.tools}
     conversation.settings = {turn_settings.THROUGH_BASH: -1}
-    assert "bash" not in {tool.name for tool in turn_settings.briefing(conversation).brief.tools}
+    assert "bash" not in {tool.name for tool in turn_settings.prepared(conversation).request_spec.tools}

@@ -72,10 +72,10 @@ def test_text_that_is_struck_out_keeps_its_end() -> None:
 @pytest.mark.parametrize("name", ["", "native"])
 def test_a_reply_without_a_format_shows_none_either(name: str) -> None:
     listener = ReplyReader(name, OFFERED)
-    heard: list[Event] = []
+    received: list[Event] = []
     for piece in "It is cold.<|im_end|>":
-        heard += listener.hear([TextDelta(piece)])
-    assert text([*heard, *listener.hear([Finished("stop")])]) == "It is cold."
+        received += listener.hear([TextDelta(piece)])
+    assert text([*received, *listener.hear([Finished("stop")])]) == "It is cold."
 
 
 SCRAPS = st.lists(st.sampled_from([*END_MARKS[:4], "</s>", "<s>", "<", "|", "words", " ", "\n", CALL]), max_size=10)

@@ -9,7 +9,7 @@ from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ProvenCall
 from toolsupport.registry.knowledge import overrides, proven_calls
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models.request_context import brief_of, offer
+from toolsupport.registry.models.request_context import for_profile, offer
 
 pytestmark = pytest.mark.django_db
 SPEC = ToolSpec(
@@ -76,10 +76,10 @@ def test_a_brief_for_a_text_format_carries_the_example() -> None:
     profile = ModelProfileFactory()
     proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
     overrides.add(NewOverride(profile.pk, "tools", True))
-    assert brief_of(profile, offer([SPEC]), ChatSettings()).brief.examples == ()
+    assert for_profile(profile, offer([SPEC]), ChatSettings()).request_spec.examples == ()
     overrides.add(NewOverride(profile.pk, "tools", False, newest=overrides.newest_seq(profile.pk, "tools")))
     overrides.add(NewOverride(profile.pk, "format", "hermes"))
-    made = brief_of(profile, offer([SPEC]), ChatSettings()).brief
+    made = for_profile(profile, offer([SPEC]), ChatSettings()).request_spec
     assert made.format == "hermes" and [call.name for call in made.examples] == ["send"]
 
 
@@ -88,6 +88,6 @@ def test_an_example_is_there_for_the_format_that_a_native_one_falls_back_to() ->
     proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
     overrides.add(NewOverride(profile.pk, "tools", True))
     overrides.add(NewOverride(profile.pk, "format", "hermes"))
-    made = brief_of(profile, offer([SPEC]), ChatSettings()).brief
+    made = for_profile(profile, offer([SPEC]), ChatSettings()).request_spec
     assert (made.format, made.fallbacks) == ("native", ("hermes",))
     assert [call.name for call in made.examples] == ["send"]

@@ -28,8 +28,8 @@ def test_every_outcome_has_its_name() -> None:
 
 def test_time_and_tokens_count_once_for_each_reply() -> None:
     tally = CallTally()
-    tally.heard(READY, "native")
-    tally.heard(CallRejected("x", "why", "raw"), "native")
+    tally.received(READY, "native")
+    tally.received(CallRejected("x", "why", "raw"), "native")
     tally.used(7)
     tally.replied(250)
     tally.used(100)

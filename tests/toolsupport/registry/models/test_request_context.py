@@ -18,7 +18,7 @@ from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models.request_context import brief
+from toolsupport.registry.models.request_context import request_spec
 from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.settings.context_sizes import num_ctx
@@ -32,9 +32,9 @@ def test_a_model_known_to_call_gets_the_tools():
     server = servers.add(servers.NewServer("Box", "ollama", "http://box:1", "sk-canary"))
     profile = ModelProfileFactory(server_id=server, name="a", options={"keep_alive": "10m", "think": False})
     overrides.add(NewOverride(profile.pk, "tools", True))
-    made = brief(profile.pk, TOOLS, ChatSettings())
-    assert (made.brief.model, made.brief.tools, made.brief.format) == ("a", TOOLS, "native")
-    assert (made.brief.keep_alive, made.brief.think) == ("10m", False)
+    made = request_spec(profile.pk, TOOLS, ChatSettings())
+    assert (made.request_spec.model, made.request_spec.tools, made.request_spec.format) == ("a", TOOLS, "native")
+    assert (made.request_spec.keep_alive, made.request_spec.think) == ("10m", False)
     assert (made.endpoint.base_url, made.endpoint.api_key) == ("http://box:1", "sk-canary")
     assert "canary" not in repr(made)
 
@@ -57,8 +57,8 @@ def test_a_turn_with_tools_thinks_as_calls_were_found(found: str | None, options
     overrides.add(NewOverride(profile.pk, "tools", True))
     if found:
         overrides.measure(NewOverride(profile.pk, "tools_thinking", found, "auto_detected"))
-    assert brief(profile.pk, TOOLS, ChatSettings()).brief.think == think
-    assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.think == options.get("think")
+    assert request_spec(profile.pk, TOOLS, ChatSettings()).request_spec.think == think
+    assert request_spec(profile.pk, TOOLS, ChatSettings(tools_on=False)).request_spec.think == options.get("think")
 
 
 @pytest.mark.django_db
@@ -67,7 +67,7 @@ def test_without_known_support_no_tools_and_a_reason(value: bool | None):  # F6
     profile = ModelProfileFactory()
     if value is not None:
         overrides.add(NewOverride(profile.pk, "tools", value))
-    made = brief(profile.pk, TOOLS, ChatSettings()).brief
+    made = request_spec(profile.pk, TOOLS, ChatSettings()).request_spec
     assert (made.tools, made.format) == ((), "")
     assert made.format_reason
     assert [exclusion.tool for exclusion in made.excluded] == ["read_file", "list_directory"]
@@ -78,37 +78,37 @@ def test_the_conversations_word_comes_first():
     profile = ModelProfileFactory(options={"temperature": 0.9})
     overrides.add(NewOverride(profile.pk, "tools", True))
     overrides.add(NewOverride(profile.pk, "tools", False, "runtime_error", session="chat-1"))
-    assert brief(profile.pk, TOOLS, ChatSettings(), "chat-1").brief.tools == ()
-    assert brief(profile.pk, TOOLS, ChatSettings(), "chat-2").brief.tools == TOOLS
-    assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.tools == ()
-    assert brief(profile.pk, TOOLS, ChatSettings(temperature=0.0)).brief.options["temperature"] == 0.0
-    assert brief(profile.pk, TOOLS, ChatSettings()).brief.options["temperature"] == 0.9
+    assert request_spec(profile.pk, TOOLS, ChatSettings(), "chat-1").request_spec.tools == ()
+    assert request_spec(profile.pk, TOOLS, ChatSettings(), "chat-2").request_spec.tools == TOOLS
+    assert request_spec(profile.pk, TOOLS, ChatSettings(tools_on=False)).request_spec.tools == ()
+    assert request_spec(profile.pk, TOOLS, ChatSettings(temperature=0.0)).request_spec.options["temperature"] == 0.0
+    assert request_spec(profile.pk, TOOLS, ChatSettings()).request_spec.options["temperature"] == 0.9
 
 
 @pytest.mark.django_db
 def test_the_base_prompt_is_the_teams_unless_the_conversation_has_its_own():  # C9
     profile = ModelProfileFactory()
     team_settings.put("base_system_prompt", "Be brief.")
-    assert brief(profile.pk, (), ChatSettings()).brief.system == "Be brief."
-    assert brief(profile.pk, (), ChatSettings(system="Rhyme.")).brief.system == "Rhyme."
+    assert request_spec(profile.pk, (), ChatSettings()).request_spec.system == "Be brief."
+    assert request_spec(profile.pk, (), ChatSettings(system="Rhyme.")).request_spec.system == "Rhyme."
 
 
 @pytest.mark.django_db
 def test_the_modelfile_is_the_base_where_neither_chat_nor_team_set_a_prompt():  # F8
     profile = ModelProfileFactory(modelfile={"system": "You are Ada."})
-    assert brief(profile.pk, (), ChatSettings()).brief.system == "You are Ada."
-    assert brief(profile.pk, (), ChatSettings(system="You are Bob.")).brief.system == "You are Bob."
+    assert request_spec(profile.pk, (), ChatSettings()).request_spec.system == "You are Ada."
+    assert request_spec(profile.pk, (), ChatSettings(system="You are Bob.")).request_spec.system == "You are Bob."
     team_settings.put("base_system_prompt", "You work for us.")
-    assert brief(profile.pk, (), ChatSettings()).brief.system == "You work for us."
+    assert request_spec(profile.pk, (), ChatSettings()).request_spec.system == "You work for us."
 
 
 @pytest.mark.django_db
 def test_the_temperature_of_the_modelfile_holds_without_tools_only():  # F8
     profile = ModelProfileFactory(modelfile={"temperature": 0.9})
     overrides.add(NewOverride(profile.pk, "tools", True))
-    assert "temperature" not in options(brief(profile.pk, (), ChatSettings()).brief)
-    assert options(brief(profile.pk, TOOLS, ChatSettings()).brief)["temperature"] == 0.3
-    assert options(brief(profile.pk, TOOLS, ChatSettings(temperature=1.0)).brief)["temperature"] == 1.0
+    assert "temperature" not in options(request_spec(profile.pk, (), ChatSettings()).request_spec)
+    assert options(request_spec(profile.pk, TOOLS, ChatSettings()).request_spec)["temperature"] == 0.3
+    assert options(request_spec(profile.pk, TOOLS, ChatSettings(temperature=1.0)).request_spec)["temperature"] == 1.0
 
 
 @pytest.mark.django_db
@@ -116,15 +116,15 @@ def test_what_the_team_leaves_out_of_its_own_tools_is_not_left_out_of_a_programs
     profile = ModelProfileFactory()
     overrides.add(NewOverride(profile.pk, "tools", True))
     team_settings.put("left_out", {"tools": ["read_file"], "servers": []})
-    assert brief(profile.pk, TOOLS, ChatSettings()).brief.tools == TOOLS
+    assert request_spec(profile.pk, TOOLS, ChatSettings()).request_spec.tools == TOOLS
 
 
 @pytest.mark.django_db
 def test_the_context_is_one_number_with_and_without_tools():  # F8
     profile = ModelProfileFactory()
     overrides.add(NewOverride(profile.pk, "tools", True))
-    with_tools = brief(profile.pk, TOOLS, ChatSettings()).brief.options
-    without = brief(profile.pk, (), ChatSettings(tools_on=False)).brief.options
+    with_tools = request_spec(profile.pk, TOOLS, ChatSettings()).request_spec.options
+    without = request_spec(profile.pk, (), ChatSettings(tools_on=False)).request_spec.options
     assert with_tools == without == {"num_ctx": 8192}
 
 
@@ -136,16 +136,16 @@ def test_never_more_context_than_was_trained(wanted: int, trained: int | None, a
 @pytest.mark.django_db
 def test_an_absent_model_is_not_found():
     with pytest.raises(NotFound):
-        brief(10**6, (), ChatSettings())
+        request_spec(10**6, (), ChatSettings())
 
 
 @pytest.mark.django_db
 def test_a_brief_of_a_model_that_was_asked_before_takes_three_small_queries():
     profile = ModelProfileFactory()
     overrides.add(NewOverride(profile.pk, "tools", True))
-    brief(profile.pk, TOOLS, ChatSettings())
+    request_spec(profile.pk, TOOLS, ChatSettings())
     with CaptureQueriesContext(connection) as queries:
-        brief(profile.pk, TOOLS, ChatSettings())
+        request_spec(profile.pk, TOOLS, ChatSettings())
     read = [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
     assert len(read) <= 4
 
@@ -162,7 +162,7 @@ class ToolsNeedSupport(TestCase):
         profile = ModelProfileFactory()
         for source, value in said:
             overrides.add(NewOverride(profile.pk, "tools", value, source))
-        made = brief(profile.pk, TOOLS, ChatSettings(tools_on=wish)).brief
+        made = request_spec(profile.pk, TOOLS, ChatSettings(tools_on=wish)).request_spec
         supported = made.capabilities["tools"].value is True
         self.assertEqual(bool(made.tools), supported and wish is not False)
         self.assertEqual(made.format == "native", bool(made.tools))

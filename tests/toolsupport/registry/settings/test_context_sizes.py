@@ -8,7 +8,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.core.prompt.context_fitting import ContextWindow
 from toolsupport.core.types import ChatSettings
 from toolsupport.models import ModelProfile
-from toolsupport.registry.models.request_context import brief
+from toolsupport.registry.models.request_context import request_spec
 from toolsupport.registry.settings import context_sizes, model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
 
@@ -24,8 +24,8 @@ def test_a_raised_context_stays_one_number_for_all() -> None:  # F8
     seen = context_sizes.window(profile)
     assert seen == ContextWindow(8192, 40_960)
     assert context_sizes.raise_to(profile.pk, seen, 16_384) == ContextWindow(16_384, 40_960, before=8192)
-    made = brief(profile.pk, (), ChatSettings())
-    assert made.brief.options["num_ctx"] == made.window.given == 16_384
+    made = request_spec(profile.pk, (), ChatSettings())
+    assert made.request_spec.options["num_ctx"] == made.window.given == 16_384
     assert context_sizes.raise_to(profile.pk, seen, 32_768).given == 16_384, "somebody else had raised it meanwhile"
 
 
@@ -63,5 +63,5 @@ def test_a_team_may_keep_it_as_it_is() -> None:
 @pytest.mark.parametrize(("length", "given"), [(131_072, 131_072), (None, 0)])
 def test_where_a_request_cannot_say_it_the_context_is_what_the_server_has(length: int | None, given: int) -> None:
     profile = ModelProfileFactory(server=ServerFactory(kind="vllm"), context_length=length)
-    made = brief(profile.pk, (), ChatSettings())
-    assert made.window == ContextWindow(given) and made.brief.options.get("num_ctx", 0) == given
+    made = request_spec(profile.pk, (), ChatSettings())
+    assert made.window == ContextWindow(given) and made.request_spec.options.get("num_ctx", 0) == given

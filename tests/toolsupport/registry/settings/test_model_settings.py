@@ -11,7 +11,7 @@ from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models.request_context import brief_of, offer
+from toolsupport.registry.models.request_context import for_profile, offer
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
 
@@ -61,11 +61,11 @@ def test_a_brief_carries_the_options() -> None:
     overrides.add(NewOverride(profile.pk, "tools", True))
     model_settings.save(profile.pk, EVERYTHING)
     profile.refresh_from_db()
-    made = brief_of(profile, offer(TOOLS), ChatSettings())
+    made = for_profile(profile, offer(TOOLS), ChatSettings())
     wanted = {"num_ctx": 4096, "temperature": 0.5, "tool_choice": "required", "parallel_tool_calls": False}
-    assert made.brief.options == wanted
-    assert (made.brief.think, made.brief.keep_alive) == ("high", "10m")
-    assert (made.brief.turn_context, made.brief.strong_nudge) == ("minimal", True)
+    assert made.request_spec.options == wanted
+    assert (made.request_spec.think, made.request_spec.keep_alive) == ("high", "10m")
+    assert (made.request_spec.turn_context, made.request_spec.strong_nudge) == ("minimal", True)
     assert (made.endpoint.limits.first_token, made.endpoint.limits.between) == (20.0, 5.0)
 
 
@@ -73,7 +73,7 @@ def test_a_brief_carries_the_options() -> None:
 def test_a_model_that_is_to_call_nothing_gets_no_tools() -> None:  # F6
     profile = ModelProfileFactory(options={"tool_choice": "none"})
     overrides.add(NewOverride(profile.pk, "tools", True))
-    made = brief_of(profile, offer(TOOLS), ChatSettings()).brief
+    made = for_profile(profile, offer(TOOLS), ChatSettings()).request_spec
     assert (made.tools, [left_out.rule for left_out in made.excluded]) == ((), ["tool_choice"])
     assert "no tools" in made.format_reason
 
@@ -83,4 +83,4 @@ def test_a_model_that_is_to_call_nothing_gets_no_tools() -> None:  # F6
     ("ollama", {"strong_nudge": False}, False), ("vllm", {"strong_nudge": True}, True)])  # fmt: skip
 def test_models_of_ollama_are_pushed_to_their_tools(kind: str, stored: dict[str, Any], pushed: bool) -> None:  # F8
     profile = ModelProfileFactory(server=ServerFactory(kind=kind), options=stored)
-    assert brief_of(profile, offer(TOOLS), ChatSettings()).brief.strong_nudge is pushed
+    assert for_profile(profile, offer(TOOLS), ChatSettings()).request_spec.strong_nudge is pushed

@@ -65,10 +65,10 @@ def test_a_prompt_is_read_as_if_its_tools_had_a_field() -> None:
         HistoryMessage("assistant", "<tool_call>…</tool_call>"),
         HistoryMessage("user", "<tool_response>\nhello\n</tool_response>"),
     )
-    heard = text_prompt.prompt(ModelInput(said))
-    assert heard.tools == (OfferedTool("read_file", "Read a text file.", SCHEMA),)
-    assert heard.results == (HistoryMessage("tool", "hello"),)
-    assert heard.asked == "Read a.txt"
+    received = text_prompt.prompt(ModelInput(said))
+    assert received.tools == (OfferedTool("read_file", "Read a text file.", SCHEMA),)
+    assert received.results == (HistoryMessage("tool", "hello"),)
+    assert received.asked == "Read a.txt"
 
 
 def test_the_first_line_of_a_result_may_name_its_tool() -> None:

@@ -223,7 +223,7 @@ def test_a_removed_server_leaves_every_page_and_what_is_known_of_its_models_stay
     assert client.get(f"/servers/{server.pk}/").status_code == 404
     assert client.get(f"/history/{entry}/").status_code == 200
     with pytest.raises(ConfigError, match="was removed"):
-        request_context.brief(model.pk, (), ChatSettings())
+        request_context.request_spec(model.pk, (), ChatSettings())
     chosen = picker.shown(model.pk)
     assert chosen is not None and chosen.why_not == servers.REMOVED
     assert Server.objects.get().api_key == ""

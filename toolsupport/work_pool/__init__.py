@@ -1,0 +1,1 @@
+"""Runs costly work on untrusted text in a few processes that can be killed."""

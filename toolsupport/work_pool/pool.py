@@ -1,0 +1,198 @@
+"""Runs tasks in a few worker processes, in turn by person, for async code and for threads.
+
+Each worker process belongs to one thread, which is started at need, waits for the answer, kills the process when its
+time is over, and ends after a while without work. A caller that is cancelled ends its task:
+a waiting one is removed, the process of a running one is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import threading
+from collections.abc import Hashable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from toolsupport.config import environment
+from toolsupport.work_pool.fair_queue import FairQueue
+from toolsupport.work_pool.types import OverBudget, Task, WorkError, WorkFailed, WorkRefused
+from toolsupport.work_pool.worker_process import WorkerProcess
+
+log = logging.getLogger(__name__)
+
+IDLE = 30.0
+WAITING_PER_PERSON = 16
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """A task with its arguments, its owner and its result to come; `process` runs it."""
+
+    owner: Hashable
+    task: Task
+    arguments: tuple[Any, ...]
+    result: Future[Any] = field(default_factory=Future)
+    process: WorkerProcess | None = None
+    cancelled: bool = False
+
+
+class WorkPool:
+    """At most `workers` processes; each ends after `idle` seconds without work."""
+
+    def __init__(self, workers: int, idle: float = IDLE) -> None:
+        self._workers, self._idle = workers, idle
+        # One place stays free for others, whatever one person asks for.
+        self._queue: FairQueue[Job] = FairQueue(WAITING_PER_PERSON, max(1, workers - 1))
+        self._changed = threading.Condition()
+        self._threads = 0
+        self._running: set[Job] = set()
+        self._closed = False
+
+    async def run(self, owner: Hashable, task: Task, *arguments: Any) -> Any:
+        """Return the result of a task. Raises WorkError. A cancellation ends the task."""
+        job = self.submit(owner, task, *arguments)
+        try:
+            return await asyncio.wrap_future(job.result)
+        finally:
+            self.cancel(job)
+
+    def run_blocking(self, owner: Hashable, task: Task, *arguments: Any) -> Any:
+        """Do the same in a thread that may wait: neither that of the event loop nor that of the database."""
+        job = self.submit(owner, task, *arguments)
+        try:
+            return job.result.result()
+        except CancelledError:
+            raise WorkRefused("the process is stopping") from None
+        finally:
+            self.cancel(job)
+
+    def submit(self, owner: Hashable, task: Task, *arguments: Any) -> Job:
+        """Start a task, or let it wait. Raises WorkRefused."""
+        job = Job(owner, task, arguments)
+        with self._changed:
+            if self._closed or not self._queue.put(owner, job):
+                raise WorkRefused("too much work waits")
+            if len(self._queue) > self._threads - len(self._running) and self._threads < self._workers:
+                self._threads += 1
+                threading.Thread(target=self._serve, name="work-pool", daemon=True).start()
+            self._changed.notify()
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """End a job; nothing happens if it has ended."""
+        with self._changed:
+            if not job.result.cancel() and job in self._running:
+                self._interrupt(job)
+
+    def close(self) -> None:
+        """End all work, and accept none any more."""
+        with self._changed:
+            self._closed = True
+            for job in self._queue.clear():
+                job.result.cancel()
+            for job in self._running:
+                self._interrupt(job)
+            self._changed.notify_all()
+
+    def _interrupt(self, job: Job) -> None:
+        job.cancelled = True
+        if job.process is not None:
+            job.process.interrupt()
+
+    def pids(self) -> list[int]:
+        """Return the processes that run a job now."""
+        with self._changed:
+            return [job.process.pid for job in self._running if job.process is not None]
+
+    def _serve(self) -> None:
+        """Run jobs in one process after the other until there are none."""
+        process: WorkerProcess | None = None
+        try:
+            while (job := self._next()) is not None:
+                process = self._run(job, process)
+        finally:
+            if process is not None:
+                process.kill()
+
+    def _next(self) -> Job | None:
+        """Wait for a job; None if none came for a while, or the pool is closed."""
+        idle = False
+        with self._changed:
+            while not self._closed:
+                job = self._queue.take()
+                if job is not None:
+                    self._running.add(job)
+                    return job
+                # Looked again after the wait: a job may have come just when it ended.
+                if idle:
+                    break
+                idle = not self._changed.wait(self._idle)
+            self._threads -= 1
+            return None
+
+    def _run(self, job: Job, process: WorkerProcess | None) -> WorkerProcess | None:
+        """Run a job; return the process for the next one, if it can be used again."""
+        wanted = job.result.set_running_or_notify_cancel()
+        result: Any = None
+        error: WorkError | None = None
+        try:
+            if wanted:
+                process = usable(process)
+                self._assign(job, process)
+                result = process.ask(job.task, job.arguments)
+        except WorkError as caught:
+            error = caught
+        except Exception as caught:
+            log.exception("could not run %s", job.task.function)
+            error = WorkFailed(str(caught))
+        self._release(job)
+        if process is not None and job.cancelled:
+            process.kill()
+        if wanted:
+            self._give(job, result, error)
+        return process if process is not None and process.alive else None
+
+    def _assign(self, job: Job, process: WorkerProcess) -> None:
+        with self._changed:
+            job.process = process
+            if job.cancelled:
+                process.interrupt()
+
+    def _release(self, job: Job) -> None:
+        """End a job for the pool: from here on its process is not killed because of it."""
+        with self._changed:
+            self._running.discard(job)
+            self._queue.done(job.owner)
+            # Another job of this person may run now.
+            self._changed.notify()
+
+    def _give(self, job: Job, result: Any, error: WorkError | None) -> None:
+        if error is None:
+            job.result.set_result(result)
+            return
+        if isinstance(error, OverBudget) and not job.cancelled:
+            log.info("work was stopped: %s", error)
+        elif isinstance(error, WorkFailed):
+            log.error("work failed: %s", error)
+        job.result.set_exception(error)
+
+
+def usable(process: WorkerProcess | None) -> WorkerProcess:
+    """Return this process, or a new one if it has ended meanwhile."""
+    if process is not None and process.alive:
+        return process
+    if process is not None:
+        process.kill()
+    return WorkerProcess()
+
+
+@cache
+def work_pool() -> WorkPool:
+    """Return the pool of this process."""
+    pool = WorkPool(int(environment.read()["TOOLSUPPORT_WORK_PROCESSES"]))
+    atexit.register(pool.close)
+    return pool
