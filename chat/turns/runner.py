@@ -212,10 +212,23 @@ class TurnRunner:
         run = next((run for run in self.runs.values() if run.claimed.conversation == conversation), None)
         return run.so_far() if run else None
 
-    def stop_call(self, conversation: str, call_id: str) -> bool:
-        """Stop one running tool of a conversation, if it runs here; its turn continues."""
-        here = [run for run in self.runs.values() if run.claimed.conversation == conversation]
-        return any(run.stop_call(call_id) for run in here)
+    def stop_turn_of(self, user_id: int, conversation: str) -> bool:
+        """Stop the turn of a person's conversation, if it runs here. Reads no rows: those may be locked."""
+        here = self._runs_of(conversation, user_id)
+        for run in here:
+            self.request_stop(run.claimed.turn)
+        return bool(here)
+
+    def stop_call(self, conversation: str, call_id: str, user_id: int | None = None) -> bool:
+        """Stop one running tool of a conversation, if it runs here; its turn continues.
+
+        Without `user_id` another process has checked whose conversation it is.
+        """
+        return any(run.stop_call(call_id) for run in self._runs_of(conversation, user_id))
+
+    def _runs_of(self, conversation: str, user_id: int | None) -> list[TurnRun]:
+        mine = [run for run in self.runs.values() if run.claimed.conversation == conversation]
+        return [run for run in mine if user_id in (None, run.claimed.person)]
 
     def cancel(self, turn_id: int, why: str) -> None:
         """End a turn that runs here; `why` is a key of ENDS. The first reason counts.

@@ -13,15 +13,13 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import httpx
 
@@ -54,7 +52,9 @@ KINDS: dict[str, Work] = {
     "a command": Work(order("bash", command=ENDLESS_COMMAND), allowed=True),
     "a program": Work(order("python_execution", code="while True:\n    pass"), allowed=True),
     "a database query": Work(order("execute_sql", source="stock", query=ENDLESS_SQL)),
-    "a tool of a deaf MCP server": Work(order("tool_search", query="deaf hang never answers"), then=order("deaf__hang")),
+    "a tool of a deaf MCP server": Work(
+        order("tool_search", query="deaf hang never answers"), then=order("deaf__hang")
+    ),
     "a file behind a lock": Work(order("write_file", path="a.txt", content="x"), allowed=True, locks=True),
 }
 
@@ -73,8 +73,7 @@ def prepared(directory: Path, **environment: str) -> Iterator[tuple[Site, httpx.
             "TOOLSUPPORT_MCP_STDIO": str(servers),
             "TOOLSUPPORT_DRAIN_SECONDS": f"{DRAIN:g}",
             "TOOLSUPPORT_TURNS_PER_PERSON": "20",
-            "TOOLSUPPORT_STARTUP_REFRESH": "1",
-            "TOOLSUPPORT_EVIL": str(evil.port),
+            "TOOLSUPPORT_SIMULATOR": "off",
         }
         with serving(directory, **chosen | environment) as site, closing(sign_in(site)) as client:
             equip(site, client, stock)
@@ -90,7 +89,7 @@ def equip(site: Site, client: httpx.Client, stock: Path) -> None:
     post(client, f"/tools/mcp/{server}/test/")
     for id_, digest in site.rows("SELECT id, waiting_digest FROM toolsupport_mcptool"):
         post(client, f"/tools/mcp/tools/{id_}/approve/", digest=digest, read_only="1")
-    while not {NAME, "evil-long"} <= set(client.get("/models/").text.replace("<", " ").replace(">", " ").split()):
+    while {NAME, "evil-long"} - {name for (name,) in site.rows("SELECT name FROM toolsupport_modelprofile")}:
         pass
 
 
@@ -138,16 +137,100 @@ async def running(site: Site, client: httpx.Client, work: Work) -> AsyncIterator
 def children(process: int) -> set[int]:
     """All processes below a process."""
     found = set[int]()
-    for task in Path(f"/proc/{process}/task").iterdir():
-        with suppress_gone():
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{process}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
                 found |= {child} | children(child)
     return found
 
 
-@contextmanager
-def suppress_gone() -> Iterator[None]:
-    try:
-        yield
-    except (FileNotFoundError, ProcessLookupError):
-        pass
+async def busy(site: Site, client: httpx.Client, idle: set[int]) -> bool:
+    """Whether a thread or a process still works for a tool: `idle` are the processes that were there before."""
+    assert site.process
+    metrics = (await asyncio.to_thread(client.get, "/metrics")).text
+    threads = float(metrics.partition("\ntoolsupport_work_threads ")[2].partition("\n")[0])
+    return bool(threads or children(site.process.pid) - idle)
+
+
+async def stop_each(site: Site, client: httpx.Client) -> dict[str, float]:
+    """Start and stop each kind; gives the seconds until nothing of it worked any more and the page had the end."""
+    assert site.process
+    found = {}
+    for kind, work in KINDS.items():
+        idle = children(site.process.pid)
+        async with running(site, client, work) as open_page:
+            began = time.monotonic()
+            await open_page.send("turn.stop")
+            assert (await open_page.until("turn.ended"))["reason"] == "stopped"
+            while await busy(site, client, idle):
+                assert time.monotonic() < began + 30, f"{kind} goes on"
+            found[kind] = time.monotonic() - began
+    return found
+
+
+@dataclass(frozen=True)
+class End:
+    """How a site ended after SIGTERM, and which of its processes it left."""
+
+    code: int
+    seconds: float
+    left: list[int]
+
+
+async def terminate(site: Site, client: httpx.Client, kinds: Iterable[str], locked: bool = False) -> End:
+    """Start work of these kinds and a request whose answer is not read, lock the database, and send SIGTERM."""
+    assert site.process
+    async with AsyncExitStack() as held:
+        for kind in kinds:
+            await held.enter_async_context(running(site, client, KINDS[kind]))
+        held.enter_context(closing(unread(site)))
+        below = children(site.process.pid)
+        if locked:
+            other = held.enter_context(closing(sqlite3.connect(database_of(site), isolation_level=None)))
+            other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        site.process.send_signal(signal.SIGTERM)
+        code = await asyncio.to_thread(site.process.wait, 60)
+        seconds = time.monotonic() - began
+    return End(code, seconds, [child for child in below if Path(f"/proc/{child}").exists()])
+
+
+def database_of(site: Site) -> Path:
+    return site.directory / "toolsupport.sqlite3"
+
+
+def unread(site: Site) -> socket.socket:
+    """A program's request for an answer without end, of which nothing is ever read."""
+    key = site.manage("create_api_key", "ana").split()[-1]
+    body = json.dumps(
+        {"model": "evil/evil-endless-text", "messages": [{"role": "user", "content": "?"}], "stream": True}
+    )
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+    open_socket = socket.create_connection(("127.0.0.1", site.port))
+    open_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    open_socket.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+    return open_socket
+
+
+def run(times: int) -> tuple[dict[str, float], list[End]]:
+    """The longest stop of each kind, and the ends of sites on which all kinds ran beside a locked database."""
+    stops: dict[str, float] = {}
+    found = []
+    for _ in range(times):
+        with TemporaryDirectory() as directory, prepared(Path(directory)) as (site, client):
+            for kind, seconds in asyncio.run(stop_each(site, client)).items():
+                stops[kind] = max(stops.get(kind, 0.0), seconds)
+            found.append(asyncio.run(terminate(site, client, KINDS, locked=True)))
+    return stops, found
+
+
+if __name__ == "__main__":
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--times", type=int, default=3)
+    longest, ended = run(given.parse_args().times)
+    for kind, seconds in longest.items():
+        print(f"| {kind} | {seconds * 1000:.0f} ms |")
+    for end in ended:
+        print(
+            f"SIGTERM: code {end.code}, {end.seconds - DRAIN:.1f} s after the drain time, {len(end.left)} processes left"
+        )

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import ends, hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -45,6 +45,14 @@ def test_two_tabs_of_fifty_steps_lose_nothing() -> None:
 def test_two_hundred_stops() -> None:
     found = stops.run(200, seed=1)
     assert len(found) == 200 and max(max(stop.closed, stop.told) for stop in found) <= 1
+
+
+# S3
+@pytest.mark.nightly
+def test_ten_sites_with_every_kind_of_work_end() -> None:
+    stops, found = ends.run(10)
+    assert max(stops.values()) <= 2
+    assert not [end for end in found if end.code or end.left or end.seconds > ends.DRAIN + 5]
 
 
 # D6, SAFETY 4

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,8 @@ LOGGING = 0.2  # seconds for the last line: the log may be what does not take an
 # Where the interpreter itself is held, by code in C that keeps its lock, only this much later the process ends.
 HELD = 0.3
 IDLE = "concurrent/futures/thread.py"
+OURS = ("chat.", "toolsupport.")
+NAME = "exit deadline"
 
 
 class ExitDeadline:
@@ -42,7 +45,7 @@ class ExitDeadline:
             left = self._at - time.monotonic()
         faulthandler.dump_traceback_later(left + LOGGING + HELD, exit=True, file=_nowhere())
         if self._thread is None:
-            self._thread = threading.Thread(target=self._wait, name="exit deadline", daemon=True)
+            self._thread = threading.Thread(target=self._wait, name=NAME, daemon=True)
             self._thread.start()
 
     def _wait(self) -> None:
@@ -70,11 +73,19 @@ def running() -> list[str]:
     found = []
     for thread in threading.enumerate():
         frame = frames.get(thread.ident or 0)
-        place = frame.f_code.co_filename if frame else ""
-        if frame is not None and thread.name not in ("exit deadline", threading.current_thread().name):
-            if not place.endswith(IDLE):
-                found.append(f"thread {thread.name} at {Path(place).name}:{frame.f_lineno}")
+        own = thread.name == NAME or thread is threading.current_thread()
+        if frame is not None and not own and not frame.f_code.co_filename.endswith(IDLE):
+            found.append(f"thread {thread.name} at {_place(frame)}")
     return found + [f"process {child} ({_name(child)})" for child in children(os.getpid())]
+
+
+def _place(frame: FrameType) -> str:
+    """Return the innermost line of this project that a thread is in."""
+    line = frame
+    while line.f_back is not None and not line.f_globals.get("__name__", "").startswith(OURS):
+        line = line.f_back
+    line = line if line.f_globals.get("__name__", "").startswith(OURS) else frame
+    return f"{line.f_globals.get('__name__')}:{line.f_lineno}"
 
 
 def children(process: int) -> Iterator[int]:

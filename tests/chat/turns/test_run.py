@@ -33,7 +33,11 @@ REQUEST_SPEC = RequestSpec("m", Capabilities({}))
 def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
     claimed: Any = SimpleNamespace(
         prepared=SimpleNamespace(
-            request_spec=REQUEST_SPEC, counts=None, usable=frozenset({"write_file"}), prompt_parts=PromptContext(), remotes=()
+            request_spec=REQUEST_SPEC,
+            counts=None,
+            usable=frozenset({"write_file"}),
+            prompt_parts=PromptContext(),
+            remotes=(),
         ),
         resumed=None,
         store=TurnStore("me", 0),

@@ -29,7 +29,7 @@ HTTP_TIMEOUT = 120
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 STOPS = (signal.SIGTERM, signal.SIGINT)
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
-ENDING, AFTER_STOP, SIMULATOR_SECONDS = 4.3, 2.0, 1.0
+ENDING, AFTER_STOP, SIMULATOR_SECONDS = 4.0, 2.0, 1.0
 
 
 def port(text: str) -> int:
