@@ -33,9 +33,11 @@ from toolsupport.models import (
     ReadEntry,
     ReadMark,
     Review,
+    SecurityEvent,
     Server,
     Session,
     Setting,
+    SignInDevice,
     SignInTally,
     SqlSource,
     Trial,
@@ -302,6 +304,19 @@ class SessionAdmin(ListOnlyAdmin):
 @admin.register(SignInTally)
 class SignInTallyAdmin(ListOnlyAdmin):
     list_display = ("tries", "until")
+
+
+@admin.register(SignInDevice)
+class SignInDeviceAdmin(ListOnlyAdmin):
+    list_display = ("person", "created_at", "used_at")
+    list_select_related = ("person",)
+
+
+@admin.register(SecurityEvent)
+class SecurityEventAdmin(ListOnlyAdmin):
+    list_display = ("kind", "person", "address", "times", "first_at", "last_at")
+    list_filter = ("kind",)
+    list_select_related = ("person",)
 
 
 @admin.register(LogEntry)

@@ -38,6 +38,8 @@ from toolsupport.registry.people import (
     api_keys,
     audit_log,
     first_admin,
+    known_devices,
+    security_events,
     sign_in_limits,
 )
 from toolsupport.registry.servers import (
@@ -89,6 +91,8 @@ def rows(bob: User) -> list[str]:
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")
+    security_events.record("sign_in_wrong", "192.0.2.1", "bob")
+    token, _ = known_devices.remember(bob, "")
     proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
     prompt_counts.learn("build", "", MeasuredPrompt(40, 10))
     CallMetric.objects.create(profile_id=claim.profile_id, format="native", outcome="ready", day="2030-01-01")
@@ -104,6 +108,7 @@ def rows(bob: User) -> list[str]:
     return [
         key,
         made.removeprefix("tsk-")[6:],
+        token,
         first_admin.new_setup_token(),
         PASSWORD,
         bob.password.rpartition("$")[2],

@@ -79,6 +79,8 @@ def add_to_the_site(ana: User) -> None:
     models.Lease.objects.all().delete()
     models.Lease.objects.create(name="archived", owner="a process", until=WHEN)
     models.SignInTally.objects.create(key="archived", tries=1, until=WHEN)
+    models.SignInDevice.objects.create(person=ana, digest="archived", password_mark="archived", used_at=WHEN)
+    models.SecurityEvent.objects.create(key="archived", kind="new_device", person=ana, first_at=WHEN, last_at=WHEN)
     LogEntry.objects.create(user=ana, action_flag=2, object_repr="archived", content_type=ContentType.objects.first())
     Session.objects.create(session_key="archived", session_data="", expire_date=WHEN)
     ana.user_permissions.add(Permission.objects.all()[0])

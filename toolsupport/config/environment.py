@@ -7,10 +7,12 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from toolsupport.core.client_address import Network
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.team_switches import SWITCHES, Switch
 
@@ -44,6 +46,13 @@ def count(value: str) -> int:
     if number(value) < 1:
         raise ValueError("use a whole number of 1 or more")
     return number(value)
+
+
+def networks(value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(word) for word in words(value))
+    except ValueError:
+        raise ValueError("use addresses or networks like 192.0.2.7 or 10.0.0.0/8, separated by commas") from None
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -82,6 +91,13 @@ VARIABLES = (
     ),
     EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
     EnvironmentVariable(
+        "TOOLSUPPORT_TRUSTED_PROXIES",
+        "",
+        networks,
+        "Addresses or networks of proxies whose X-Forwarded-For counts. "
+        "Unset: behind https those of this machine and of private networks.",
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_DEBUG", "0", switch, "Show Django's debug pages. Never on a machine that others reach."
     ),
     EnvironmentVariable(
@@ -109,6 +125,12 @@ VARIABLES = (
     ),
     EnvironmentVariable(
         "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_BREACHED_PASSWORDS",
+        "",
+        text,
+        "File of stolen passwords to refuse: sorted SHA-1 digests, one on a line (docs/safety.md).",
     ),
     *(_variable_of(declared) for declared in SWITCHES),
     EnvironmentVariable(
@@ -150,7 +172,15 @@ VARIABLES = (
         "server/model that embeds texts for tool search. Unset: search by words only.",
     ),
     EnvironmentVariable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "Form of the log lines on standard error."),
-    EnvironmentVariable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: open to all."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: only administrators read it."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_METRICS_LOOPBACK",
+        "0",
+        switch,
+        "Let programs on this machine read /metrics without a token. Without effect behind a proxy with https.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."
     ),

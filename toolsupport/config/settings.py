@@ -80,13 +80,9 @@ LOGOUT_REDIRECT_URL = "/login/"
 # How long the link of an invitation works.
 PASSWORD_RESET_TIMEOUT = 7 * 24 * 60 * 60
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},  # 8 characters
+    {"NAME": "toolsupport.registry.people.password_rules.GuessablePasswordValidator"},
 ]
 
 LANGUAGE_CODE = "en"

@@ -8,7 +8,7 @@ from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
 from toolsupport.models.overrides import Override
-from toolsupport.models.people import Session, SignInTally
+from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
@@ -33,9 +33,11 @@ __all__ = [
     "ReadEntry",
     "ReadMark",
     "Review",
+    "SecurityEvent",
     "Server",
     "Session",
     "Setting",
+    "SignInDevice",
     "SignInTally",
     "SqlSource",
     "Trial",

@@ -13,6 +13,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from toolsupport.registry import leases
+from toolsupport.registry.people import known_devices, security_events, sessions, sign_in_limits
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
 from toolsupport.services.pull_worker import PullWorker
@@ -38,8 +39,17 @@ def jobs() -> tuple[BackgroundJob, ...]:
         BackgroundJob("servers", refresh.ensure_servers, at_start=True, minutes=0),
         BackgroundJob("refresh at start", refresh.refresh_at_start, at_start=True, minutes=0),
         BackgroundJob("changed models", refresh.mark_changed, at_start=True, minutes=0),
+        BackgroundJob("expired rows", in_database(_clear_expired), at_start=True, minutes=60),
         BackgroundJob("refresh", refresh.refresh_all, at_start=False, minutes=minutes),
     )
+
+
+def _clear_expired() -> None:
+    """Delete rows that only grow: expired sessions, counted attempts, unused devices, old security events."""
+    sessions.clear_expired()
+    sign_in_limits.clear_expired()
+    known_devices.clear_expired()
+    security_events.clear_old()
 
 
 class JobRunner:

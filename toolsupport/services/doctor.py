@@ -21,12 +21,13 @@ from django.http.request import validate_host
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
-from toolsupport.registry.people import audit_log, first_admin
+from toolsupport.registry.people import audit_log, breached_passwords, first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
+SHORTEST_TOKEN = 16  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 _migrated = False
 
@@ -112,10 +113,29 @@ def _on_this_machine(origin: str) -> bool:
     return urlsplit(origin).hostname in ("127.0.0.1", "localhost", "::1")
 
 
+def stolen_passwords() -> Finding:
+    path, what = settings.ENV[breached_passwords.VARIABLE], "stolen passwords"
+    if not path:
+        return Finding(what, True, "common passwords are refused; a larger list: TOOLSUPPORT_BREACHED_PASSWORDS")
+    try:
+        return Finding(what, True, f"{path}, {breached_passwords.check(path):,} bytes")
+    except ConfigError as error:
+        return Finding(what, False, str(error))
+
+
 def metrics() -> Finding:
-    if settings.BEHIND_HTTPS and not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
-        return Finding("metrics", None, "Everybody can read /metrics. To close it, set TOOLSUPPORT_METRICS_TOKEN.")
-    return Finding("metrics", True, "/metrics")
+    """Report the readers of the metrics; a token that can be guessed is a fault."""
+    token, what = settings.ENV["TOOLSUPPORT_METRICS_TOKEN"], "metrics"
+    if token and len(token) < SHORTEST_TOKEN:
+        words = f"TOOLSUPPORT_METRICS_TOKEN can be guessed. Use {SHORTEST_TOKEN} characters or more."
+        return Finding(what, False, words)
+    readers = ["administrators", "programs with the token"] if token else ["administrators"]
+    if settings.ENV["TOOLSUPPORT_METRICS_LOOPBACK"]:
+        if settings.BEHIND_HTTPS:
+            words = "TOOLSUPPORT_METRICS_LOOPBACK has no effect behind https. Set TOOLSUPPORT_METRICS_TOKEN instead."
+            return Finding(what, None, words)
+        readers.append("every program on this machine")
+    return Finding(what, True, f"/metrics is read by {', '.join(readers)}")
 
 
 def layer() -> Finding:
@@ -172,7 +192,7 @@ def simulator() -> Iterator[Finding]:
     yield Finding("simulator", True, f"{words} (TOOLSUPPORT_SIMULATOR={mode})")
 
 
-NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metrics, layer)
+NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, stolen_passwords, metrics, layer)
 NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 
+from toolsupport.sources import duckdb_checks
 from toolsupport.sources.types import ROWS, Column, DatabaseSource, SourceError, Table, TableShape, table
 
 READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
@@ -23,18 +24,26 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "allow_unsigned_extensions": False,
+    "python_enable_replacements": False,
 }
 
 
-def query(source: DatabaseSource, text: str) -> Table:
-    """Return the answer to one query; each file is a table of the same name."""
+def query(source: DatabaseSource, text: str, plan: str = "") -> Table:
+    """Return the answer to one query; each file is a table of the same name. With `plan` return how it would run."""
     with _open(source) as connection:
-        statements = connection.extract_statements(text)
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise SourceError("Only one query runs here: begin with SELECT or WITH.")
-        answer = connection.execute(statements[0])
+        _check_kind(connection, text, duckdb.StatementType.SELECT)
+        duckdb_checks.check(connection, text, tables(source))
+        asked = f"{plan} {text}"
+        _check_kind(connection, asked, duckdb.StatementType.EXPLAIN if plan else duckdb.StatementType.SELECT)
+        answer = connection.execute(asked)
         names = [column[0] for column in answer.description or ()]
         return table(names, answer.fetchmany(ROWS + 1))
+
+
+def _check_kind(connection: duckdb.DuckDBPyConnection, text: str, kind: duckdb.StatementType) -> None:
+    statements = connection.extract_statements(text)
+    if len(statements) != 1 or statements[0].type != kind:
+        raise SourceError("Only one query runs here: begin with SELECT or WITH.")
 
 
 def shapes(source: DatabaseSource) -> list[TableShape]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import sqlglot
@@ -15,6 +16,8 @@ LONGEST = 20_000
 
 # Parts of a query that change something or reserve it.
 CHANGES = (exp.DML, exp.DDL, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into, exp.Lock, exp.Set, exp.Pragma)
+# Statements of DuckDB that show the columns of a table.
+DESCRIBES = {"files": (exp.Describe, exp.Summarize, exp.Show)}
 
 # Functions with access outside the data, even if a database would refuse them.
 REACHING = (
@@ -82,24 +85,52 @@ REACHING = (
 )
 
 
-def check(kind: str, query: str) -> None:
-    """Raise SourceError for anything but one statement that reads."""
+# A plan is shown, never one that runs the query (ANALYZE) or shows settings.
+PLAN = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*EXPLAIN\b"
+    r"(?:\s+QUERY\s+PLAN\b|\s+VERBOSE\b|\s*\((?P<options>[^()]{0,200})\))?(?P<query>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+OPTION = re.compile(
+    r"\s*(?:(?:VERBOSE|COSTS|SUMMARY|GENERIC_PLAN)(?:\s+(?:on|off|true|false|1|0))?|FORMAT\s+(?:TEXT|JSON|XML|YAML))\s*",
+    re.IGNORECASE,
+)
+
+
+def checked(kind: str, query: str) -> tuple[str, str]:
+    """Return the form of EXPLAIN in front of a query, or "", and the query. Raises SourceError if it does not read."""
     if len(query) > LONGEST:
         raise SourceError(f"The query is longer than {LONGEST:,} characters.")
     if "\0" in query:
         raise SourceError("The query holds a NUL character.")
+    plan, text = _split(kind, query)
     try:
-        statements = [one for one in sqlglot.parse(query, dialect=DIALECTS[kind]) if one is not None]
+        statements = [one for one in sqlglot.parse(text, dialect=DIALECTS[kind]) if one is not None]
     except (SqlglotError, RecursionError, ValueError) as error:
         raise SourceError(f"The query cannot be read: {_first_line(error)}") from None
     if len(statements) != 1:
         raise SourceError("Send exactly one statement.")
-    _check_reads(statements[0])
+    _check_reads(kind, statements[0])
+    return plan, text
 
 
-def _check_reads(statement: exp.Expr) -> None:
-    if not isinstance(statement, exp.Query):
-        raise SourceError("Only queries run here: begin with SELECT or WITH.")
+def _split(kind: str, query: str) -> tuple[str, str]:
+    found = PLAN.fullmatch(query)
+    if found is None:
+        return "", query
+    if kind == "sqlite":
+        return "EXPLAIN QUERY PLAN", found["query"]
+    if kind == "files":
+        return "EXPLAIN", found["query"]
+    options = found["options"]
+    if options is not None and not all(map(OPTION.fullmatch, options.split(","))):
+        raise SourceError("EXPLAIN has the options VERBOSE, COSTS, SUMMARY and FORMAT here.")
+    return f"EXPLAIN ({options})" if options else "EXPLAIN", found["query"]
+
+
+def _check_reads(kind: str, statement: exp.Expr) -> None:
+    if not isinstance(statement, (exp.Query, exp.Values, *DESCRIBES.get(kind, ()))):
+        raise SourceError("Only queries run here: begin with SELECT, WITH, VALUES or EXPLAIN SELECT.")
     for part in statement.walk():
         if isinstance(part, CHANGES) and not isinstance(part, exp.Query):
             raise SourceError(f"Only reading is allowed, and {part.key.upper()} does more.")

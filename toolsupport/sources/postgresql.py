@@ -11,6 +11,7 @@ from psycopg.rows import TupleRow
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.http_address import check_host
+from toolsupport.sources import postgresql_checks
 from toolsupport.sources.types import (
     ROWS,
     SECONDS,
@@ -27,6 +28,8 @@ SETTINGS = (
     f" -c statement_timeout={SECONDS * 1000:.0f}"
     " -c lock_timeout=1000"
     " -c idle_in_transaction_session_timeout=10000"
+    # The check of a statement reads its texts by this rule, whatever the database has set.
+    " -c standard_conforming_strings=on"
 )
 CONNECT_SECONDS = 3
 
@@ -34,22 +37,6 @@ CONNECT_SECONDS = 3
 IDENTITY = """SELECT 'postgresql ' || pg_postmaster_start_time()::text || ' ' || oid::text
 FROM pg_database WHERE datname = current_database()"""
 
-POWERS = """SELECT rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls
-FROM pg_roles WHERE rolname = current_user"""
-MEMBER = """SELECT string_agg(rolname, ', ') FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER') AND
-(rolsuper OR rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program',
-'pg_write_all_data', 'pg_signal_backend', 'pg_maintain', 'pg_create_subscription', 'pg_checkpoint'))"""
-WRITES = """SELECT string_agg(name, ', ') FROM (
-SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-AND n.nspname NOT LIKE 'pg_toast%' AND n.nspname NOT LIKE 'pg_temp%'
-AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
-UNION ALL
-SELECT 'the schema ' || nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg_temp%'
-AND has_schema_privilege(oid, 'CREATE')
-UNION ALL
-SELECT 'the database itself' WHERE has_database_privilege(current_database(), 'CREATE')
-) AS writable"""
 SHAPES = """SELECT n.nspname, c.relname, coalesce(obj_description(c.oid), ''), a.attname,
 format_type(a.atttypid, a.atttypmod), coalesce(col_description(c.oid, a.attnum), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -59,13 +46,27 @@ AND n.nspname NOT LIKE 'pg_toast%' AND has_table_privilege(c.oid, 'SELECT')
 ORDER BY n.nspname, c.relname, a.attnum LIMIT 20000"""
 
 
-def query(source: DatabaseSource, text: str) -> Table:
-    """Return the answer to one query, through a server-side cursor, which accepts only queries."""
-    with _open(source) as connection, connection.cursor(name="question") as cursor:
-        cursor.itersize = ROWS + 1
+def query(source: DatabaseSource, text: str, plan: str = "") -> Table:
+    """Return the answer to one query, through a server-side cursor, which accepts only queries.
+
+    With `plan`, a form of EXPLAIN, return how it would run.
+    """
+    with _open(source) as connection:
+        postgresql_checks.check_statement(connection, text)
+        if plan:
+            return _plan(connection, f"{plan} {text}")
+        with connection.cursor(name="question") as cursor:
+            cursor.itersize = ROWS + 1
+            cursor.execute(text.encode())
+            names = [column.name for column in cursor.description or ()]
+            return table(names, cursor.fetchmany(ROWS + 1))
+
+
+def _plan(connection: psycopg.Connection[TupleRow], text: str) -> Table:
+    """Cursors accept no EXPLAIN; the extended protocol (`binary`) refuses a second statement as well."""
+    with connection.cursor(binary=True) as cursor:
         cursor.execute(text.encode())
-        names = [column.name for column in cursor.description or ()]
-        return table(names, cursor.fetchmany(ROWS + 1))
+        return table((column.name for column in cursor.description or ()), cursor.fetchmany(ROWS + 1))
 
 
 def shapes(source: DatabaseSource) -> list[TableShape]:
@@ -84,12 +85,18 @@ def shapes(source: DatabaseSource) -> list[TableShape]:
 def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
     _check_hosts(source.location)
     with closing(
-        psycopg.connect(source.location, connect_timeout=CONNECT_SECONDS, options=SETTINGS, autocommit=False)
+        psycopg.connect(
+            source.location,
+            connect_timeout=CONNECT_SECONDS,
+            options=SETTINGS,
+            client_encoding="utf8",
+            autocommit=False,
+        )
     ) as connection:
         connection.read_only = True
-        if _value(connection, IDENTITY) == source.forbidden:
+        if postgresql_checks.value(connection, IDENTITY) == source.forbidden:
             raise SourceError("That is the database of toolsupport itself, which is never a source.")
-        _check_role(connection)
+        postgresql_checks.check_role(connection)
         yield connection
         connection.rollback()
 
@@ -102,20 +109,3 @@ def _check_hosts(location: str) -> None:
             check_host(host.strip())
         except ConfigError as error:
             raise SourceError(str(error)) from None
-
-
-def _check_role(connection: psycopg.Connection[TupleRow]) -> None:
-    """Raise SourceError for a role that can do more than read."""
-    if _value(connection, POWERS):
-        raise SourceError("Its role has special powers (superuser or the like): name one that can only read.")
-    roles = _value(connection, MEMBER)
-    if roles:
-        raise SourceError(f"Its role belongs to {roles}: name one that can only read.")
-    writable = _value(connection, WRITES)
-    if writable:
-        raise SourceError(f"Its role can change {str(writable)[:200]}: name one that can only read.")
-
-
-def _value(connection: psycopg.Connection[TupleRow], statement: str) -> object:
-    row = connection.execute(statement).fetchone()
-    return row[0] if row else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 from collections.abc import Callable
@@ -47,8 +48,8 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(source: DatabaseSource, query: str) -> Any:
-    guard.check(source.kind, query)
-    return asdict(engine(source.kind).query(source, query))
+    plan, text = guard.checked(source.kind, query)
+    return asdict(engine(source.kind).query(source, text, plan))
 
 
 def look(source: DatabaseSource, _: str) -> Any:
@@ -65,4 +66,6 @@ def engine(kind: str) -> ModuleType:
 
 def _shortened(words: str, source: DatabaseSource) -> str:
     """Return a database's error on one line, without the address in it."""
-    return " ".join(words.replace(source.location, "…").split())[:500]
+    for place in (source.location, os.path.realpath(source.location)):
+        words = words.replace(place, "…")
+    return " ".join(words.split())[:500]

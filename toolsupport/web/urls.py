@@ -8,6 +8,7 @@ from toolsupport.web.api import models as api_models
 from toolsupport.web.pages import (
     account,
     api_keys,
+    audit,
     bulk_edit,
     custom_models,
     detections,
@@ -79,6 +80,7 @@ urlpatterns = [
     path("servers/<int:server_id>/check/", servers.check, name="server-check"),
     path("servers/<int:server_id>/switch/", servers.switch, name="server-switch"),
     path("people/", people.listed, name="people"),
+    path("people/audit/", audit.shown, name="audit"),
     path("people/invite/", people.invite, name="person-invite"),
     path("people/<int:person_id>/link/", people.new_link, name="person-link"),
     path("people/<int:person_id>/role/", people.role, name="person-role"),

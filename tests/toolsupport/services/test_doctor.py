@@ -32,7 +32,7 @@ def test_a_sound_installation(bob: User, servers_out_there: Servers):
     found = _found()
     assert set(found) == {
         *("data directory", "database", "administrator", "server box", "simulator"),
-        *("origins", "metrics", "channel layer", "audit"),
+        *("origins", "metrics", "channel layer", "audit", "stolen passwords"),
     }
     assert all(finding.ok for finding in found.values())
 
@@ -120,11 +120,20 @@ def test_origins_and_hosts_fit_together(settings: Settings, origins, debug, ok, 
     assert told in found.words
 
 
-def test_open_metrics_are_worth_knowing_behind_https(settings: Settings):
-    settings.BEHIND_HTTPS = True
-    assert doctor.metrics().ok is None
-    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": "a long one"}
-    assert doctor.metrics().ok is True
+@pytest.mark.parametrize(
+    ("token", "loopback", "https", "ok", "words"),
+    [
+        ("", False, True, True, "by administrators"),
+        ("a token of enough letters", False, True, True, "with the token"),
+        ("guess me", False, False, False, "can be guessed"),
+        ("", True, False, True, "every program on this machine"),
+        ("", True, True, None, "no effect behind https"),
+    ],
+)
+def test_who_reads_the_metrics(settings: Settings, token: str, loopback: bool, https: bool, ok, words: str):
+    settings.ENV |= {"TOOLSUPPORT_METRICS_TOKEN": token, "TOOLSUPPORT_METRICS_LOOPBACK": loopback}
+    settings.BEHIND_HTTPS = https
+    assert (doctor.metrics().ok, words in doctor.metrics().words) == (ok, True)
 
 
 def test_a_channel_layer_that_does_not_answer_is_broken(settings: Settings):

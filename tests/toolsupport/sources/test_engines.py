@@ -14,13 +14,29 @@ import psycopg
 import pytest
 
 from tests.databases import database
+from tests.toolsupport.sources.disguised import BOMBS, DISGUISED
 from tests.toolsupport.sources.hostile import ORDINARY, STATEMENTS, hostile
-from toolsupport.sources import files, postgresql, sqlite, worker
+from tests.toolsupport.sources.ordinary import MORE
+from toolsupport.sources import files, postgresql, query_process, sqlite, worker
 from toolsupport.sources.types import DatabaseSource, SourceError
 
 ROWS = [(1, "2026-01-05", 12.5, "Anna"), (2, "2026-01-20", 30.0, "Ben"), (3, "2026-02-02", 7.25, "Anna")]
 CREATE = "CREATE TABLE orders (id INTEGER, day TEXT, amount NUMERIC(10, 2), customer TEXT)"
 KINDS = ("sqlite", "files", "postgresql")
+# Functions as owners of databases have them.
+OWN = (
+    "CREATE FUNCTION own_volatile() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE FUNCTION own_text_query(q text) RETURNS text STABLE LANGUAGE plpgsql AS "
+    "$$ DECLARE r text; BEGIN EXECUTE q INTO r; RETURN r; END $$",
+    "CREATE FUNCTION own_immutable(a int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT a + 1'",
+    "CREATE FUNCTION own_step(a int, b int) RETURNS int LANGUAGE sql AS 'SELECT a + b'",
+    "CREATE AGGREGATE own_sum(int) (SFUNC = own_step, STYPE = int, INITCOND = '0')",
+    "CREATE FUNCTION own_operator(a int, b int) RETURNS int LANGUAGE sql AS 'SELECT a'",
+    "CREATE OPERATOR |##| (FUNCTION = own_operator, LEFTARG = int, RIGHTARG = int)",
+    "CREATE TYPE own_type AS (a int)",
+    "CREATE FUNCTION own_cast(a int) RETURNS own_type LANGUAGE sql AS 'SELECT ROW(a)::own_type'",
+    "CREATE CAST (int AS own_type) WITH FUNCTION own_cast(int)",
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +54,8 @@ def reader() -> Iterator[str]:
             cursor.executemany("INSERT INTO orders VALUES (%s, %s, %s, %s)", ROWS)
         owner.execute("COMMENT ON TABLE orders IS 'What was sold'")
         owner.execute("CREATE SEQUENCE numbers")
+        for statement in OWN:
+            owner.execute(statement)
         owner.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         owner.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'reads'")
         owner.execute(f"GRANT SELECT ON orders TO {name}")
@@ -85,12 +103,13 @@ def state(source: DatabaseSource) -> object:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_there_are_many_hostile_statements(kind: str) -> None:
-    assert len(set(hostile(kind))) >= 150 and len(ORDINARY[kind]) >= 20
+    assert len(set(hostile(kind))) >= 150 and len(set(DISGUISED[kind])) >= 58
+    assert len({*ORDINARY[kind], *MORE[kind]}) >= 40
 
 
 def test_hostile_statements_are_refused(source: DatabaseSource) -> None:  # T10
     before = state(source)
-    ran = [query for query in hostile(source.kind) if "error" not in asked(source, query)]
+    ran = [query for query in (*hostile(source.kind), *DISGUISED[source.kind]) if "error" not in asked(source, query)]
     assert ran == [] and state(source) == before
 
 
@@ -116,8 +135,30 @@ HARMLESS = {
 
 
 def test_ordinary_queries_run(source: DatabaseSource) -> None:  # T10
-    failed = {query: answer["error"] for query in ORDINARY[source.kind] if "error" in (answer := asked(source, query))}
+    queries = (*ORDINARY[source.kind], *MORE[source.kind])
+    failed = {query: answer["error"] for query in queries if "error" in (answer := asked(source, query))}
     assert failed == {}
+
+
+def test_plans_are_shown_and_nothing_runs(source: DatabaseSource) -> None:  # T10
+    answer = asked(source, "/* why? */ explain SELECT * FROM orders WHERE id = 1;")["answer"]
+    assert isinstance(answer, dict) and {"files": "id = 1"}.get(source.kind, "orders") in str(answer["rows"])
+
+
+def test_errors_do_not_name_the_directory(place: Path) -> None:
+    (place / "broken").mkdir()
+    (place / "broken" / "bad.parquet").write_text("no such format")
+    (place / "alias").symlink_to(place / "broken")
+    answer = asked(DatabaseSource("files", str(place / "alias")), "SELECT * FROM bad")
+    assert "bad.parquet" in str(answer["error"]) and str(place) not in str(answer["error"])
+
+
+# T10, S1
+@pytest.mark.nightly
+async def test_queries_without_an_end_are_ended(source: DatabaseSource) -> None:
+    for query in BOMBS[source.kind]:
+        with pytest.raises(SourceError):
+            await query_process.query(source, query)
 
 
 def test_the_tables_are_told(source: DatabaseSource) -> None:
@@ -169,6 +210,47 @@ def test_roles_that_can_write_are_refused() -> None:  # T10
                 postgresql.query(DatabaseSource("postgresql", address), "SELECT 1")
             owner.execute(f"DROP OWNED BY {name}")
             owner.execute(f"DROP ROLE {name}")
+
+
+# What an owner grants or has, and what is wrong with it.
+TOO_MUCH = {
+    "CREATE EXTENSION dblink": "the extension dblink",
+    "CREATE EXTENSION postgres_fdw": "the extension postgres_fdw",
+    "GRANT EXECUTE ON FUNCTION pg_read_file(text) TO {}": "the function pg_read_file",
+    "GRANT EXECUTE ON FUNCTION pg_ls_dir(text) TO {}": "the function pg_ls_dir",
+    "GRANT EXECUTE ON FUNCTION lo_import(text) TO {}": "the function lo_import",
+    "GRANT pg_read_server_files TO {}": "belongs to pg_read_server_files",
+    "GRANT pg_execute_server_program TO {}": "belongs to pg_execute_server_program",
+    "GRANT pg_read_all_settings TO {}": "belongs to pg_read_all_settings",
+    "GRANT UPDATE (amount) ON orders TO {}": "can change orders",
+    "GRANT CREATE ON SCHEMA public TO {}": "can change the schema public",
+    "CREATE FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN DATA WRAPPER w TO {}": "the foreign data wrapper w",
+    "ALTER ROLE {} CREATEDB": "special powers",
+}
+
+
+def test_roles_that_reach_further_are_refused(reader: str) -> None:  # T10
+    url, found = urlsplit(reader), {}
+    with database() as address, psycopg.connect(address, autocommit=True) as owner:
+        owner.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        owner.execute(CREATE)
+        location = url._replace(path=urlsplit(address).path).geturl()
+        postgresql.query(DatabaseSource("postgresql", location), "SELECT 1")
+        for grant in TOO_MUCH:
+            owner.execute(grant.format(url.username).encode())
+            with pytest.raises(SourceError) as refused:
+                postgresql.shapes(DatabaseSource("postgresql", location))
+            found[grant] = str(refused.value)
+            owner.execute(undone(grant).format(url.username).encode())
+    assert {grant: reason for grant, reason in found.items() if TOO_MUCH[grant] not in reason} == {}
+
+
+def undone(grant: str) -> str:
+    if grant.endswith("CREATEDB"):
+        return "ALTER ROLE {} NOCREATEDB"
+    if "WRAPPER" in grant:
+        return "DROP FOREIGN DATA WRAPPER w CASCADE"
+    return grant.replace("CREATE EXT", "DROP EXT").replace("GRANT", "REVOKE").replace(" TO {}", " FROM {}")
 
 
 @pytest.mark.parametrize("location", ["/nowhere", "/etc", "/dev/null", "x\0y", ""])

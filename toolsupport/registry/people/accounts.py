@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
-from toolsupport.registry.people import first_admin, sessions
+from toolsupport.registry.people import first_admin, known_devices, sessions
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -73,6 +73,7 @@ def new_link(actor: int, person_id: int) -> PasswordLink:
     user.set_unusable_password()
     user.save(update_fields=["password"])
     sessions.end(user.pk)
+    known_devices.forget(user.pk)
     return _link(user)
 
 
@@ -90,6 +91,7 @@ def set_active(actor: int, person_id: int, active: bool) -> None:
     User.objects.filter(pk=user.pk).update(is_active=active)
     if not active:
         sessions.end(user.pk)
+        known_devices.forget(user.pk)
     _check_administered()
 
 

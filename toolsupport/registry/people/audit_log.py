@@ -83,6 +83,23 @@ def of(subject: str) -> tuple[AuditEntry, ...]:
     return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
 
 
+@dataclass(frozen=True, slots=True)
+class AuditedAction:
+    """An action in the list of all."""
+
+    id: int
+    at: datetime
+    sentence: str
+    reason: str
+
+
+def newest(before: int | None = None) -> tuple[AuditedAction, ...]:
+    """Return a page of actions, the newest first; `before` is the id of the last one of the page before."""
+    rows = Audit.objects.select_related("actor").order_by("-id")
+    found = (rows.filter(pk__lt=before) if before else rows)[:MOST]
+    return tuple(AuditedAction(row.pk, row.at, f"{row.actor} {DEEDS[row.deed]}.", row.reason) for row in found)
+
+
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
     """Return who did this to that object, and why; newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")

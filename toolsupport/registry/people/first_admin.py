@@ -89,6 +89,12 @@ def id_of(name: str) -> int:
     return found
 
 
+@transaction.atomic
+def add_admin(name: str, password: str) -> User:
+    """Create an administrator by a command on this machine. Raises ValidationError (name, password)."""
+    return _admin(name, password)
+
+
 def _admin(name: str, password: str) -> User:
     user = User(username=name.strip(), is_staff=True, is_superuser=True)
     validate_password(password, user)

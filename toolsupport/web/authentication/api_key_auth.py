@@ -16,8 +16,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from toolsupport.registry.people import api_keys
+from toolsupport.registry.people import api_keys, security_events, sign_in_limits
 from toolsupport.web import api_errors
+from toolsupport.web.pages.client_ip import address_of
 
 MINUTE = 60
 NEEDED = (
@@ -70,14 +71,26 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
         return None if request.user.is_authenticated else _unknown(NEEDED)
     holder = api_keys.holder(key.strip())
     if holder is None:
-        return _unknown(WRONG)
+        return _wrong(request)
     wait = rate.wait(holder.key, settings.ENV["TOOLSUPPORT_KEY_REQUESTS"], time.time())
     if wait:
-        slow = api_errors.answer(429, f"Too many requests with this key. Try again in {wait} s.", code="rate_limit")
-        slow.headers["Retry-After"] = str(wait)
-        return slow
+        return _slow(f"Too many requests with this key. Try again in {wait} s.", wait)
     _let_in(request, holder)
     return None
+
+
+def _wrong(request: HttpRequest) -> HttpResponse:
+    """Refuse a wrong key, and count it for the address. A right key from there works all the same."""
+    address = address_of(request)
+    security_events.record("api_key_wrong", address)
+    wait = sign_in_limits.wrong_token("api_key_wrong", address)
+    return _slow(f"Too many wrong API keys. Try again in {wait} s.", wait) if wait else _unknown(WRONG)
+
+
+def _slow(message: str, wait: int) -> HttpResponse:
+    slow = api_errors.answer(429, message, code="rate_limit")
+    slow.headers["Retry-After"] = str(wait)
+    return slow
 
 
 def _let_in(request: HttpRequest, holder: api_keys.KeyHolder) -> None:

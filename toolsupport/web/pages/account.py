@@ -10,8 +10,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from toolsupport.registry.people import api_keys, sessions
+from toolsupport.registry.people import api_keys, known_devices, security_events, sessions
 from toolsupport.registry.people.permissions import Action
+from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import PasswordForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -37,7 +38,11 @@ def password(request: AuthedRequest) -> HttpResponse:
     form.save()
     update_session_auth_hash(request, user)
     ended = sessions.end(user.pk, but=request.session.session_key)
-    return answer(request, {"notice": f"Saved. Other browsers that were signed out: {ended}."})
+    known_devices.forget(user.pk)
+    security_events.record("password_changed", form.address, user.get_username())
+    saved = answer(request, {"notice": f"Saved. Other browsers that were signed out: {ended}."})
+    device_cookie.renew(request, saved, user)
+    return saved
 
 
 @require_POST
@@ -45,6 +50,7 @@ def password(request: AuthedRequest) -> HttpResponse:
 def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
     """End every session of this person, including this one."""
     sessions.end(request.user.pk)
+    known_devices.forget(request.user.pk)
     logout(request)
     return redirect("login")
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest
 
+from toolsupport.core import client_address
+
 
 def address_of(request: HttpRequest) -> str:
-    """Return the client's address; behind https the one added last by our proxy, since others may be forged."""
-    forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_HTTPS else ""
-    return forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR") or "unknown"
+    """Return the client's address; X-Forwarded-For counts only where a proxy of ours sent it.
+
+    Without a declared proxy it counts behind https from this machine and private networks, and only its last entry:
+    a client there could have written the others.
+    """
+    peer, forwarded = request.META.get("REMOTE_ADDR") or "", request.headers.get("X-Forwarded-For", "")
+    declared = settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]
+    if declared:
+        return client_address.client(peer, forwarded, declared)
+    undeclared = client_address.PRIVATE if settings.BEHIND_HTTPS else ()
+    return client_address.client(peer, forwarded.rpartition(",")[2], undeclared)

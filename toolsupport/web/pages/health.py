@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from toolsupport.config import metrics as counted
+from toolsupport.core import client_address
+from toolsupport.registry.people import security_events, sign_in_limits
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.doctor import migrated
+from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of, public
+
+# What proxies add to the requests that they pass on.
+FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-IP", "Forwarded", "Via")
 
 
 @require_safe
@@ -40,13 +46,34 @@ def readyz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @public
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return metrics of this process, without names; requires the bearer token if one is set."""
-    if not _may_read(request):
-        return HttpResponse("A token is needed.\n", "text/plain", 401, headers={"WWW-Authenticate": "Bearer"})
-    return HttpResponse(counted.text(), counted.CONTENT_TYPE)
+    """Return metrics of this process, without names: for the token, an administrator, or this machine if opened."""
+    if _may_read(request):
+        return HttpResponse(counted.text(), counted.CONTENT_TYPE)
+    if not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
+        raise Http404
+    return _refused(request)
 
 
 def _may_read(request: HttpRequest) -> bool:
     wanted = settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return not wanted or constant_time_compare(given, wanted) or Action.ADMINISTER in actions_of(request)
+    if wanted and constant_time_compare(given, wanted):
+        return True
+    return _from_this_machine(request) or Action.ADMINISTER in actions_of(request)
+
+
+def _from_this_machine(request: HttpRequest) -> bool:
+    """Return True for a program on this machine, where the operator allows it, and for no request of a proxy."""
+    forwarded = any(name in request.headers for name in FORWARDED)
+    opened = settings.ENV["TOOLSUPPORT_METRICS_LOOPBACK"] and not settings.BEHIND_HTTPS and not forwarded
+    peer = client_address.parsed(request.META.get("REMOTE_ADDR") or "")
+    return bool(opened and peer and peer.is_loopback)
+
+
+def _refused(request: HttpRequest) -> HttpResponse:
+    if "Authorization" in request.headers:
+        address = address_of(request)
+        security_events.record("metrics_token_wrong", address)
+        if wait := sign_in_limits.wrong_token("metrics_token_wrong", address):
+            return HttpResponse("Too many wrong tokens.\n", "text/plain", 429, headers={"Retry-After": str(wait)})
+    return HttpResponse("A token is needed.\n", "text/plain", 401, headers={"WWW-Authenticate": "Bearer"})

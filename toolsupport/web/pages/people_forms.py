@@ -10,11 +10,10 @@ from django.core.exceptions import ValidationError
 
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy
-from toolsupport.registry.people import sign_in_limits
+from toolsupport.registry.people import known_devices, password_rules, security_events, sign_in_limits
 from toolsupport.registry.people.permissions import ROLES
+from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
-
-PASSWORD_RULES = "At least 8 characters, not only digits, not a common one."
 
 
 def new_password(label: str, help_text: str = "") -> forms.CharField:
@@ -26,7 +25,7 @@ class JoinForm(forms.Form):
     """A first password, entered twice."""
 
     token = forms.CharField(widget=forms.HiddenInput)
-    password = new_password("Password", PASSWORD_RULES)
+    password = new_password("Password", password_rules.HELP)
     again = new_password("Password again")
 
     def clean(self) -> dict[str, Any]:
@@ -58,33 +57,52 @@ class LoginForm(AuthenticationForm):
     }
 
     def clean(self) -> dict[str, Any]:
-        name, address = self.cleaned_data.get("username") or "", address_of(self.request) if self.request else ""
-        count(name, address)
+        name = self.cleaned_data.get("username")
+        if not (name and self.cleaned_data.get("password")):
+            return super().clean()  # no password is checked
+        address = address_of(self.request) if self.request else ""
+        device = known_devices.known(name, device_cookie.token_in(self.request)) if self.request else ""
+        try:
+            sign_in_limits.attempt(name, address, device)
+        except Busy as busy:
+            raise _refused("sign_in_limited", name, address, busy) from busy
         metrics.SIGN_INS.labels("tried").inc()
-        cleaned = super().clean()
+        try:
+            cleaned = super().clean()
+        except ValidationError:
+            security_events.record("sign_in_wrong", address, name)
+            raise
         metrics.SIGN_INS.labels("succeeded").inc()
-        sign_in_limits.succeeded(name, address)
+        sign_in_limits.succeeded(name, address, device)
         return cleaned
 
 
 class PasswordForm(PasswordChangeForm):
-    """A person's own password: requires the old one, and counts attempts like signing in."""
+    """A person's own password: requires the old one, and counts attempts of this person alone."""
 
     address = ""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
-        self.fields["new_password1"].help_text = PASSWORD_RULES
+        self.fields["new_password1"].help_text = password_rules.HELP
 
     def clean_old_password(self) -> str:
-        count(self.user.get_username(), self.address)
-        return str(super().clean_old_password())
+        name = self.user.get_username()
+        try:
+            sign_in_limits.attempt_change(self.user.pk)
+        except Busy as busy:
+            raise _refused("password_limited", name, self.address, busy) from busy
+        try:
+            old = str(super().clean_old_password())
+        except ValidationError:
+            security_events.record("password_wrong", self.address, name)
+            raise
+        sign_in_limits.change_succeeded(self.user.pk)
+        return old
 
 
-def count(name: str, address: str) -> None:
-    """Raise ValidationError after too many attempts."""
-    try:
-        sign_in_limits.attempt(name, address)
-    except Busy as busy:
-        raise ValidationError(str(busy), code="too_often") from busy
+def _refused(kind: str, name: str, address: str, busy: Busy) -> ValidationError:
+    """Write the refusal down; return the error for the form."""
+    security_events.record(kind, address, name)
+    return ValidationError(str(busy), code="too_often")

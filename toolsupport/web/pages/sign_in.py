@@ -14,13 +14,18 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from toolsupport.core.errors import NotAllowed, NotFound
-from toolsupport.registry.people import accounts, first_admin
+from toolsupport.registry.people import accounts, first_admin, security_events, sign_in_limits
+from toolsupport.web.authentication import device_cookie
+from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
 from toolsupport.web.view_permissions import public
 
 
 class SignInView(LoginView):
-    """Django's view with our form, which counts attempts."""
+    """Django's view with our form, which counts attempts; remembers the browser."""
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        return device_cookie.remember(self.request, super().form_valid(form), form.get_user())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
@@ -58,10 +63,9 @@ def setup(request: HttpRequest) -> HttpResponse:
         return redirect("login")
     token = request.POST.get("token") or request.GET.get("token", "")
     if not first_admin.token_opens(token):
-        return render(request, "toolsupport/setup.html", {}, status=403)
+        return _refused(request, "setup_token_wrong", "toolsupport/setup.html", {})
     if form.is_valid() and (user := _admin(form)):
-        login(request, user)
-        return redirect("/")
+        return _signed_in(request, user)
     return render(request, "toolsupport/setup.html", {"form": form})
 
 
@@ -75,12 +79,27 @@ def join(request: HttpRequest) -> HttpResponse:
     try:
         name = accounts.invited(token).username
     except NotFound as error:
-        return render(request, "toolsupport/join.html", {"why": str(error)}, status=403)
+        return _refused(request, "link_wrong", "toolsupport/join.html", {"why": str(error)})
     form = JoinForm(request.POST if request.method == "POST" else None, initial={"token": token})
     if form.is_valid() and (user := _joined(form, token)):
-        login(request, user)
-        return redirect("/")
+        return _signed_in(request, user)
     return render(request, "toolsupport/join.html", {"form": form, "name": name})
+
+
+def _signed_in(request: HttpRequest, user: User) -> HttpResponse:
+    login(request, user)
+    return device_cookie.remember(request, redirect("/"), user)
+
+
+def _refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:
+    """Return the page for an invalid token; 429 after many from one address."""
+    address = address_of(request)
+    security_events.record(kind, address)
+    wait = sign_in_limits.wrong_token(kind, address)
+    answer = render(request, page, context, status=429 if wait else 403)
+    if wait:
+        answer.headers["Retry-After"] = str(wait)
+    return answer
 
 
 def _joined(form: JoinForm, token: str) -> User | None:

@@ -47,7 +47,9 @@ def _counted(text: str) -> dict[str, float]:
     return {f"{one.name}{sorted(one.labels.items()) or ''}": one.value for one in samples}
 
 
-def test_requests_and_sign_ins_are_counted(client: Client):  # O4
+def test_requests_and_sign_ins_are_counted(client: Client, settings: Settings):  # O4
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_LOOPBACK": True}
+    settings.BEHIND_HTTPS = False
     before = _counted(client.get("/metrics").content.decode())
     client.post("/login/", {"username": "nobody", "password": "x"})
     client.get("/nothing/")
@@ -58,6 +60,21 @@ def test_requests_and_sign_ins_are_counted(client: Client):  # O4
     ):
         assert after[name] == before.get(name, 0) + 1
     assert {"toolsupport_sockets", "toolsupport_turns_running"} <= set(after)
+
+
+def test_metrics_are_closed_unless_opened(client: Client, settings: Settings, alice: User, bob: User):
+    settings.BEHIND_HTTPS = False
+    assert client.get("/metrics").status_code == 404
+    for person, status in ((alice, 404), (bob, 200)):
+        client.force_login(person)
+        assert client.get("/metrics").status_code == status
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_LOOPBACK": True}
+    local, other = Client(), Client(REMOTE_ADDR="10.0.0.7")
+    assert (local.get("/metrics").status_code, other.get("/metrics").status_code) == (200, 404)
+    for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"):
+        assert local.get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
+    settings.BEHIND_HTTPS = True
+    assert local.get("/metrics").status_code == 404
 
 
 def test_a_token_closes_the_metrics(client: Client, settings: Settings, alice: User, bob: User):
