@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import sys
-import time
 
 TOOL = {"name": "hang", "description": "Never answers", "inputSchema": {"type": "object", "properties": {}}}
 
@@ -32,7 +31,7 @@ def main() -> None:
             answer = {"result": RESULTS[method]} if method in RESULTS else UNKNOWN
             print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
     while True:
-        time.sleep(3600)
+        signal.pause()
 
 
 if __name__ == "__main__":

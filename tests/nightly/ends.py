@@ -231,6 +231,4 @@ if __name__ == "__main__":
     for kind, seconds in longest.items():
         print(f"| {kind} | {seconds * 1000:.0f} ms |")
     for end in ended:
-        print(
-            f"SIGTERM: code {end.code}, {end.seconds - DRAIN:.1f} s after the drain time, {len(end.left)} processes left"
-        )
+        print(f"SIGTERM: code {end.code}, {end.seconds - DRAIN:.1f} s after the drain time, {len(end.left)} left")

@@ -82,7 +82,7 @@ async def test_results_and_errors_come_through() -> None:
 
 
 def test_a_stuck_thread_does_not_keep_the_process() -> None:
-    subprocess.run([sys.executable, "-c", STUCK], cwd=ROOT, check=True, timeout=30)
+    assert subprocess.run([sys.executable, "-c", STUCK], cwd=ROOT, timeout=30).returncode == 0
 
 
 def test_a_lock_that_another_process_keeps_is_not_waited_for_without_end(
