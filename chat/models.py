@@ -93,6 +93,17 @@ class Message(models.Model):
         return f"{self.role} {self.pk}"
 
 
+class FormattedMessage(models.Model):
+    """The HTML of a finished answer, made once; shown only with a seal of this site (`messages.formatted`)."""
+
+    message = models.OneToOneField(Message, primary_key=True, on_delete=models.CASCADE, related_name="formatted")
+    html = models.TextField()
+    seal = models.CharField(max_length=64, help_text="Binds the HTML to its text and to the code that formatted it.")
+
+    def __str__(self) -> str:
+        return f"HTML of message {self.message_id}"
+
+
 class ToolRun(models.Model):
     """One call of a tool, from request to result."""
 

@@ -11,6 +11,7 @@ server refuses thinking all the same, the request is repeated without that setti
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -128,11 +129,12 @@ async def _answer(
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
-            checked_events = [
-                _checked(event, request_spec.callable, before)
-                for event in listener.hear(batch)
-                if _meant(event, request_spec, results)
-            ]
+            checked_events = []
+            for event in listener.hear(batch):
+                if isinstance(event, CallReady | CallFound):
+                    await asyncio.sleep(0)  # a check may take 50 ms, and a reply has many calls
+                if _meant(event, request_spec, results):
+                    checked_events.append(_checked(event, request_spec.callable, before))
             asking.record(checked_events)
             if isinstance(trouble, CallGarbled):
                 checked_events = _unreadable(checked_events, trouble, asking)

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
+from chat.transcript.messages import formatted
+from chat.transcript.messages.view_models import ShownConversation
 from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
@@ -40,7 +42,7 @@ def new(request: AuthedRequest) -> HttpResponse:
 def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Show the chat page."""
     context = {
-        "conversation": conversations.show(request.user, str(conversation_id)),
+        "conversation": _with_html(request, conversation_id),
         "page": listing.page(request.user),
         "choices": conversations.choices(request.user),
     }
@@ -51,8 +53,11 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Return the present transcript, for a page that missed something."""
-    shown = conversations.show(request.user, str(conversation_id))
-    return render(request, f"{PAGE}#transcript", {"conversation": shown})
+    return render(request, f"{PAGE}#transcript", {"conversation": _with_html(request, conversation_id)})
+
+
+def _with_html(request: AuthedRequest, conversation_id: UUID) -> ShownConversation:
+    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id)))
 
 
 @require_GET

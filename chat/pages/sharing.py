@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from chat.transcript.messages import formatted
 from chat.transcript.people import sharing
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -49,7 +50,8 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @requires(Action.CHAT)
 def read(request: AuthedRequest, shared_id: UUID) -> HttpResponse:
     """Show a conversation of another person."""
-    return render(request, PAGE, {"conversation": sharing.read(request.user, shared_id)})
+    shown = formatted.complete(request.user.pk, sharing.read(request.user, shared_id))
+    return render(request, PAGE, {"conversation": shown})
 
 
 @require_GET
@@ -67,7 +69,8 @@ def look_into(request: AuthedRequest, foreign_id: UUID) -> HttpResponse:
     if request.method == "POST":
         context["reason"] = request.POST.get("reason", "")
         try:
-            read = sharing.look_into(request.user, foreign_id, context["reason"])
+            found = sharing.look_into(request.user, foreign_id, context["reason"])
+            read = formatted.complete(request.user.pk, found)
             return render(request, PAGE, {"conversation": read, "looked": True})
         except ValueError as problem:
             context["error"] = str(problem)

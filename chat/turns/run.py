@@ -18,6 +18,7 @@ from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from chat.transcript.announcements import Announcement, Announcements, Thing
+from chat.transcript.messages import formatted, present
 from chat.transcript.messages.raw_exchanges import PreparedExchanges, prepared
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
@@ -57,6 +58,7 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import ChatMessage
 from toolsupport.registry.metrics.call_tally import CallTally
@@ -83,6 +85,8 @@ class TurnRun:
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
         self._asked: list[record.RequestedCall] = []
+        self._unreadable: list[str] = []
+        self._formatted: tuple[str, str | None] = "", ""
 
     async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` is set.
@@ -90,6 +94,7 @@ class TurnRun:
         Cancelling it closes the connection to the server.
         """
         self._tell, self.executor.spawn = tell, spawn
+        formatted.get_ready()
         state = self._state()
         await self._search_first()
         if state.pause is not None:
@@ -168,6 +173,13 @@ class TurnRun:
         taken = self.cures.recorder.taken()
         return await asyncio.to_thread(prepared, taken) if taken else ()
 
+    async def html(self) -> str | None:
+        """Return the message being written as HTML, as it will be shown; None if it cannot be had in time."""
+        shown = present.readable(self.reply.text.text, self._unreadable)
+        if self._formatted[0] != shown:
+            self._formatted = shown, await formatted.formatted(self.claimed.person, shown)
+        return self._formatted[1]
+
     def stop_call(self, call_id: str) -> bool:
         """Stop the running tool if it is this one; the turn continues."""
         return self.executor.stop(call_id)
@@ -186,6 +198,7 @@ class TurnRun:
 
     async def _round_started(self, event: RoundStarted) -> None:
         self.reply.begin()
+        self._unreadable.clear()
         if self._prepared:
             self._prepared = False
             return
@@ -228,6 +241,8 @@ class TurnRun:
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
         format_ = self.prepared.request_spec.format if event.fault == "unreadable" else ""
+        if format_ in FORMATS:
+            self._unreadable.append(event.raw)
         rejection = record.CallRejection(event.id, event.name, event.reason, event.raw, format=format_)
         await self._reject(replace(rejection, suggestion=event.suggestion))
 
@@ -260,7 +275,8 @@ class TurnRun:
         if not event.last:
             calls, self._asked = tuple(self._asked), []
             message, text, thinking, thinking_ms = self.last_reply()
-            whole = record.FinishedReply(text, thinking, thinking_ms, calls, await self.exchanges())
+            exchanges, html = await self.exchanges(), await self.html()
+            whole = record.FinishedReply(text, thinking, thinking_ms, calls, exchanges, html)
             finished = await in_database(record.finish_reply)(self.store, message, whole)
             self.reply.mark_written()
             self._announce(finished)

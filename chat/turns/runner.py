@@ -284,7 +284,8 @@ class TurnRunner:
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
         store, conversation = run.claimed.store, run.claimed.conversation
-        outcome = replace(outcome, exchanges=await run.exchanges())
+        html = await run.html() if outcome.reply else None
+        outcome = replace(outcome, exchanges=await run.exchanges(), html=html)
         while True:
             try:
                 ended = await self.writer.write(conversation, lambda: end.end(store, outcome))

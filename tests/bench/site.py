@@ -43,6 +43,7 @@ def environment(directory: str, upstream: int) -> dict[str, str]:
         "TOOLSUPPORT_TURNS_PER_PERSON": "1000",
         "TOOLSUPPORT_SOCKETS_PER_PERSON": "10000",
         "TOOLSUPPORT_KEY_REQUESTS": "1000000",
+        "TOOLSUPPORT_ANSWERS_PER_KEY": "1000",
         "TOOLSUPPORT_DRAIN_SECONDS": "1",
         "OLLAMA_HOST": "",
     }

@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.chat.transcript.messages.test_markdown import HOSTILE
 from tests.hostile_server import TAGS, Evil, evil_server, serving_evil, until_listed
 from tests.serving import Site, sign_in
 from tests.serving import new_chat as new_conversation
+from tests.toolsupport.rendering.test_markdown import HOSTILE
 
 pytestmark = pytest.mark.e2e
 

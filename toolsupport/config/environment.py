@@ -94,7 +94,7 @@ VARIABLES = (
         "TOOLSUPPORT_TRUSTED_PROXIES",
         "",
         networks,
-        "Addresses or networks of proxies whose X-Forwarded-For counts. "
+        "Addresses or networks of proxies: their X-Forwarded-For counts, and they may open more connections. "
         "Unset: behind https those of this machine and of private networks.",
     ),
     EnvironmentVariable(
@@ -156,6 +156,18 @@ VARIABLES = (
         "Processes that format, color and compare texts. They start when there is work and end after 30 idle seconds.",
     ),
     EnvironmentVariable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", count, "Open chat pages of one person in one process."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_CONNECTIONS",
+        "4096",
+        count,
+        "Open connections of one process. Fewer if the limit of open files is lower.",
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_CONNECTIONS_PER_ADDRESS",
+        "200",
+        count,
+        "Open connections of one IPv4 address or IPv6 /64 network. Not for proxies.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),

@@ -17,10 +17,16 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolsupport.core import sanitize
+from toolsupport.core import sanitize, schema_patterns
 from toolsupport.core.arguments import typed
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema
+from toolsupport.core.schema_limits import (
+    MOST_CHARACTERS,
+    MOST_DESCRIBED,
+    SchemaBudget,
+    UnsupportedSchema,
+    parts_of,
+)
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
@@ -28,8 +34,9 @@ MOST_COMPLAINTS = 5
 LONGEST_COMPLAINT = 300
 MOST_NAMES = 40
 MOST_BYTES = 1024 * 1024
-# A pattern that would be tried in more ways than this fits nothing.
-PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000, size_limit=1024 * 1024)
+# Schemas up to this size are kept compiled in larger numbers.
+SMALL = 16 * 1024
+UNDESCRIBED = "one of their parts does not, and there are too many to say which; send less at once"
 
 
 def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallRejected:
@@ -91,9 +98,24 @@ def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
         return [found]
     if len(written) > MOST_BYTES:
         return [f"they have {len(written):,} bytes, more than the {MOST_BYTES:,} that are taken; send less at once"]
-    if bound.too_much(arguments):
-        return ["they are nested too deeply for this schema; make them flatter"]
-    return [_complaint(error) for error in islice(validator.iter_errors(arguments), MOST_COMPLAINTS)]
+    if too_much := bound.too_much(arguments):
+        return [too_much]
+    schema_patterns.begin_check()
+    return [] if validator.is_valid(arguments) else _described(validator, bound, arguments, len(written))
+
+
+def _described(validator: jsonschema_rs.Validator, bound: SchemaBudget, arguments: JSON, size: int) -> list[str]:
+    """Return sentences about the errors. Each of them holds a copy of a part of the arguments, which costs time."""
+    schema_patterns.begin_check()
+    if bound.steps(arguments) * (1 + size // 16384 + parts_of(arguments) // 500) <= MOST_DESCRIBED:
+        return [_complaint(error) for error in islice(validator.iter_errors(arguments), MOST_COMPLAINTS)]
+    if bound.branches:
+        return [UNDESCRIBED]
+    try:
+        validator.validate(arguments)
+    except jsonschema_rs.ValidationError as error:
+        return [_complaint(error)]
+    return [UNDESCRIBED]
 
 
 def _complaint(error: jsonschema_rs.ValidationError) -> str:
@@ -103,22 +125,25 @@ def _complaint(error: jsonschema_rs.ValidationError) -> str:
 
 def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
     try:
-        return _checker(_json(schema))
+        written = _json(schema)
     except RecursionError:
         return "the tool's own schema cannot be used (it is far too many levels deep)"
+    return _checker(written) if len(written) <= SMALL else _large_checker(written)
 
 
-@lru_cache(maxsize=1024)
-def _checker(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
+def _compiled(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
     """Return the compiled schema with its bound, or the reason why it cannot be used; then every call is rejected."""
     try:
         if len(schema) > MOST_CHARACTERS:
             raise UnsupportedSchema(f"it has more than {MOST_CHARACTERS:,} characters")
-        parsed = json.loads(schema)
-        bound = SchemaBudget(parsed)
-        return jsonschema_rs.validator_for(parsed, retriever=_refuse, pattern_options=PATTERNS), bound
+        bound = SchemaBudget(json.loads(schema))
+        return schema_patterns.compiled(json.loads(schema), retriever=_refuse), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
+
+
+_checker = lru_cache(maxsize=512)(_compiled)
+_large_checker = lru_cache(maxsize=16)(_compiled)
 
 
 def _json(value: JSON) -> str:

@@ -19,6 +19,8 @@ ORDER = ("null", "boolean", "integer", "number", "array", "object", "string")
 TEXT = frozenset({"string"})
 ALL_TYPES = frozenset(ORDER)
 MOST_STEPS = 16
+# Alternatives and values of a schema that are looked at for its types: a tool's schema may have thousands for one key.
+MOST_ALTERNATIVES = 200
 # What people write for the types of JSON Schema.
 OTHER_NAMES = {
     "int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string",
@@ -34,7 +36,7 @@ def resolved(schema: Any, root: JSON) -> JSON:
             return {}
         reference = schema.get("$ref")
         if not isinstance(reference, str):
-            return dict(schema)
+            return schema if isinstance(schema, dict) else dict(schema)
         schema = _follow(reference, root)
     return {}
 
@@ -52,19 +54,29 @@ def properties(schema: JSON) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def types(schema: Any, root: JSON, steps: int = MOST_STEPS) -> frozenset[str]:
-    """Return all types that the schema allows; every type if it names none."""
-    schema = resolved(schema, root)
-    named = schema.get("type")
-    if isinstance(named, str | list):
-        names = [named] if isinstance(named, str) else named
-        return frozenset(OTHER_NAMES.get(one.lower(), one) for one in names if isinstance(one, str))
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list) and steps:
-        return frozenset().union(*(types(one, root, steps - 1) for one in choices))
-    values = schema["enum"] if isinstance(schema.get("enum"), list) else None
-    values = [schema["const"]] if "const" in schema else values
-    return frozenset(type_of(value) for value in values) if values else ALL_TYPES
+def types(schema: Any, root: JSON) -> frozenset[str]:
+    """Return all types that the schema allows; every type if it names none, or has too many alternatives to look at."""
+    found: set[str] = set()
+    waiting, left = [schema], MOST_ALTERNATIVES
+    while waiting:
+        schema = resolved(waiting.pop(), root)
+        choices = schema.get("anyOf") or schema.get("oneOf")
+        values = [schema["const"]] if "const" in schema else schema.get("enum")
+        left -= 1 + (len(values) if isinstance(values, list) else 0)
+        if left < 0:
+            return ALL_TYPES
+        if isinstance(schema.get("type"), str | list):
+            found |= _named_types(schema["type"])
+        elif isinstance(choices, list):
+            waiting += choices[: left + 1]
+        else:
+            found |= {type_of(value) for value in values} if isinstance(values, list) and values else ALL_TYPES
+    return frozenset(found)
+
+
+def _named_types(named: str | list[Any]) -> set[str]:
+    names = [named] if isinstance(named, str) else named
+    return {OTHER_NAMES.get(one.lower(), one) for one in names if isinstance(one, str)}
 
 
 def type_of(value: Any) -> str:
@@ -84,32 +96,53 @@ def fits(value: Any, allowed: frozenset[str]) -> bool:
 
 def coerce(value: Any, schema: Any, root: JSON) -> Any:
     """Convert the value to its schema's type if the meaning is clear; else return it unchanged."""
-    allowed = types(schema, root)
-    if not fits(value, allowed):
-        value = _converted(value, allowed)
-    if isinstance(value, str) and value[:1] != "[" and _wants_texts(schema, allowed, root):
-        return [value]
-    schema = _chosen(value, resolved(schema, root), root)
-    if isinstance(value, dict) and isinstance(schema.get("properties"), Mapping):
-        inner = schema["properties"]
-        return {key: coerce(part, inner[key], root) if key in inner else part for key, part in value.items()}
-    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        return [coerce(part, schema["items"], root) for part in value]
-    return value
+    return _Coercion(root).value(value, schema)
 
 
-def _wants_texts(schema: Any, allowed: frozenset[str], root: JSON) -> bool:
-    """Return whether the schema allows only a list of strings: a single string then becomes a list of one."""
-    return "array" in allowed and "string" not in allowed and types(resolved(schema, root).get("items"), root) == TEXT
+class _Coercion:
+    """Converts one value. Each part of the schema is looked at once, however many parts of the value it is for."""
 
+    def __init__(self, root: JSON) -> None:
+        self._root = root
+        self._types: dict[int, frozenset[str]] = {}
+        self._chosen: dict[tuple[int, str], JSON] = {}
 
-def _chosen(value: Any, schema: JSON, root: JSON) -> JSON:
-    """Return the first of several schemas that accepts values of this type."""
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if not isinstance(choices, list):
-        return schema
-    fitting = [choice for choice in choices if fits(value, types(choice, root))]
-    return resolved(fitting[0], root) if fitting else {}
+    def value(self, value: Any, schema: Any) -> Any:
+        allowed = self._allowed(schema)
+        if not fits(value, allowed):
+            value = _converted(value, allowed)
+        if isinstance(value, str) and value[:1] != "[" and self._wants_texts(schema, allowed):
+            return [value]
+        schema = self._choice(value, schema)
+        if isinstance(value, dict) and isinstance(schema.get("properties"), Mapping):
+            inner = schema["properties"]
+            return {key: self.value(part, inner[key]) if key in inner else part for key, part in value.items()}
+        if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+            return [self.value(part, schema["items"]) for part in value]
+        return value
+
+    def _allowed(self, schema: Any) -> frozenset[str]:
+        if id(schema) not in self._types:
+            self._types[id(schema)] = types(schema, self._root)
+        return self._types[id(schema)]
+
+    def _wants_texts(self, schema: Any, allowed: frozenset[str]) -> bool:
+        """Return whether the schema allows only a list of strings: a single string then becomes a list of one."""
+        if "array" not in allowed or "string" in allowed:
+            return False
+        return types(resolved(schema, self._root).get("items"), self._root) == TEXT
+
+    def _choice(self, value: Any, schema: Any) -> JSON:
+        """Return the schema, or the first of its alternatives that accepts values of this type."""
+        key = (id(schema), type_of(value))
+        if key not in self._chosen:
+            found = resolved(schema, self._root)
+            choices = found.get("anyOf") or found.get("oneOf")
+            if isinstance(choices, list):
+                fitting = (choice for choice in choices[:MOST_ALTERNATIVES] if fits(value, self._allowed(choice)))
+                found = resolved(next(fitting, {}), self._root)
+            self._chosen[key] = found
+        return self._chosen[key]
 
 
 def _converted(value: Any, allowed: frozenset[str]) -> Any:

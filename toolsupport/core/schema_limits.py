@@ -1,86 +1,227 @@
 """Decides whether a check of arguments against a schema is sure to end soon, before the check.
 
-A schema may come from a foreign tool server. Its size is counted with every reference written out, as often
-as it is referred to. Where several of its alternatives refer back to it, each level of the arguments multiplies that:
-two such in an `allOf` took 3 seconds at 16 levels.
+A schema may come from a foreign tool server or from a program with a key. Its work is counted with every reference
+written out, as often as it is referred to. What applies to each entry of a list or an object (`items` …) counts for
+every part of the arguments: 15,000 objects of an `enum` for 60,000 items did not end. Where several alternatives refer
+back to the schema, each level of the arguments multiplies the work: two in an `allOf` took 3 seconds at 16 levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 from toolsupport.core.types import JSON
 
-MOST_CHARACTERS = 256 * 1024
+MOST_CHARACTERS = 128 * 1024
 DEEPEST = 100
-# A checker does about a million of these in a second.
-MOST_STEPS = 200_000
+# The checker takes 50 ns for a step: comparing a value of an enum, applying a schema to a part of the arguments.
+MOST_STEPS = 1_000_000
+LARGEST = 200_000  # steps of a schema with its references written out
+MOST_PARTS = 100_000
+# To describe an error takes 10 µs: among so many steps any number of errors is found soon.
+MOST_DESCRIBED = 5_000
+# The library matches names of properties itself: their patterns, and characters of names times patterns.
+MOST_NAME_PATTERNS, MOST_NAMES, LONGEST_NAME, NAME = 16, 40_000, 256, 30
 # What lets one place in the arguments be looked at several times.
 AGAIN = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "patternProperties"})
+# What applies to any number of parts of the arguments.
+EACH = frozenset(
+    (
+        *("items", "additionalItems", "contains", "unevaluatedItems"),
+        *("additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"),
+    )
+)
+# Keywords whose value is a mapping from any names to schemas, those whose value is data, and definitions, which apply
+# where they are referred to.
+MAPPINGS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+DATA = frozenset({"enum", "const", "default", "examples"})
+DEFINITIONS = frozenset({"$defs", "definitions"})
+# Steps for a value of an enum that is no text and no whole number, and for a division without rounding.
+UNHASHED, MULTIPLE = 25, 500
 
 
 class UnsupportedSchema(ValueError):
     """The schema is not supported; the message gives the reason."""
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The work of a part of a schema: all of it, that for each part of the arguments, and references to what is open.
+
+    `again` are such references below AGAIN.
+    """
+
+    size: int = 0
+    each: int = 0
+    cycles: int = 0
+    again: int = 0
+    branches: bool = False
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.size + other.size,
+            self.each + other.each,
+            self.cycles + other.cycles,
+            self.again + other.again,
+            self.branches or other.branches,
+        )
+
+    def below(self, keyword: Any) -> Work:
+        """Return this work as that of a keyword's value."""
+        each = self.size if keyword in EACH else self.each
+        again = keyword in AGAIN
+        return Work(self.size, each, self.cycles, self.cycles if again else self.again, again or self.branches)
+
+
 class SchemaBudget:
     """The amount of work that validation against one schema needs."""
 
     def __init__(self, schema: JSON) -> None:
-        """Raise Unbounded if it would be too much for any arguments."""
+        """Raise UnsupportedSchema if it would be too much for any arguments."""
+        if depth_of(schema) > DEEPEST:
+            raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
         self._root = schema
-        self._sizes: dict[str, int] = {}
-        self._open: set[str] = set()
-        self._cycles = 0
-        self._size = self._count(schema, 0, False)
+        self._anchors = dict(_anchors(schema))
+        self._known: dict[str, Work] = {}
+        self._open = {"#"}
+        self._names = sum(len(node["patternProperties"]) for node in _nodes(schema) if _has_name_patterns(node))
+        if self._names > MOST_NAME_PATTERNS:
+            raise UnsupportedSchema(f"it has more than {MOST_NAME_PATTERNS} patternProperties")
+        self._work = self._count(schema, 0)
 
-    def too_much(self, arguments: JSON) -> bool:
-        """Return whether validating these arguments would exceed the limit."""
-        return self._cycles > 1 and self._size * self._cycles ** depth_of(arguments) > MOST_STEPS
+    @property
+    def branches(self) -> bool:
+        """Return whether an error may stand for those of several alternatives."""
+        return self._work.branches
 
-    def _count(self, node: Any, depth: int, again: bool) -> int:
-        """Return the size of a part of the schema; `again` is true within one of AGAIN."""
+    def too_much(self, arguments: JSON) -> str:
+        """Return why validating these arguments would exceed the limit, "" if it would not."""
+        work = self._work
+        if work.again and work.cycles > 1 and work.size * work.cycles ** depth_of(arguments) > LARGEST:
+            return "they are nested too deeply for this schema; make them flatter"
+        if self.steps(arguments) > MOST_STEPS:
+            return "they have too many parts for this schema; send less at once"
+        return self._long_names(arguments) if self._names else ""
+
+    def _long_names(self, arguments: JSON) -> str:
+        names = [name for node in _nodes(arguments) if isinstance(node, dict) for name in node]
+        if any(len(name) > LONGEST_NAME for name in names):
+            return f"one of their names has more than {LONGEST_NAME} characters"
+        too_many = self._names * sum(NAME + len(name) for name in names) > MOST_NAMES
+        return "they have too many names for this schema; send less at once" if too_many else ""
+
+    def steps(self, arguments: JSON) -> int:
+        """Return an upper limit of the steps of validating these arguments."""
+        # A schema that refers back to itself applies to each part as a whole.
+        each = self._work.size if self._work.cycles else self._work.each
+        parts = parts_of(arguments)
+        return self._work.size + each * parts if parts < MOST_PARTS else MOST_STEPS + 1
+
+    def _count(self, node: Any, depth: int) -> Work:
         if depth > DEEPEST:
             raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
-        size = 1 + sum(self._count(inner, depth + 1, again or name in AGAIN) for name, inner in _named(node))
-        reference = node.get("$ref") if isinstance(node, dict) else None
-        if isinstance(reference, str):
-            size += self._referred(reference, depth, again)
-        if size > MOST_STEPS:
+        work = Work(_own_steps(node)) + self._referred(node, depth) if isinstance(node, dict) else Work(1)
+        for keyword, inner in _keywords(node):
+            work += self._count(inner, depth + 1).below(keyword)
+        if work.size > LARGEST:
             raise UnsupportedSchema("its references make it too large")
-        return size
+        return work
 
-    def _referred(self, reference: str, depth: int, again: bool) -> int:
+    def _referred(self, node: JSON, depth: int) -> Work:
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            return Work()
         if reference in self._open:
-            self._cycles += again
-            return 1
-        if reference not in self._sizes:
+            return Work(1, cycles=1)
+        if reference not in self._known:
             self._open.add(reference)
-            self._sizes[reference] = self._count(_target(self._root, reference), depth + 1, again)
+            self._known[reference] = self._count(self._target(reference), depth + 1)
             self._open.discard(reference)
-        return self._sizes[reference]
+        return self._known[reference]
+
+    def _target(self, reference: str) -> Any:
+        """Return the target of a reference within the schema."""
+        if reference in self._anchors:
+            return self._anchors[reference]
+        if not reference.startswith("#/"):
+            raise UnsupportedSchema(f"{reference} is outside of the schema")
+        found: Any = self._root
+        for step in filter(None, reference.removeprefix("#").split("/")):
+            step = unquote(step).replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list):
+                found = found[int(step)] if step.isdecimal() and len(step) < 6 and int(step) < len(found) else None
+            else:
+                found = found.get(step) if isinstance(found, dict) else None
+        return found
+
+
+def _keywords(node: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a schema that are schemas, or lists of some, with their keywords."""
+    if isinstance(node, list):
+        yield from (("", inner) for inner in node)
+    for keyword, inner in node.items() if isinstance(node, dict) else ():
+        if keyword in MAPPINGS and isinstance(inner, dict):
+            inner = list(inner.values())
+        if keyword not in DATA and keyword not in DEFINITIONS:
+            yield keyword, inner
+
+
+def _own_steps(node: JSON) -> int:
+    """Return the steps of the keywords of a schema that compare with data, or divide."""
+    values = node.get("enum")
+    values = values if isinstance(values, list) else []
+    return 1 + MULTIPLE * ("multipleOf" in node) + sum(map(_compared, [*values, node.get("const")]))
+
+
+def _compared(value: Any) -> int:
+    """Return the steps of a comparison with one value: texts and whole numbers are found without one."""
+    if isinstance(value, dict | list):
+        return 2 * parts_of(value)
+    return UNHASHED if isinstance(value, float) or (isinstance(value, int) and abs(value) >= 2**53) else 1
+
+
+def _anchors(schema: JSON) -> Iterator[tuple[str, Any]]:
+    """Yield the anchors of a schema. References to other documents, or that depend on their place, are rejected."""
+    for node in _nodes(schema):
+        if isinstance(node, dict):
+            if node is not schema and isinstance(node.get("$id"), str):
+                raise UnsupportedSchema("a part of it is a document of its own")
+            if any(isinstance(node.get(name), str) for name in ("$dynamicRef", "$recursiveRef")):
+                raise UnsupportedSchema("it has references that depend on the place of their use")
+            if isinstance(node.get("$anchor"), str):
+                yield f"#{node['$anchor']}", node
+
+
+def _has_name_patterns(node: Any) -> bool:
+    return isinstance(node, dict) and isinstance(node.get("patternProperties"), dict)
 
 
 def depth_of(value: Any) -> int:
     """Return the number of levels of objects and lists, without recursion."""
     level, depth = [value], 0
-    while level := [inner for node in level for _, inner in _named(node)]:
+    while level := [inner for node in level for inner in _inner(node)]:
         depth += 1
     return depth
 
 
-def _named(node: Any) -> Iterator[tuple[Any, Any]]:
+def parts_of(value: Any) -> int:
+    """Return the number of values in a JSON value, itself included, at most MOST_PARTS."""
+    return sum(1 for _ in islice(_nodes(value), MOST_PARTS))
+
+
+def _nodes(value: Any) -> Iterator[Any]:
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(_inner(node))
+
+
+def _inner(node: Any) -> Iterable[Any]:
     if isinstance(node, dict):
-        yield from node.items()
-    elif isinstance(node, list):
-        yield from enumerate(node)
-
-
-def _target(root: JSON, reference: str) -> Any:
-    """Return the target of a reference within the schema; None for any other, which is rejected elsewhere."""
-    found: Any = root if reference.startswith("#") else None
-    for step in filter(None, reference.removeprefix("#").split("/")):
-        step = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(step) if isinstance(found, dict) else None
-    return found
+        return node.values()
+    return node if isinstance(node, list) else ()

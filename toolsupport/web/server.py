@@ -1,4 +1,4 @@
-"""Bounds Daphne's server: oversized bodies are dropped, and a slow reader slows down its writer."""
+"""Bounds Daphne's server: connections, oversized bodies, slow clients and readers."""
 
 from __future__ import annotations
 
@@ -12,65 +12,44 @@ from typing import Any
 # Twisted's loop must be chosen before anything else imports Twisted.
 from daphne import server as daphne_server  # isort: skip
 
-import orjson
-from autobahn.exception import Disconnected
 from daphne.http_protocol import HTTPFactory, WebRequest
-from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from django.conf import settings
+from twisted.internet.interfaces import IAddress
+from twisted.web import http
 
 from toolsupport.registry.people import sessions
-from toolsupport.web import api_errors
-from toolsupport.web.security_headers import HEADER, policy
+from toolsupport.web import server_errors
+from toolsupport.web.connections import ConnectionLimits, ConnectionTable
+from toolsupport.web.flow_control import FlowControl
+from toolsupport.web.http_channel import FREE_PIECES, PIECE_BYTES, TOO_SMALL, BoundedChannel
+from toolsupport.web.socket_protocol import BoundedSocketFactory
 
 log = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
-TEXT, BINARY = 1, 2  # the kinds of a frame
 FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files in it
 # Their answers begin when a model was loaded, whatever that takes; what asks the model keeps to limits of its own.
 PATIENT = b"/v1/"
-FOR_PROGRAMS = tuple(place.encode() for place in api_errors.PLACES)
 UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
 # Seconds that a large upload waits for its session from the database; after that it is refused.
 PATIENCE = 0.5
 # A body stops this many bytes before its limit while that answer is open: more than one read of a socket brings.
 MARGIN = MIB
+SWEEP = 1.0  # seconds between two looks at what connections wait for
 _asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
 TOO_LARGE = "The request is larger than this site takes."
-ERROR_HEADERS = {
-    "Content-Type": "text/plain; charset=utf-8",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    HEADER: policy(),
-}
-
-
-class FlowControl:
-    """Whether a connection accepts more data; Twisted calls it when its buffer is full or empty."""
-
-    def __init__(self) -> None:
-        self._open = asyncio.Event()
-        self._open.set()
-
-    def pauseProducing(self) -> None:
-        self._open.clear()
-
-    def resumeProducing(self) -> None:
-        self._open.set()
-
-    def stopProducing(self) -> None:
-        self._open.set()
-
-    async def wait(self) -> None:
-        await self._open.wait()
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     """A request whose body is dropped beyond the limit, and whose streamed answer waits for its reader."""
 
+    # Twisted would parse forms in the event loop, and Django does it again.
+    _parsePOSTFormSubmission = False
     flow: FlowControl | None = None
     room = BODY_LIMIT
+    pieces = 0
+    length = 0
     too_large = False
     moved = 0.0
     asked: asyncio.Future[bool] | None = None
@@ -108,6 +87,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
             self.channel._networkProducer.resumeProducing()
 
     def handleContentChunk(self, data: bytes) -> None:
+        self.pieces, self.length = self.pieces + 1, self.length + len(data)
+        if self.pieces > FREE_PIECES and self.length < self.pieces * PIECE_BYTES:
+            self.channel.refuse(400, TOO_SMALL)
+            raise http._MalformedChunkedDataError(TOO_SMALL)  # so that the rest of this read is dropped
         self.room -= len(data)
         self.too_large = self.too_large or self.room < 0
         if not self.too_large:
@@ -142,49 +125,28 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
             self.channel.transport.abortConnection()
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
-        """Return an error without calling Django, with the headers that Django would have set."""
-        for_program = (self.uri.partition(b"?")[0] + b"/").startswith(FOR_PROGRAMS)
-        answer = orjson.dumps(api_errors.body(status, body)) if for_program else f"{status} {body}\n".encode()
-        chosen = ERROR_HEADERS | ({"Content-Type": "application/json"} if for_program else {})
+        """Return an error without calling Django, and close the connection."""
+        if self.channel is not None:
+            self.channel.persistent = 0
+        chosen, content = server_errors.answer(self.uri, status, body)
         headers = [(name.encode(), value.encode()) for name, value in chosen.items()]
         self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
-        self.handle_reply({"type": "http.response.body", "body": answer})
-
-
-class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped
-    """A socket that reports a full buffer. Its send limit is independent of its receive limit."""
-
-    flow: FlowControl | None = None
-
-    def onOpen(self) -> None:
-        self.flow = FlowControl()
-        # Until now the buffer notified the HTTP channel, which the socket came from.
-        self.transport.unregisterProducer()
-        self.transport.registerProducer(self.flow, True)
-        super().onOpen()
-
-    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
-        data = content.encode() if isinstance(content, str) else content
-        if self.state != self.STATE_OPEN:
-            raise Disconnected("the socket is closed")
-        # The header and the data in one write, where beginning and ending a message would take three.
-        self.sendFrame(opcode=BINARY if binary else TEXT, payload=data)
-
-    def serverClose(self, code: int | None = None) -> None:
-        # Twisted does not close a connection with a registered producer.
-        self.transport.unregisterProducer()
-        super().serverClose(code)
+        self.handle_reply({"type": "http.response.body", "body": content})
 
 
 class BoundedRequestFactory(HTTPFactory):  # type: ignore[misc]  # daphne is untyped
-    def buildProtocol(self, addr: Any) -> Any:
-        protocol = super().buildProtocol(addr)
-        protocol.requestFactory = BoundedRequest
-        return protocol
+    """Makes a connection only where the table has a place for it."""
 
+    timeOut = None  # the table has the limits of time
 
-class BoundedSocketFactory(WebSocketFactory):  # type: ignore[misc]  # daphne is untyped
-    protocol = BoundedSocket
+    def buildProtocol(self, addr: IAddress) -> BoundedChannel | None:
+        place = self.server.table.admit(getattr(addr, "host", "127.0.0.1"))
+        if place is None:
+            return None
+        channel = BoundedChannel()
+        channel.place, channel.factory, channel.requestFactory = place, self, BoundedRequest
+        channel.callLater, channel.timeOut = self.reactor.callLater, None
+        return channel
 
 
 # Daphne makes its factories while it starts, and takes no others.
@@ -194,13 +156,20 @@ daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactor
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
     """Daphne's server, which can stop listening while open requests continue."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, limits: ConnectionLimits | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.ports: list[Any] = []
+        self.table = ConnectionTable(limits or ConnectionLimits(), time.monotonic)
 
     def listen_success(self, port: Any) -> None:
         self.ports.append(port)
         super().listen_success(port)
+        self.sweep(port.reactor)
+
+    def sweep(self, reactor: Any) -> None:
+        """End connections whose time is over, now and every second."""
+        self.table.sweep()
+        reactor.callLater(min(SWEEP, self.table.limits.head / 4), self.sweep, reactor)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         # Daphne takes the root path from a header that anybody can send.

@@ -30,13 +30,18 @@ class CpuBudget:
         self._seconds = seconds
 
     def __enter__(self) -> None:
-        _ends.append(min([time.process_time() + self._seconds, *_ends[-1:]]))
+        _ends.append(min([used() + self._seconds, *_ends[-1:]]))
         _set_timer()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if _ends:
             _ends.pop()
         _set_timer()
+
+
+def used() -> float:
+    """Return the processor time of this process in seconds."""
+    return time.process_time()
 
 
 def install() -> None:
@@ -51,7 +56,7 @@ def forget() -> None:
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
-    if _ends and time.process_time() >= _ends[-1]:
+    if _ends and used() >= _ends[-1]:
         raise Interrupted
     _set_timer()
 
@@ -59,5 +64,5 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 def _set_timer() -> None:
     if signal.getsignal(signal.SIGPROF) is not _interrupt:
         return
-    left = max(SHORTEST, _ends[-1] - time.process_time()) if _ends else 0.0
+    left = max(SHORTEST, _ends[-1] - used()) if _ends else 0.0
     signal.setitimer(signal.ITIMER_PROF, left, AGAIN if _ends else 0.0)

@@ -82,6 +82,11 @@ class WorkPool:
             self._changed.notify()
         return job
 
+    def wake(self, task: Task, *arguments: Any) -> None:
+        """Start a process with a cheap task if none is there. Raises WorkRefused."""
+        if not self._threads:
+            self.submit("", task, *arguments)
+
     def cancel(self, job: Job) -> None:
         """End a job; nothing happens if it has ended."""
         with self._changed:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.tools import BUILTINS
-from chat.transcript.messages import attachments, markdown
+from chat.transcript.messages import attachments, formatted
 from chat.transcript.messages.view_models import (
     ShownCall,
     ShownImages,
@@ -52,7 +52,7 @@ def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
 
 def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
     """Return the shown branch with its tool cards: three queries for any length."""
-    rows = list(conversation.messages.select_related("turn__profile").order_by("id"))
+    rows = list(conversation.messages.select_related("turn__profile", "formatted").order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
         runs[run.message_id].append(run)
@@ -75,13 +75,15 @@ def message(
     turn = row.turn if is_answer else None
     over = turn if turn is not None and last and turn.status not in OPEN else None
     runs = list(runs)
-    text = _without_unreadable(row.content, runs) if is_answer else row.content
+    text = readable(row.content, unreadable_calls(runs)) if is_answer else row.content
+    html = formatted.stored(row, text) if row.finished and is_answer and text else ""
     return ShownMessage(
         id=row.pk,
         parent=row.parent_id,
         role=row.role,
         text=text,
-        html=markdown.render(text) if row.finished and is_answer else "",
+        html=formatted.plain_form(text) if html is None else html,
+        formatted=html is not None,
         thinking=row.thinking,
         thinking_ms=row.thinking_ms,
         finished=row.finished,
@@ -101,11 +103,14 @@ def message(
     )
 
 
-def _without_unreadable(text: str, runs: Iterable[ToolRun]) -> str:
+def unreadable_calls(runs: Iterable[ToolRun]) -> list[str]:
+    return [run.raw for run in runs if run.status == CallStatus.REJECTED and run.raw and run.format in FORMATS]
+
+
+def readable(text: str, unreadable: Iterable[str]) -> str:
     """Return an answer's text without unreadable calls: their cards show the model's text."""
-    for run in runs:
-        if run.status == CallStatus.REJECTED and run.raw and run.format in FORMATS:
-            text = text.replace(run.raw, "", 1)
+    for raw in unreadable:
+        text = text.replace(raw, "", 1)
     return text if text.strip() else ""
 
 

@@ -125,6 +125,8 @@ class ShownImages:
 class ShownMessage:
     """One bubble. `html` is the finished markdown; an unfinished one shows only `text`.
 
+    `formatted` is False if `html` is only the plain form, because nothing was stored that can be used.
+
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`. `siblings` are
     the ids of the alternatives at its place. `usage` is set when its turn is over; `ended` is the reason of an
     unsuccessful end: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a
@@ -136,6 +138,7 @@ class ShownMessage:
     role: str
     text: str
     html: str = ""
+    formatted: bool = True
     thinking: str = ""
     thinking_ms: int | None = None
     finished: bool = True
@@ -185,3 +188,13 @@ class ShownConversation:
     def formats(self) -> tuple[tuple[str, str], ...]:
         """The call formats that may be preferred, with their labels."""
         return tuple((name, format_choice.label(name)) for name in format_choice.names())
+
+
+@dataclass(frozen=True, slots=True)
+class SharedConversation:
+    """The contents of a conversation for a reader it is shared with."""
+
+    id: str
+    title: str
+    owner: str
+    messages: tuple[ShownMessage, ...]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from chat.models import Conversation, Share
 from chat.transcript.conversations.conversations import UNTITLED, Person, own, say
 from chat.transcript.messages import present
-from chat.transcript.messages.view_models import ShownMessage
+from chat.transcript.messages.view_models import SharedConversation
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.people.permissions import Action, may
@@ -30,16 +30,6 @@ class ShownShare:
     title: str
     person: str
     since: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SharedConversation:
-    """The contents of a conversation for a reader it is shared with."""
-
-    id: str
-    title: str
-    owner: str
-    messages: tuple[ShownMessage, ...]
 
 
 @transaction.atomic

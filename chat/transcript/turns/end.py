@@ -23,7 +23,7 @@ from chat.transcript import sql
 from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages import present, raw_exchanges
+from chat.transcript.messages import formatted, present, raw_exchanges
 from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
@@ -50,7 +50,8 @@ class TurnEnd:
 class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
-    `calls` counts its calls by result, `exchanges` are the requests behind the last message.
+    `calls` counts its calls by result, `exchanges` are the requests behind the last message, `html` is it formatted
+    (None: not yet).
     """
 
     reason: str
@@ -59,6 +60,7 @@ class TurnOutcome:
     reply: tuple[int, str, str, int | None] | None = None
     calls: tuple[CallCount, ...] = ()
     exchanges: PreparedExchanges = ()
+    html: str | None = None
 
 
 @transaction.atomic
@@ -100,11 +102,11 @@ def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
         sql.write_reply(turn.pk, outcome.reply)
         raw_exchanges.keep(turn, outcome.reply[0], outcome.exchanges)
     call_metrics.add(turn.profile_id, outcome.calls)
-    return close(turn, outcome.reason)
+    return close(turn, outcome.reason, outcome.html)
 
 
-def close(turn: Turn, reason: str) -> TurnEnd:
-    """Close everything that a turn left open, so that nothing of it changes any more."""
+def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
+    """Close everything that a turn left open, so that nothing of it changes any more; `html` is of its last message."""
     profile = profile_cache.profile(turn.profile_id)
     if profile is not None:
         turn.profile = profile
@@ -123,12 +125,14 @@ def close(turn: Turn, reason: str) -> TurnEnd:
         sql.finish(row.pk)
     announced = announce_all(
         turn.conversation_id,
-        *(FinishedMessage(_last_state(row, row is last)) for row in again),
+        *(FinishedMessage(_last_state(row, row is last, html if row is last else None)) for row in again),
         *(EndedQuestion(question, reason) for question in closed),
         EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, turn.reason, turn.usage),
     )
     return TurnEnd(turn.pk, str(turn.conversation_id), reason, announced)
 
 
-def _last_state(row: Message, last: bool) -> ShownMessage:
-    return present.message(row, sql.runs_of(row), last, branches.siblings(row))
+def _last_state(row: Message, last: bool, html: str | None) -> ShownMessage:
+    runs = sql.runs_of(row)
+    formatted.keep(row, present.readable(row.content, present.unreadable_calls(runs)), html)
+    return present.message(row, runs, last, branches.siblings(row))

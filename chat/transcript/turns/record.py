@@ -25,7 +25,7 @@ from chat.transcript.announcements import (
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import leaf_of
-from chat.transcript.messages import notices, present, raw_exchanges
+from chat.transcript.messages import formatted, notices, present, raw_exchanges
 from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
@@ -63,13 +63,14 @@ def automatic(call: ToolCall, level: str) -> RequestedCall:
 
 @dataclass(frozen=True, slots=True)
 class FinishedReply:
-    """A complete assistant message with the raw `exchanges` behind it."""
+    """A complete assistant message with the raw `exchanges` behind it; `html` is None if it was not formatted yet."""
 
     text: str
     thinking: str
     thinking_ms: int | None
     calls: tuple[RequestedCall, ...] = ()
     exchanges: PreparedExchanges = ()
+    html: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,9 @@ def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcem
     for asked in reply.calls:
         _pending(row, asked)
     raw_exchanges.keep(turn, row.pk, reply.exchanges)
-    shown = present.message(row, row.tool_runs.order_by("id"), siblings=branches.siblings(row))
+    runs = list(row.tool_runs.order_by("id"))
+    formatted.keep(row, present.readable(row.content, present.unreadable_calls(runs)), reply.html)
+    shown = present.message(row, runs, siblings=branches.siblings(row))
     return announce(turn.conversation_id, FinishedMessage(shown))
 
 

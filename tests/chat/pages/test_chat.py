@@ -12,14 +12,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 
 from chat.broadcast import fragments
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
-from chat.transcript.messages import markdown
 from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from tests.factories import ModelProfileFactory
 from tests.markup import flat
+from toolsupport.rendering import markdown
 
 pytestmark = pytest.mark.django_db
 
@@ -281,7 +282,9 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
         replace(CALL, repairs=(HOSTILE,), asked_as=HOSTILE, served_by=HOSTILE, format=HOSTILE),
         ShownMessage(1, None, "user", HOSTILE),
         ShownMessage(1, None, "assistant", HOSTILE, thinking=HOSTILE, finished=False, model=HOSTILE),
-        ShownMessage(1, None, "assistant", "", html=markdown.render(HOSTILE), ended="failed", ended_detail=HOSTILE),
+        ShownMessage(
+            1, None, "assistant", "", html=mark_safe(markdown.render(HOSTILE)), ended="failed", ended_detail=HOSTILE
+        ),
         ShownMessage(1, None, "notice", HOSTILE, code="switched"),
     ],
 )

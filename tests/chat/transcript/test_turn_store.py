@@ -54,6 +54,8 @@ READS = {
 # What a reply shows about its model is true whoever owns the turn.
 ABOUT_MODELS = {"reasoning_starts.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
+# They format text in workers and read no rows.
+HELPERS |= {"formatted.get_ready", "formatted.formatted", "present.readable"}
 # They begin and end turns, or run calls that belong to none.
 BESIDE_TURNS = {"chat.turns.runner", "chat.turns.heartbeat", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")

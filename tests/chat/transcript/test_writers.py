@@ -34,6 +34,7 @@ WRITERS = {
     "record.start_reply": FENCED,
     "record.finish_reply": FENCED,
     "raw_exchanges.keep": CALLERS,
+    "formatted._write": "pages write it too: HTML counts only for the text it was made from",
     "record._pending": CALLERS,
     "record.start_call": FENCED,
     "record.finish_call": FENCED,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.calls import MOST_BYTES, complaints_about
+from toolsupport.core.coercion import ALL_TYPES, coerce, types
 from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema, depth_of
+from toolsupport.core.schema_patterns import MOST_PATTERNS
 
 SELF = {"$ref": "#"}
 TWICE = {"type": "object", "allOf": [{"properties": {"a": SELF}}, {"properties": {"a": SELF}}]}
@@ -73,3 +78,112 @@ def test_levels_are_counted_without_recursion() -> None:
     assert depth_of(nested(5000)) == 5000
     with pytest.raises(UnsupportedSchema):
         SchemaBudget(deep(200))
+
+
+def seconds(run: Callable[[], object]) -> float:
+    begun = time.thread_time()
+    run()
+    return time.thread_time() - begun
+
+
+def listed(items: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"type": "array", "items": items}}}
+
+
+OBJECTS, NUMBERS = [{"x": n} for n in range(5000)], [n + 0.5 for n in range(5000)]
+EXPLODES = {"pattern": "^(a|b)*a(a|b){400}c$"}  # 3 µs a character, in a linear engine
+# Each took between one second and forever.
+COSTLY: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("values of an enum", listed({"enum": OBJECTS}), {"a": [{"x": -1}] * 20_000}, "too many parts"),
+    ("fractions of an enum", listed({"enum": NUMBERS}), {"a": [0.1] * 20_000}, "too many parts"),
+    ("alternatives", listed({"anyOf": [{"const": n} for n in range(2000)]}), {"a": [-1] * 5000}, "too many parts"),
+    ("errors", listed({"anyOf": [{"minLength": 9}] * 50}), {"a": ["x"] * 2000}, "one of their parts does not"),
+    ("errors of a plain list", listed({"type": "integer"}), {"a": ["x"] * 50_000}, 'a.0: "x" is not of type'),
+    ("divisions", listed({"multipleOf": 1e-300}), {"a": [1e308] * 20_000}, "too many parts"),
+    ("numbers", listed({"type": "integer"}), {"a": [1] * 200_000}, "too many parts"),
+    ("two ways back", TREE | {"allOf": [{"properties": {"left": SELF}}]}, nested(30, "left"), "nested too deeply"),
+    (
+        "one way back, twice",
+        {"$defs": {"a": {"properties": {"a": SELF}}}, "allOf": [{"$ref": "#/$defs/a"}] * 2},
+        nested(30),
+        "nested too deeply",
+    ),
+    (
+        "an anchor",
+        {"$anchor": "n", "allOf": [{"properties": {"a": {"$ref": "#n"}}}] * 2},
+        nested(30),
+        "nested too deeply",
+    ),
+    (
+        "a dynamic anchor",
+        {"allOf": [{"properties": {"a": {"$dynamicRef": "#n"}}}] * 2},
+        nested(30),
+        "place of their use",
+    ),
+    ("a document inside", {"$defs": {"b": {"$id": "http://b/"}}, "$ref": "http://b/"}, {}, "document of its own"),
+    ("an explosive pattern", {"properties": {"a": EXPLODES}}, {"a": "ab" * 200_000}, ""),
+    ("a backtracking one", listed({"pattern": r"^(?:(a+)+)\1$"}), {"a": ["a" * 40 + "b"] * 5000}, "does not match"),
+    ("a lookahead", {"properties": {"a": {"pattern": "(?:(?=[ab]*c)|[ab])*c"}}}, {"a": "ab" * 200_000}, ""),
+    (
+        "names",
+        {"patternProperties": {EXPLODES["pattern"].replace("400", "90"): {}}},
+        {"ab" * 100 + str(n): 1 for n in range(2000)},
+        "too many names",
+    ),
+    ("a long name", {"patternProperties": {"^x-": {}}}, {"x" * 300: 1}, "more than 256 characters"),
+    (
+        "names of 17 patterns",
+        {"patternProperties": {f"^x{n}-": {} for n in range(17)}},
+        {},
+        "more than 16 patternProperties",
+    ),
+]
+
+
+# F4, S1
+@every("name, schema, arguments, words", COSTLY)
+def test_no_check_costs_much(name: str, schema: dict[str, Any], arguments: dict[str, Any], words: str) -> None:
+    found: list[str] = []
+    # Measured: 0.1 s at most; the rest is for a slow machine.
+    assert seconds(lambda: found.extend(complaints_about(arguments, schema))) < 0.5, name
+    assert words in "".join(found[:1]) and bool(found) == bool(words), found
+
+
+# F4, S1: 2,000 patterns of an ordinary key stopped the event loop for 6 to 12 seconds.
+def test_patterns_are_checked_up_to_a_number() -> None:
+    names = [f"p{number}" for number in range(2000)]
+    schema = {"properties": {name: {"pattern": f"^(a|{name}){{1,50}}$"} for name in names}}
+    assert seconds(lambda: complaints_about({}, schema)) < 0.5
+    assert "does not match" in complaints_about({names[MOST_PATTERNS - 1]: "b"}, schema)[0]
+    assert complaints_about({names[MOST_PATTERNS]: "b"}, schema) == []
+    large = {"properties": {name: {"pattern": f"^.{{1,{500 + number}}}$"} for number, name in enumerate(names[:17])}}
+    assert "does not match" in complaints_about({names[15]: ""}, large)[0]
+    assert complaints_about({names[16]: ""}, large) == []
+
+
+def test_ordinary_patterns_are_checked() -> None:
+    schema: dict[str, Any] = {
+        "properties": {
+            "pattern": {"type": "string", "pattern": "^[a-z]+$"},
+            "path": {"pattern": r"^(?!.*\.\.)[a-z/.-]{1,500}$"},
+            "text": {"pattern": r"^(?!\s*$)[\s\S]+$"},
+            "ids": {"items": {"pattern": "^[0-9a-f]{8}$"}},
+        },
+        "propertyNames": {"pattern": "^[a-z]+$"},
+        "enum": [{"pattern": "x"}, {"path": "a/../b"}, {"text": " "}, {"ids": ["0"]}, {"A": 1}, {"pattern": "X"}],
+    }
+    assert complaints_about({"pattern": "x"}, schema) == []
+    for wrong in schema["enum"][1:]:
+        assert "does not match" in complaints_about(wrong, schema)[0], wrong
+    plain = {name: value for name, value in schema.items() if name != "enum"}
+    assert complaints_about({"path": "a/b", "text": "x" * 5000, "ids": ["0123abcd"] * 900}, plain) == []
+
+
+# F4, S1: the types of a schema were looked up for each value again, and through references without an end.
+def test_types_are_found_among_few_alternatives() -> None:
+    three = {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}] * 3}}}
+    many = {"anyOf": [{"const": n} for n in range(2000)]}
+    assert seconds(lambda: types({"$ref": "#/$defs/a"}, three)) < 0.1
+    assert types(many, many) == types({"enum": OBJECTS}, {}) == ALL_TYPES
+    assert seconds(lambda: coerce(["1"] * 20_000, {"items": many}, many)) < 0.5
+    assert coerce(["1", "x"], {"items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, {}) == [1, "x"]

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from chat.doctor_checks import tool_findings
 from chat.mcp import doctor_checks
 from toolsupport.services.doctor import Finding, examine
+from toolsupport.web import connection_settings
 
 MARKS = {True: "ok  ", False: "FAIL", None: "note"}
 
@@ -23,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        findings = [*examine(), *tool_findings()]
+        findings = [*examine(), connection_settings.finding(), *tool_findings()]
         if any(found.what == "database" and found.ok for found in findings):
             findings += doctor_checks.findings()
         if options["json"]:

@@ -22,7 +22,7 @@ from toolsupport.registry.servers import servers
 from toolsupport.services import database_upgrade
 from toolsupport.services.exit_deadline import deadline
 from toolsupport.services.supervisor import TaskSupervisor
-from toolsupport.web import static_files
+from toolsupport.web import connection_settings, static_files
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -132,6 +132,7 @@ def make_server(application: Any, host: str, port: int) -> BoundedServer:
         websocket_timeout=-1,
         server_name="toolsupport",
         verbosity=0,
+        limits=connection_settings.limits(),
     )
 
 

@@ -117,10 +117,10 @@ def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conver
 
 def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
     accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), "me")
-    ended = end(
-        TurnStore("me", accepted.turn), TurnOutcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7))
-    )
-    assert things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
+    html = "<p>whole text</p>\n"
+    outcome = TurnOutcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7), html=html)
+    ended = end(TurnStore("me", accepted.turn), outcome)
+    assert things(ended.announced, FinishedMessage)[0].message.html == html
     stored = Message.objects.get(pk=reply_of(accepted).id)
     assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.transcript.messages import markdown
-from chat.transcript.messages.markdown import render
 from tests.growth import grows_no_faster
+from toolsupport.rendering import code_colors, markdown
+from toolsupport.rendering.markdown import render
 
 ADDRESS = "javascript:alert(1)"
 HOSTILE = [
@@ -251,14 +251,16 @@ def test_code_can_be_wrapped_and_copied() -> None:
 
 
 def test_every_language_of_the_list_has_a_lexer() -> None:
-    for language in markdown.LANGUAGES:
-        assert language in markdown.lexer(language).aliases
+    for language in code_colors.LANGUAGES:
+        assert language in code_colors.lexer(language).aliases
 
 
 def test_highlighting_stops_where_it_would_cost_too_much() -> None:
-    assert "<span class" not in render("```python\n" + "x = 1\n" * 4000 + "```")
+    long = render("```python\n" + "x = 1\n" * 4000 + "```")
+    assert 'class="n"' not in long
+    assert markdown.UNCOLORED in long
     many = render(("```python\n" + "x = 1\n" * 2000 + "```\n\n") * 5)
-    assert many.count('class="n"') <= markdown.HIGHLIGHTED / 6
+    assert many.count('class="n"') <= code_colors.LONGEST_OF_ALL / 6
 
 
 def test_a_very_long_text_is_shown_plain() -> None:

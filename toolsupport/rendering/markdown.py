@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import MutableMapping, Sequence
-from functools import lru_cache
+from html import escape
 from typing import Any
 
 import nh3
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-# Beyond these sizes (in characters) a text is shown plain: formatting it would hold up everybody else.
-LONGEST = 100_000
-LONGEST_CODE = 20_000
-HIGHLIGHTED = 40_000
-# Reloading a long conversation must not format it all again; short texts only, so that memory stays small.
-REMEMBERED, REMEMBERED_LENGTH = 256, 8_000
+from toolsupport.rendering.code_colors import CodeColors
+from toolsupport.rendering.message_html import LONGEST, TOO_COSTLY, TOO_LONG, plain
 
-# A closed list: among the hundreds of lexers there are some that a hostile text can keep busy for long.
-_LANGUAGES = (
-    "bash c c++ console cpp cs csharp css diff docker dockerfile go graphql html http ini java javascript js json "
-    "jsx kotlin lua make makefile markdown md nginx php powershell py python python3 rb ruby rs rust scss sh "
-    "shell sql swift toml ts tsx typescript xml yaml yml zsh"
-)
-LANGUAGES = frozenset(_LANGUAGES.split())
 BARE_LINK = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}*_]")
 Env = MutableMapping[str, Any]
-FIRST_HEADING, LAST_HEADING = 3, 6
 
 _TAGS = (
     "a blockquote br button code del div em figcaption figure h3 h4 h5 h6 hr li ol p pre s span strong "
@@ -47,7 +29,7 @@ CLEANER = nh3.Cleaner(
     clean_content_tags={"script", "style"},
     attributes={"a": {"href", "title"}, "ol": {"start"}, "button": {"data-copy", "data-wrap"}},
     allowed_classes={
-        "span": set(STANDARD_TYPES.values()) - {""},
+        "span": {*STANDARD_TYPES.values(), "uncolored"} - {""},
         "div": {"scroll", "toolong"},
         "figure": {"code"},
         "td": {"center", "right"},
@@ -63,22 +45,21 @@ CLEANER = nh3.Cleaner(
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
 )
-FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+FIRST_HEADING, LAST_HEADING = 3, 6
+# Padded tables make more HTML than text; a page has many messages.
+LARGEST_HTML = 4_000_000
+UNCOLORED = "Shown without colors: too long to color"
 
 
-def render(text: str) -> SafeString:
-    """Return the HTML of a whole message, sanitised. Never raises, whatever the text."""
+def render(text: str) -> str:
+    """Return the HTML of a whole message, sanitised. Never raises, whatever the text, but if a budget ends it."""
     if len(text) > LONGEST:
-        note = "<p><em>Shown as plain text: it is too long to be formatted.</em></p>"
-        return mark_safe(f'{note}<div class="toolong">{escape(text)}</div>')
-    return _remembered(text) if len(text) <= REMEMBERED_LENGTH else _formatted(text)
-
-
-def _formatted(text: str) -> SafeString:
-    return mark_safe(CLEANER.clean(MARKDOWN.render(text)))
-
-
-_remembered = lru_cache(maxsize=REMEMBERED)(_formatted)
+        return plain(text, TOO_LONG)
+    html = CLEANER.clean(MARKDOWN.render(text, {"colors": CodeColors()}))
+    if len(html) > LARGEST_HTML:
+        return plain(text, TOO_COSTLY)
+    # A text of link definitions only would be an empty answer.
+    return html if html.strip() or not text.strip() else plain(text)
 
 
 class MarkdownRenderer(RendererHTML):
@@ -114,27 +95,14 @@ def _alignment(cell: Token) -> str:
 
 
 def _code(source: str, language: str, env: Env) -> str:
-    title = escape(language[:30] or "text")
+    colored = env["colors"].color(source, language.lower())
+    note = f'<span class="uncolored">{UNCOLORED}</span>' if colored is None else ""
     return (
-        f'<figure class="code"><figcaption><span>{title}</span>'
+        f'<figure class="code"><figcaption><span>{escape(language[:30] or "text")}</span>{note}'
         '<button type="button" data-wrap aria-pressed="false">Wrap</button>'
         '<button type="button" data-copy>Copy</button></figcaption>'
-        f'<pre tabindex="0"><code>{_coloured(source, language.lower(), env)}</code></pre></figure>'
+        f'<pre tabindex="0"><code>{escape(source) if colored is None else colored}</code></pre></figure>'
     )
-
-
-def _coloured(source: str, language: str, env: Env) -> str:
-    spent = env.get("highlighted", 0) + len(source)
-    if language not in LANGUAGES or len(source) > LONGEST_CODE or spent > HIGHLIGHTED:
-        return escape(source)
-    env["highlighted"] = spent
-    return highlight(source, lexer(language), FORMATTER)
-
-
-@lru_cache(maxsize=len(LANGUAGES))
-def lexer(language: str) -> Lexer:
-    """Return the lexer of one of LANGUAGES."""
-    return get_lexer_by_name(language, stripnl=False)
 
 
 def outline(state: StateCore) -> None:

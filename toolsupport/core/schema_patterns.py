@@ -1,0 +1,149 @@
+"""Checks the patterns of a schema within a limit of work, whatever the pattern and the text.
+
+The engine of `jsonschema_rs` takes 7 µs a character for some short patterns, and minutes for lookarounds of others. So
+`pattern` is renamed before a schema is compiled, and checked here: by the linear engine where that can, by the
+backtracking one on short texts otherwise. Beyond the limits a text counts as fitting: the tool checks it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jsonschema_rs
+
+from toolsupport.core.schema_limits import DATA, MAPPINGS, UnsupportedSchema
+from toolsupport.core.types import JSON
+
+KEYWORD = "toolsupport:pattern"
+# The cost of all that is matched in one check. A short pattern of the linear engine costs at most 1.5 µs a character.
+MOST_COST = 40_000
+# Different patterns of one schema that are checked, until so many of them are large or backtrack.
+MOST_PATTERNS, MOST_LARGE = 200, 16
+# A backtracking pattern takes several characters' time for each. Each of its steps may read the whole text, so a long
+# text has fewer of them. What needs more steps fits nothing.
+FANCY_COST, LONG, STEPS, STEPS_OF_LONG = 6, 500, 2_000, 100
+LARGE_COST = 40
+KIB = 1024
+# The linear engine with limits of memory, and the cost of a character in a pattern of that size.
+TIERS = tuple(
+    (jsonschema_rs.RegexOptions(size_limit=size * KIB, dfa_size_limit=KIB * KIB), cost)
+    for size, cost in ((16, 1), (64, 5), (1024, LARGE_COST))
+)
+# Lookarounds and references back.
+FANCY, FANCY_LONG = (
+    jsonschema_rs.FancyRegexOptions(backtrack_limit=steps, size_limit=1024 * KIB, dfa_size_limit=KIB * KIB)
+    for steps in (STEPS, STEPS_OF_LONG)
+)
+# The library matches names of properties itself, and checks that the patterns of a schema are some.
+NAMES = jsonschema_rs.FancyRegexOptions(backtrack_limit=1_000, size_limit=32 * KIB, dfa_size_limit=KIB * KIB)
+
+_left: ContextVar[int] = ContextVar("the cost that this check may still have", default=MOST_COST)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPattern:
+    """A pattern for short and for long texts, with the cost of matching one character."""
+
+    short: jsonschema_rs.Validator
+    long: jsonschema_rs.Validator
+    cost: int
+
+
+def begin_check() -> None:
+    """Give the next check of arguments its whole allowance."""
+    _left.set(MOST_COST)
+
+
+class PatternKeyword:
+    """The keyword `pattern`. It holds no compiled pattern, which may have a megabyte: validators are kept for long."""
+
+    def __init__(self, parent: Any, value: Any, path: list[Any]) -> None:
+        self._pattern = value
+
+    def validate(self, instance: Any) -> None:
+        """Raise ValueError if a text does not fit."""
+        if isinstance(instance, str) and isinstance(self._pattern, str) and not fits(self._pattern, instance):
+            raise ValueError(f'"{instance}" does not match "{self._pattern}"')
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Return whether a text fits, also if finding that out would cost too much."""
+    found = _compiled(pattern)
+    if isinstance(found, str):
+        return True
+    left = _left.get() - (10 + len(text)) * found.cost
+    if left < 0:
+        return True
+    _left.set(left)
+    return (found.long if len(text) > LONG else found.short).is_valid(text)
+
+
+def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Validator:
+    """Compile a schema with bounded patterns. Raises ValueError with the reason why one of them cannot be used."""
+    return jsonschema_rs.validator_for(
+        _renamed(schema, _CheckedPatterns()),
+        retriever=retriever,
+        pattern_options=NAMES,
+        keywords={KEYWORD: PatternKeyword},
+    )
+
+
+class _CheckedPatterns:
+    """The patterns of one schema that are checked."""
+
+    def __init__(self) -> None:
+        self._checked: set[str] = set()
+        self._large = 0
+
+    def take(self, pattern: str) -> bool:
+        """Return whether a pattern is checked. Raises UnsupportedSchema if it is none."""
+        if pattern in self._checked:
+            return True
+        if len(self._checked) >= MOST_PATTERNS or self._large >= MOST_LARGE:
+            return False
+        found = _compiled(pattern)
+        if isinstance(found, str):
+            raise UnsupportedSchema(found)
+        self._large += found.cost in (LARGE_COST, FANCY_COST)
+        self._checked.add(pattern)
+        return True
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> CompiledPattern | str:
+    """Return a compiled pattern, or why there is none."""
+    why = ""
+    for options, cost in TIERS:
+        try:
+            linear = jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=options)
+            return CompiledPattern(linear, linear, cost)
+        except ValueError as error:
+            why = str(error)
+    try:
+        return CompiledPattern(
+            jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=FANCY),
+            jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=FANCY_LONG),
+            FANCY_COST,
+        )
+    except ValueError:
+        return why
+
+
+def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:
+    if isinstance(node, list):
+        return [_renamed(inner, patterns) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    result: dict[str, Any] = {}
+    for key, value in node.items():
+        if key == "pattern" and isinstance(value, str):
+            result |= {KEYWORD: value} if patterns.take(value) else {}
+        elif key in MAPPINGS and isinstance(value, dict):
+            result[key] = {name: _renamed(inner, patterns) for name, inner in value.items()}
+        else:
+            result[key] = value if key in DATA else _renamed(value, patterns)
+    return result

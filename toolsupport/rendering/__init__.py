@@ -1,0 +1,1 @@
+"""Formats untrusted text as safe HTML, within a worker."""

@@ -1,0 +1,22 @@
+"""Names the task that formats a message, and its plain form for when the task gives nothing."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.metadata import version
+
+from toolsupport.work_pool.types import Task
+
+FORMAT = Task("toolsupport.rendering.markdown:render", cpu=1.0)
+# Beyond this many characters a text is shown plain, and is not given to a worker.
+LONGEST = 100_000
+TOO_LONG = "Shown as plain text: it is too long to be formatted."
+TOO_COSTLY = "Shown as plain text: formatting it would take too long."
+# HTML of another version is made again: the number counts our changes, the rest those of the libraries.
+VERSION = " ".join(["1", *(version(name) for name in ("markdown-it-py", "Pygments", "nh3"))])
+
+
+def plain(text: str, note: str = "") -> str:
+    """Return a text as it is, with a note above it."""
+    words = f"<p><em>{escape(note)}</em></p>" if note else ""
+    return f'{words}<div class="toolong">{escape(text)}</div>'

@@ -1,0 +1,40 @@
+"""Decides the limits of connections by the settings and by what the system allows."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from toolsupport.core import client_address
+from toolsupport.core.client_address import Network
+from toolsupport.services.doctor import Finding
+from toolsupport.web import connections
+from toolsupport.web.connections import LOOPBACK, ConnectionLimits
+
+FEW = 1000  # connections: less than a page or two for each of some hundred people
+
+
+def limits() -> ConnectionLimits:
+    """Raise the limit of open files as far as the system allows, and return what fits into it."""
+    return ConnectionLimits(
+        total=connections.within(connections.raise_file_limit(), settings.ENV["TOOLSUPPORT_CONNECTIONS"]),
+        per_address=settings.ENV["TOOLSUPPORT_CONNECTIONS_PER_ADDRESS"],
+        proxies=proxies(),
+    )
+
+
+def proxies() -> tuple[Network, ...]:
+    """Return the networks of the proxies: this machine and those declared; if none is, behind https private ones."""
+    declared = settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]
+    return client_address.PRIVATE if settings.BEHIND_HTTPS and not declared else (*LOOPBACK, *declared)
+
+
+def finding() -> Finding:
+    """Report the limits that `serve` would have on this machine."""
+    chosen, wanted = limits(), settings.ENV["TOOLSUPPORT_CONNECTIONS"]
+    files = connections.raise_file_limit()
+    words = f"up to {chosen.total} at once with {files} open files"
+    if chosen.total < min(wanted, FEW):
+        return Finding(
+            "connections", None, f"{words}, fewer than usual. Raise the hard limit of open files (LimitNOFILE=)."
+        )
+    return Finding("connections", True, f"{words}, {chosen.per_address} of one address")

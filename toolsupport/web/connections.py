@@ -1,0 +1,194 @@
+"""Limits how many connections there are, in all and from one address, and how long each may wait for its peer."""
+
+from __future__ import annotations
+
+import logging
+import resource
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import ip_network
+from math import inf
+
+from toolsupport.core import client_address
+from toolsupport.core.client_address import Network
+
+log = logging.getLogger(__name__)
+
+LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+# Files that are not connections of clients: rows, logs, workers, connections to model servers and MCP servers.
+RESERVED_FILES = 256
+# A body of more than 100 kB is a temporary file beside its connection.
+FILES_PER_CONNECTION = 2
+# No more connections than the default need more files than this.
+MOST_FILES = 2**16
+SECONDS_BETWEEN_LINES = 60.0
+MOST_LINES = 1000  # that are remembered
+
+
+class Phase(Enum):
+    """What a connection waits for."""
+
+    HEAD = "the head of a request"
+    IDLE = "the next request"
+    BODY = "the body of a request"
+    ANSWER = "the answer of the site"
+    READER = "the client, which does not read"
+    CLOSING = "the end of the connection"
+
+
+# A connection in these phases can be closed without loss when there is no room for another one.
+SPARE = (Phase.HEAD, Phase.IDLE)
+# If there is none of those, the slowest of these is closed.
+SLOW = (Phase.BODY, Phase.READER)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """Numbers of connections, and seconds of each phase. Data has to flow at these rates, in bytes a second."""
+
+    total: int = 4096
+    per_address: int = 200
+    proxies: Sequence[Network] = LOOPBACK  # the limit of an address does not apply to them
+    head: float = 10.0
+    idle: float = 60.0
+    body: float = 20.0  # besides its bytes
+    whole_body: float = 1800.0
+    reader: float = 60.0  # besides its bytes
+    closing: float = 10.0  # besides its bytes
+    body_rate: int = 4096
+    read_rate: int = 4096
+
+    def seconds(self, phase: Phase, count: int) -> float:
+        """Return how long a phase may last in which `count` bytes were received or are unsent."""
+        if phase is Phase.BODY:
+            return min(self.whole_body, self.body + count / self.body_rate)
+        if phase in (Phase.READER, Phase.CLOSING):
+            return (self.reader if phase is Phase.READER else self.closing) + count / self.read_rate
+        return {Phase.HEAD: self.head, Phase.IDLE: self.idle}.get(phase, inf)
+
+
+class Connection:
+    """One accepted connection: its phase, and when that has to be over."""
+
+    def __init__(self, table: ConnectionTable, address: str) -> None:
+        self.table, self.address = table, address
+        self.expire: Callable[[Phase], None] = lambda phase: None
+        self.bytes = 0
+        self.enter(Phase.HEAD)
+
+    def enter(self, phase: Phase, unsent: int = 0) -> None:
+        """Begin a phase; `unsent` is the number of bytes that the client has not read yet."""
+        self.phase, self.since, self.bytes = phase, self.table.clock(), unsent
+        self.deadline = self.since + self.table.limits.seconds(phase, unsent)
+        self.table.moved(self)
+
+    def received(self, count: int) -> None:
+        """Count bytes: the first one of a request begins its head, those of a body extend its deadline."""
+        if self.phase is Phase.IDLE:
+            self.enter(Phase.HEAD)
+        self.bytes += count
+        if self.phase is Phase.BODY:
+            self.deadline = self.since + self.table.limits.seconds(Phase.BODY, self.bytes)
+
+    def rate(self) -> float:
+        """Bytes a second that were received of a body; nothing for a client that does not read."""
+        return self.bytes / (self.table.clock() - self.since + 1) if self.phase is Phase.BODY else 0.0
+
+    def leave(self) -> None:
+        self.table.left(self)
+
+
+class ConnectionTable:
+    """All open connections of this process. `clock` gives seconds that never go back."""
+
+    def __init__(self, limits: ConnectionLimits, clock: Callable[[], float]) -> None:
+        self.limits, self.clock = limits, clock
+        self.open: set[Connection] = set()
+        self.addresses: dict[str, set[Connection]] = {}
+        self.spare: dict[Connection, None] = {}  # in the order in which they began to wait
+        self.lines: dict[str, float] = {}
+
+    def admit(self, host: str) -> Connection | None:
+        """Return a place for a connection from this address; another one that waits is closed if there is no room.
+
+        Return None if no other one can be closed without loss.
+        """
+        address = client_address.network(host)
+        siblings = self.addresses.get(address, set())
+        if len(siblings) >= self.limits.per_address and not self.passes_on(host):
+            waiting = [one for one in siblings if one.phase in SPARE]
+            oldest = min(waiting, key=lambda one: one.since, default=None)
+            if not self.make_room(oldest or slowest(siblings), f"from {host}"):
+                return None
+        if len(self.open) >= self.limits.total:
+            oldest = next(iter(self.spare), None)
+            if not self.make_room(oldest or slowest(self.open), "in all"):
+                return None
+        connection = Connection(self, address)
+        self.open.add(connection)
+        self.addresses.setdefault(address, set()).add(connection)
+        return connection
+
+    def passes_on(self, host: str) -> bool:
+        """Return True for a proxy, whose connections are those of many people."""
+        address = client_address.parsed(host)
+        return address is not None and any(address in network for network in self.limits.proxies)
+
+    def make_room(self, one: Connection | None, where: str) -> bool:
+        """Close this connection, if there is one; return False if not."""
+        if one is None:
+            self.note(f"refused a connection: the most are open {where}", logging.WARNING)
+            return False
+        self.note(f"closed a connection that waited for {one.phase.value}: the most are open {where}", logging.WARNING)
+        one.expire(Phase.CLOSING)
+        one.leave()
+        return True
+
+    def moved(self, one: Connection) -> None:
+        self.spare.pop(one, None)
+        if one.phase in SPARE:
+            self.spare[one] = None
+
+    def left(self, one: Connection) -> None:
+        self.open.discard(one)
+        self.spare.pop(one, None)
+        siblings = self.addresses.get(one.address, set())
+        siblings.discard(one)
+        if not siblings:
+            self.addresses.pop(one.address, None)
+
+    def sweep(self) -> None:
+        """End every connection whose time is over."""
+        now = self.clock()
+        for one in [one for one in self.open if one.deadline <= now]:
+            one.expire(one.phase)
+
+    def note(self, line: str, level: int = logging.INFO) -> None:
+        """Log a line that many connections may cause, once a minute."""
+        now = self.clock()
+        if now - self.lines.get(line, -inf) < SECONDS_BETWEEN_LINES:
+            return
+        if len(self.lines) > MOST_LINES:
+            self.lines.clear()
+        self.lines[line] = now
+        log.log(level, "%s", line)
+
+
+def slowest(connections: Iterable[Connection]) -> Connection | None:
+    return min((one for one in connections if one.phase in SLOW), key=Connection.rate, default=None)
+
+
+def raise_file_limit() -> int:
+    """Raise the limit of open files as far as allowed; return it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
+
+
+def within(files: int, wanted: int) -> int:
+    """Return how many connections fit into this many open files, at most as many as wanted."""
+    return max(1, min(wanted, (files - min(RESERVED_FILES, files // 2)) // FILES_PER_CONNECTION))

@@ -1,0 +1,137 @@
+"""Serves one websocket within limits: what is not read is not sent, what is not handled is not read."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+# Twisted's loop must be chosen before anything else imports Twisted.
+from daphne import server as _  # noqa: F401  # isort: skip
+
+from autobahn.exception import Disconnected
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
+
+from toolsupport.web import server_errors
+from toolsupport.web.connections import Connection, Phase
+from toolsupport.web.flow_control import FlowControl
+from toolsupport.web.http_channel import unsent
+
+TEXT, BINARY = 1, 2  # the kinds of a frame
+# The client is not read while this many bytes wait for the application; a message costs some besides its own.
+MOST_WAITING, MESSAGE_COST = 512 * 1024, 1024
+
+
+class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped
+    """A websocket. Its send limit is independent of its receive limit."""
+
+    flow: FlowControl | None = None
+    place: Connection
+    waiting = 0  # bytes for the application, the sum of `sizes`
+    unread = False  # the client does not read
+    handshaking = False
+
+    def connectionMade(self) -> None:
+        self.sizes: deque[int] = deque()
+        self.place = self.transport.place
+        self.place.expire = self.expire
+        self.place.enter(Phase.ANSWER)
+        super().connectionMade()
+
+    def connectionLost(self, reason: Any = None) -> None:
+        self.place.leave()
+        super().connectionLost(reason)
+
+    def expire(self, phase: Phase) -> None:
+        if phase is Phase.READER:
+            self.note("the client does not read")
+        self.transport.abortConnection()
+
+    def onConnect(self, request: Any) -> Any:
+        self.handshaking = True
+        return super().onConnect(request)
+
+    def dataReceived(self, data: bytes) -> None:
+        if self.handshaking and self.state == self.STATE_CONNECTING:
+            # What is sent before the answer to the handshake would be read as another handshake.
+            self.note("data before the handshake was answered")
+            self.transport.abortConnection()
+        else:
+            super().dataReceived(data)
+
+    def applicationCreateWorked(self, application_queue: Any) -> None:
+        """Count what the application takes from its queue; `_get` is the method that subclasses of a queue replace."""
+        take = application_queue._get
+
+        def taken() -> dict[str, Any]:
+            message: dict[str, Any] = take()
+            if message["type"] == "websocket.receive":
+                self.waiting -= self.sizes.popleft()
+                self.read_or_wait()
+            return message
+
+        application_queue._get = taken
+        super().applicationCreateWorked(application_queue)
+
+    def onOpen(self) -> None:
+        self.flow = FlowControl(self.flows)
+        # Until now the buffer notified the HTTP channel, which the socket came from.
+        self.transport.unregisterProducer()
+        self.transport.registerProducer(self.flow, True)
+        super().onOpen()
+
+    def flows(self, flows: bool) -> None:
+        """Stop reading while the client does not read: each ping would add a pong to what is unsent."""
+        self.unread = not flows
+        if self.state == self.STATE_OPEN:
+            self.place.enter(Phase.ANSWER if flows else Phase.READER, 0 if flows else unsent(self.transport))
+        self.read_or_wait()
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:
+        self.sizes.append(MESSAGE_COST + len(payload))
+        self.waiting += self.sizes[-1]
+        super().onMessage(payload, isBinary)
+        self.read_or_wait()
+
+    def read_or_wait(self) -> None:
+        if self.unread or self.waiting > MOST_WAITING:
+            self.transport.pauseProducing()
+        elif self.transport.connected and not self.transport.disconnecting:
+            self.transport.resumeProducing()
+
+    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
+        data = content.encode() if isinstance(content, str) else content
+        if self.state != self.STATE_OPEN:
+            raise Disconnected("the socket is closed")
+        # The header and the data in one write, where beginning and ending a message would take three.
+        self.sendFrame(opcode=BINARY if binary else TEXT, payload=data)
+
+    def serverClose(self, code: int | None = None) -> None:
+        # Twisted does not close a connection with a registered producer.
+        self.transport.unregisterProducer()
+        super().serverClose(code)
+
+    def _closeConnection(self, abort: bool = False) -> None:
+        super()._closeConnection(abort)
+        self.place.enter(Phase.CLOSING, unsent(self.transport))
+
+    def _fail_connection(self, code: int = 1001, reason: str = "going away") -> None:
+        if not self.failedByMe:
+            self.note(reason)
+        super()._fail_connection(code, reason)
+
+    def failHandshake(self, reason: str, code: int = 400, responseHeaders: Any = None) -> None:
+        self.note(reason)
+        super().failHandshake(reason, code, responseHeaders)
+
+    def sendHttpErrorResponse(self, code: int, reason: str, responseHeaders: Any = None) -> None:
+        self.sendData(server_errors.raw(b"", code, f"{reason}."))
+
+    def note(self, reason: str) -> None:
+        """Log why a websocket ends, in one line."""
+        host = getattr(self.transport.getPeer(), "host", "unknown")
+        plain = "".join(letter if letter.isprintable() else " " for letter in reason)[:200]
+        self.place.table.note(f"ended a websocket of {host}: {plain}")
+
+
+class BoundedSocketFactory(WebSocketFactory):  # type: ignore[misc]  # daphne is untyped
+    protocol = BoundedSocket
