@@ -34,7 +34,8 @@ from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
 from toolsupport import cancellable_threads
 from toolsupport.config import metrics
-from toolsupport.core.errors import Busy, Lost
+from toolsupport.core.errors import Busy, Lost, StorageUnavailable
+from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.supervisor import TaskSupervisor
 
@@ -44,12 +45,14 @@ PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 SWEEP = LOOK = 1.0
 WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
 MISTAKE = "The server made a mistake; it is in its log."
+NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
 NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
 # Why an answer is ended from outside → the reason and the words that are shown.
 ENDS = {
     "stopped": (TurnStatus.STOPPED, "Stopped by you."),
     "kept_out": (TurnStatus.STOPPED, "Stopped, because its owner may not chat any more."),
     "interrupted": (TurnStatus.INTERRUPTED, "The server stopped while this answer was being written."),
+    "unsaved": (TurnStatus.INTERRUPTED, "Stopped, because too much text waited to be saved. What you see is saved."),
     "lost": ("lost", ""),
 }
 
@@ -131,14 +134,21 @@ class TurnRunner:
         if self.peers is not None:
             self.peers.tell(conversation, frame)
 
+    def tell_pages(self, frame: frames.ServerFrame) -> None:
+        """Send a frame to every page in this process."""
+        for conversation in self.listeners.conversations():
+            self.listeners.tell(conversation, frame)
+
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
         """Send the pages what is stored already."""
         for each in announced:
             self.tell(conversation, frame_of(each))
 
     def check_room(self) -> None:
-        """Raise Busy if this process cannot run another turn."""
+        """Raise Busy if this process cannot run another turn, StorageUnavailable if it could not save one."""
         most = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"]
+        if storage.state.reason:
+            raise StorageUnavailable(NOT_SAVED.format(storage.state.reason))
         if not self.accepting:
             raise Busy("The server is stopping; it will be back in a moment.", "stopping")
         if len(self._tasks) >= most:
@@ -289,6 +299,8 @@ class TurnRunner:
         while True:
             try:
                 ended = await self.writer.write(conversation, lambda: end.end(store, outcome))
+                storage.state.succeeded()
+                self.heartbeat.show_storage()
                 self.announce(conversation, ended.announced)
                 return
             except Lost:

@@ -17,8 +17,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from channels.db import database_sync_to_async as in_database
-
 from chat.mcp import mcp_tools
 from chat.statuses import CallStatus
 from chat.tools import BUILTINS, policy, shell_stand_in
@@ -32,6 +30,7 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import tool_discovery
 from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
+from chat.turns.lasting_writes import in_database
 from toolsupport import cancellable_threads
 from toolsupport.core import tool_translation
 from toolsupport.core.errors import NotFound, ToolError

@@ -18,7 +18,7 @@ from tests.chat.test_revocation import keep_out
 from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.many_users import browser, crowd
 from tests.nightly.kills import counted
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
 
 LOCKED = 3.0  # seconds
 FOR_LONG = 100  # characters of a counting answer
@@ -88,23 +88,53 @@ def full_disk(site: Site) -> Iterator[None]:
         resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, before)
 
 
-# SAFETY 2
+def expect_only_reading(site: Site, client: httpx.Client) -> None:
+    """Pages are there; what would have to be saved is refused with the reason."""
+    ready = client.get("/readyz")
+    assert ready.status_code == 503 and "Cannot save right now" in ready.json()["why"]
+    for path in ("/models/", "/history/", "/servers/", "/"):
+        assert client.get(path).status_code == 200
+    token = {"csrfmiddlewaretoken": client.cookies["csrftoken"]}
+    with closing(httpx.Client(base_url=site.url, cookies={"csrftoken": client.cookies["csrftoken"]})) as stranger:
+        page = stranger.post("/login/", data={"username": ADMIN[0], "password": ADMIN[1], **token})
+    assert page.status_code == 503 and page.headers["Retry-After"] and "Cannot save right now" in page.text
+
+
+# S6
+@pytest.mark.asyncio
+async def test_a_kill_on_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path, evil: Evil) -> None:
+    with on_a_file(tmp_path, evil) as (site, client):
+        async with counting(site, client) as (open_page, message):
+            with full_disk(site):
+                await open_page.until("storage")
+                site.kill()
+        site.start()
+        text, status = kept(site, message)
+        assert open_page.text(message).startswith(text) and status in ("running", "interrupted")
+        asked = site.rows("SELECT content FROM chat_message WHERE role = 'user'")
+        assert asked == [("Hello?",)]
+
+
+# SAFETY 2, S6
 @pytest.mark.asyncio
 @pytest.mark.parametrize("again", ["stops", "goes on"])
 async def test_a_disk_that_fills_up_in_mid_answer_loses_nothing(tmp_path: Path, evil: Evil, again: str) -> None:
     with on_a_file(tmp_path, evil) as (site, client):
         async with counting(site, client) as (open_page, message):
             with full_disk(site):
-                error = await open_page.until("error")
-                assert error["code"] == "storage" and "cannot write" in error["text"]
+                shown = await open_page.until("storage")
+                assert shown["saving"] is False and "Answers are kept in memory" in shown["text"]
+                await asyncio.to_thread(expect_only_reading, site, client)
                 await grown(open_page, message, len(open_page.text(message)) + FOR_LONG)
                 client_id = await open_page.send("message.send", text="Not now")
                 refused = await open_page.until("error", client_id=client_id)
-                assert refused["code"] in ("storage", "busy")
+                assert refused["code"] == "storage" and "was not sent" in refused["text"]
                 if again == "stops":
                     # The server goes away; that the answer broke off is written when there is room.
                     await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(evil.hang_up(), evil.loop))
             if again == "goes on":
+                assert (await open_page.until("storage"))["saving"] is True
+                assert client.get("/readyz").status_code == 200
                 await grown(open_page, message, len(open_page.text(message)) + FOR_LONG)
                 await open_page.send("turn.stop")
             ended = await open_page.until("turn.ended")

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic_monty import (
     AsyncFunctionSnapshot,
@@ -199,7 +199,7 @@ async def _session(limits: PythonLimits) -> AsyncIterator[AsyncMontySession]:
 @asynccontextmanager
 async def _started(pool: AsyncMonty) -> AsyncIterator[AsyncMonty]:
     """Enter a pool as a whole: a start that was cancelled half-way would leave its processes running."""
-    starting = pool.__aenter__()
+    starting = cast(asyncio.Future[AsyncMonty], pool.__aenter__())
     try:
         await asyncio.shield(starting)
         yield pool
