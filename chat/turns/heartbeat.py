@@ -56,7 +56,7 @@ class TurnHeartbeat:
     def __init__(self, runner: TurnOwner) -> None:
         self._runner = runner
         self._ticks = 0
-        self._shown = ""
+        self._shown, self._complained = "", False
 
     async def every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         """Repeat a job at an interval. Ends only by being cancelled."""
@@ -69,18 +69,17 @@ class TurnHeartbeat:
             try:
                 await work()
             except DatabaseError as error:
-                if not self.cannot_write(error):
-                    log.exception("heartbeat of running answers failed, continuing")
+                self.cannot_write(error)
             except Exception:
                 log.exception("heartbeat of running answers failed, continuing")
 
-    def cannot_write(self, error: Exception) -> bool:
-        """Record a failed write and show the pages why; return whether the storage is the reason."""
-        known = storage.state.failed(error)
-        if known and not self._shown:
+    def cannot_write(self, error: Exception) -> None:
+        """Record a failed write and show the pages why; log it once until it works again."""
+        storage.state.failed(error)
+        if not self._complained:
             log.error("could not write running answers, retrying: %s", error)
+        self._complained = True
         self.show_storage()
-        return known
 
     def show_storage(self) -> None:
         """Show every page of this process when it cannot be saved, and when it can again."""
@@ -112,6 +111,7 @@ class TurnHeartbeat:
         lengths = [(live, live.length) for reply in replies for live in (reply.text, reply.thinking)]
         pulse = await in_database(leases.keep_alive)(self._runner.owner, held, texts)
         # Only now: what could not be written is tried again at the next tick.
+        self._complained = False
         if grown:
             storage.state.succeeded()
             self.show_storage()

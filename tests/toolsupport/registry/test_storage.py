@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
-from django.contrib.auth.models import User
 from django.db import IntegrityError, InterfaceError, OperationalError, connection
-from django.utils import timezone
 
-from chat.models import Turn
-from chat.statuses import TurnStatus
-from chat.transcript.turns import leases
 from chat.turns import heartbeat, lasting_writes
-from tests.chat.started_turns import started_turn
 from toolsupport.models import Lease
 from toolsupport.registry import storage
 
@@ -85,21 +78,6 @@ def test_a_try_that_fails_gives_the_reason(state: storage.StorageState, monkeypa
 
     monkeypatch.setattr(storage, "try_to_write", full)
     assert state.check() == state.reason == storage.FULL
-
-
-# S6
-@pytest.mark.django_db
-def test_a_process_that_could_not_write_judges_no_lease_of_others(
-    state: storage.StorageState, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    turn = started_turn(alice)
-    Turn.objects.update(status=TurnStatus.RUNNING, lease_until=timezone.now() - timedelta(minutes=1))
-    state.failed(of_sqlite(sqlite3.SQLITE_FULL))
-    assert leases.settle()[0] == []
-    state.succeeded()
-    assert leases.settle()[0] == [], "the other process needs time to renew it"
-    monkeypatch.setattr(storage, "STEADY", 0.0)
-    assert [end.turn for end in leases.settle()[0]] == [turn]
 
 
 # S6
