@@ -81,6 +81,7 @@ class Message(models.Model):
     calls = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
     attachments = models.JSONField(default=list, blank=True, help_text="Paths of images in the workspace.")
+    outside = models.JSONField(default=list, blank=True, help_text="The outside content that an answer depends on.")
     finished = models.BooleanField(default=True)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="messages")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -187,6 +188,7 @@ class Question(models.Model):
     preview = models.TextField(blank=True, default="", help_text="What would change, as a unified diff.")
     binds = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what is allowed.")
     basis = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what the preview replaces.")
+    outside = models.JSONField(default=list, blank=True, help_text="The outside content in the chat that asks.")
     answer = models.CharField(max_length=30, blank=True, default="")
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -271,6 +273,7 @@ class Memory(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     written_at = models.DateTimeField(auto_now_add=True)
+    outside = models.JSONField(default=list, blank=True, help_text="The outside content that it depends on.")
 
     class Meta:
         ordering = ["id"]

@@ -78,6 +78,7 @@ urlpatterns = [
     path("tools/mcp/tools/<int:mcp_tool_id>/switch/", mcp.switch_tool, name="mcp-tool-switch"),
     path("chat/<uuid:conversation_id>/memory/", memory.memory, name="conversation-memory"),
     path("chat/<uuid:conversation_id>/memory/write/", memory.write, name="conversation-memory-write"),
+    path("chat/<uuid:conversation_id>/memory/check/", memory.check, name="conversation-memory-check"),
     path("chat/<uuid:conversation_id>/memory/back/", memory.put_back, name="conversation-memory-back"),
     path("tools/prompts/", prompts.listed, name="prompts"),
     path("tools/prompts/versions/", prompts.versions, name="prompt-versions"),

@@ -36,6 +36,7 @@ CEILINGS = {
     "post conversation-image-add": 6,
     "get conversation-memory": 9,
     "post conversation-memory-back": 15,
+    "post conversation-memory-check": 17,
     "post conversation-memory-write": 12,
     "get conversation-messages": 14,
     "get conversation-picker": 18,

@@ -51,6 +51,18 @@ def put_back(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     return _panel(request, here, {"notice": "Put back what stood there before."})
 
 
+@require_POST
+@requires(Action.CHAT)
+def check(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
+    """Mark the memory as checked, as the person has just read it."""
+    here = str(conversation_id)
+    try:
+        conversations_memory.check(request.user, here, request.POST.get("basis", ""))
+    except Conflict as error:
+        return _panel(request, here, {"failed": str(error), "stands": error.current})
+    return _panel(request, here, {"notice": "Checked: it is an ordinary part of the prompt from the next message on."})
+
+
 def _panel(request: AuthedRequest, here: str, notice: dict[str, Any] | None = None) -> HttpResponse:
     found = conversations_memory.show(request.user, here)
     context = {"conversation_id": here, "memory": found, "most": size_in_words(MOST_BYTES)}

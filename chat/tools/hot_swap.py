@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chat.tools.stores import NamedPrompt, PromptStore
-from chat.tools.tool import Tool, ToolContext
+from chat.tools.tool import Preview, Tool, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
@@ -39,6 +39,12 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     return ToolResult(f"From now on: {', '.join(names)}." if names else "None of the prepared prompts holds any more.")
 
 
+def preview(context: ToolContext, arguments: JSON) -> Preview:
+    """Name the prompts."""
+    names = ", ".join(_name(str(given), _prompts(context).offered) for given in arguments.get("prompts") or ())
+    return Preview(f"Use these prompts from the next request on: {names}?" if names else "Stop using all prompts?")
+
+
 def _name(given: str, offered: Sequence[NamedPrompt]) -> str:
     """Return the name as it is in the team's list. Raises ToolError for an unknown name."""
     by_name = {prompt.name.casefold(): prompt.name for prompt in offered}
@@ -66,4 +72,4 @@ def with_prompts(spec: ToolSpec, offered: Sequence[NamedPrompt]) -> ToolSpec:
     return replace(spec, description=description, parameters=parameters | {"properties": {"prompts": prompts}})
 
 
-TOOL = Tool(SPEC, run, level="A0", phrase="Swap prompts", target="prompts", retold=True)
+TOOL = Tool(SPEC, run, level="A0", phrase="Swap prompts", target="prompts", preview=preview, steers=True, retold=True)

@@ -43,12 +43,13 @@ class CallDecision(StrEnum):
 def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> CallDecision:
     """Return whether a call of this tool may run. A grant counts only without outside content in the turn.
 
-    With outside content a tool that sends data to others needs approval too, even if it is read-only.
+    With outside content a tool that sends data to others, or that changes the system text of later answers, needs
+    approval too, even if it is read-only.
     """
     if tool is None or tool.level not in RUNS | ASKS:
         return CallDecision.DENY
     if tool.level in RUNS:
-        return CallDecision.ASK if tool.sends and tainted else CallDecision.RUN
+        return CallDecision.ASK if tainted and (tool.sends or tool.steers) else CallDecision.RUN
     return CallDecision.RUN if tool.spec.name in granted and grantable(tool, tainted) else CallDecision.ASK
 
 

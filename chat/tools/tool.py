@@ -90,8 +90,9 @@ class Tool:
     `target` ("Read", "config.json"). `run` raises ToolError or NotFound with a message for the model. `resume`
     continues after a Pause. `preview` blocks on the disk. `needs` returns why the tool cannot work here, "" if it can.
     `taints`: its results are outside content, after which changes need approval each time. `sends`: its arguments leave
-    the site, so with outside content each call needs approval, whatever the level. `where` is the argument that names
-    what is replaced, for a tool whose previews have a basis. `retold`: after it the next request has other tools, or
+    the site, so with outside content each call needs approval, whatever the level; the same if it `steers`: it changes
+    the system text of later answers, on other branches too. `where` is the argument that names what is replaced, for a
+    tool whose previews have a basis. `retold`: after it the next request has other tools, or
     another system text.
     """
 
@@ -104,6 +105,7 @@ class Tool:
     preview: Callable[[ToolContext, JSON], Preview] | None = None
     taints: bool = False
     sends: bool = False
+    steers: bool = False
     needs: Callable[[], str] | None = None
     resume: Callable[[ToolContext, bytes, PausedCallResult], Awaitable[ToolResult | Pause]] | None = None
     retold: bool = False

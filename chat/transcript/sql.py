@@ -27,6 +27,7 @@ class MessageRow(NamedTuple):
     conversation_id: uuid.UUID
     attachments: list[str]
     has_calls: bool
+    outside: list[dict[str, Any]]
 
 
 class OpenTurns(NamedTuple):
@@ -90,14 +91,15 @@ def room(conversation: Conversation, client_id: str) -> OpenTurns:
 
 
 SAID = """SELECT id, parent_id, role, content, thinking, finished, attachments,
-EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id)
+EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id), outside
 FROM chat_message WHERE conversation_id = %s ORDER BY id"""
 
 
 def said_in(conversation: uuid.UUID) -> list[MessageRow]:
     """Return all messages of a conversation, of all branches."""
     found = raw_sql.rows(SAID, conversation)
-    return [MessageRow._make((*row[:6], conversation, raw_sql.parsed(row[6]), row[7])) for row in found]
+    parsed = raw_sql.parsed
+    return [MessageRow._make((*row[:6], conversation, parsed(row[6]), row[7], parsed(row[8]))) for row in found]
 
 
 RUNS_HERE = """SELECT chat_toolrun.* FROM chat_toolrun JOIN chat_message ON chat_message.id = chat_toolrun.message_id

@@ -201,7 +201,7 @@ class TurnRun:
         if self._prepared:
             self._prepared = False
             return
-        started = await in_database(record.start_reply)(self.store)
+        started = await in_database(record.start_reply)(self.store, self.executor.outside)
         self.reply.message = started.thing.message.id
         self._announce(started)
 

@@ -4,7 +4,8 @@ In: the calls of one claimed turn. Out: a decision (`decide`), a question to a p
 Callers: the loop, through its protocol `CallExecutor`; `run` and `ephemeral_run`, which create one for each turn.
 - `decide` waits for nothing; `run` checks again what may have changed since: a revoked permission, a changed
   tool.
-- Once outside content was read (`tainted`), no grant counts any more, and a tool that sends needs a person as well.
+- Once outside content is in the request, no grant counts any more, and a tool that sends needs a person as well. It
+  may come from results, files, the memory, descriptions of tools, and answers that depend on any of these.
 - A tool runs as a task of its own: stopping it does not stop the turn.
 A tool never raises through it: a failure becomes a result that the model reads. It writes no rows.
 """
@@ -12,14 +13,15 @@ A tool never raises through it: a failure becomes a result that the model reads.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from chat.mcp import mcp_tools
 from chat.statuses import CallStatus
-from chat.tools import BUILTINS, policy, shell_stand_in
+from chat.tools import BUILTINS, outside_sources, policy, shell_stand_in
 from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
 from chat.transcript.conversations.memory import ConversationMemory
@@ -32,8 +34,9 @@ from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
 from chat.turns.lasting_writes import in_database
 from toolsupport import cancellable_threads
-from toolsupport.core import tool_translation
+from toolsupport.core import outside_content, tool_translation
 from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.types import ToolCall, ToolResult
 from toolsupport.registry.models.request_context import RequestContext
@@ -44,7 +47,8 @@ Spawn = Callable[..., asyncio.Task[Any]]
 class ToolExecutor:
     """The tools of one turn: `tools` are those that may run in it, by name, `request_spec` offers some to its model.
 
-    `tainted`: outside content has entered the turn. A call that another tool serves is decided, approved and run as
+    `outside` is the outside content that has entered the turn; `tainted`: there is some, and it is not only what
+    describes tools. A call that another tool serves is decided, approved and run as
     that tool's call; the model sees the name that it used. `cards` are the ids of the cards of running calls: that of a
     call, then that of the call it makes. `spawn` starts a supervised task, `written` returns the output of
     the running tool so far.
@@ -53,19 +57,20 @@ class ToolExecutor:
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
         prompt_parts = claimed.prepared.prompt_parts
+        self.memory = ConversationMemory(claimed.store, prompt_parts.memory, lambda: self.outside)
         self.context = replace(
             context,
             find_tools=partial(tool_discovery.find, claimed),
             databases=PersonDatabases(context.person),
-            memory=ConversationMemory(claimed.store, prompt_parts.memory),
+            memory=self.memory,
             prompts=ConversationPrompts(claimed.store, prompt_parts.prompts),
         )
         self.request_spec = claimed.prepared.request_spec
         self.tools: Mapping[str, Tool] = tools_of(claimed.prepared)
         self.served: dict[str, ToolCall] = {}
         self.granted = claimed.granted
-        # Files that every question is put with, and images: text of others, before any tool reads some.
-        self.tainted = bool(self.request_spec.documents) or any(message.images for message in claimed.history)
+        self.outside: tuple[OutsideSource, ...] = ()
+        self.tainted = False
         self.decisions: dict[str, questions.ApprovalDecision] = {}
         self.cards: list[str] = []
         self.spawn: Spawn = asyncio.create_task
@@ -76,12 +81,13 @@ class ToolExecutor:
         if claimed.resumed is not None:
             self.decisions = dict(claimed.resumed.decisions)
             self.served = dict(claimed.resumed.served)
-        for name in claimed.received:
-            self._read(name)
+        self._include(claimed.received)
+        self.take(claimed.prepared)
 
     def take(self, prepared: RequestContext) -> None:
-        """Continue with the tools of another request context."""
+        """Continue with the tools of another request context; its texts count from now on."""
         self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
+        self._include(outside_sources.of_request(self.request_spec, prepared.remotes, self.claimed.history))
 
     def serve(self, call: ToolCall) -> ToolCall:
         """Return the call that runs for a new call of the model."""
@@ -94,19 +100,23 @@ class ToolExecutor:
 
     def finished(self, call: ToolCall) -> None:
         """Record that a call ended, and that the model reads its result."""
-        self._read(self.runs_as(call).name)
+        served = self.runs_as(call)
+        found = outside_sources.of_call(served.name, served.arguments, datetime.now(UTC).isoformat())
+        # A memory that a person changed meanwhile was returned as the reason of a failure.
+        self._include((*self.memory.outside, *((found,) if found else ())))
 
-    def _read(self, name: str) -> None:
-        tool = BUILTINS.get(name) or self.tools.get(name)
-        # What is not known any more was a tool of others.
-        self.tainted = self.tainted or tool is None or tool.taints
+    def _include(self, sources: Iterable[OutsideSource]) -> None:
+        self.outside = outside_content.merged(self.outside, sources)
+        self.tainted = self.tainted or any(not source.definition for source in self.outside)
 
     def decide(self, call: ToolCall, found: bool = False) -> CallDecision:
         """Apply a person's decision first, then the policy; a call found in prose always needs a person."""
         if call.id in self.decisions:
             return CallDecision.RUN
         tool = self.tools.get(self.runs_as(call).name)
-        return CallDecision.ASK if found else policy.verdict(tool, self.granted, self.tainted)
+        # Descriptions of tools end permissions as well, but are no data that could be sent away.
+        granted = frozenset[str]() if self.outside else self.granted
+        return CallDecision.ASK if found else policy.verdict(tool, granted, self.tainted)
 
     @property
     def _by_program(self) -> bool:
@@ -205,9 +215,9 @@ class ToolExecutor:
             TAINTED if ungranted and self.tainted else "",
         ]
         text = " ".join(filter(None, [*notes, preview.question]))
-        may_grant = tool is not None and policy.grantable(tool, self.tainted)
+        may_grant = tool is not None and policy.grantable(tool, self.tainted or bool(self.outside))
         return questions.ApprovalRequest(
-            served, text, preview.diff, may_grant, preview.basis, preview.code, needed.state
+            served, text, preview.diff, may_grant, preview.basis, preview.code, needed.state, self.outside
         )
 
 

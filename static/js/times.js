@@ -1,4 +1,4 @@
-// Times are shown relative ("5 min"); the exact one stands in the title.
+// Times are shown relative ("5 min"); the exact one stands in the title. A clock time is that of the reader.
 const STEPS = [[60, 1, "now"], [3600, 60, "min"], [86400, 3600, "h"], [604800, 86400, "d"]];
 
 const short = (then) => {
@@ -13,6 +13,11 @@ export const refresh = (root = document) => {
     const then = Date.parse(time.dateTime);
     time.title ||= new Date(then).toLocaleString();
     time.textContent = short(then);
+  }
+  for (const time of root.querySelectorAll("time[data-clock]")) {
+    const then = new Date(time.dateTime);
+    time.title = then.toLocaleString();
+    time.textContent = then.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
   }
 };
 

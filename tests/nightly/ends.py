@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import fcntl
 import json
-import os
 import signal
 import socket
 import sqlite3
@@ -23,6 +22,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from chat.tools.files.workspace import lock_file
 from tests.hostile_server import evil_server
 from tests.nightly.poison import post
 from tests.obedient_server import NAME, obedient_server, order
@@ -97,12 +97,9 @@ def equip(site: Site, client: httpx.Client, stock: Path) -> None:
 def locked(directory: Path) -> Iterator[None]:
     """Hold the lock on writing in a workspace, as another process of the site does."""
     directory.mkdir(parents=True, exist_ok=True)
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with lock_file(directory).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(handle)
 
 
 @asynccontextmanager

@@ -22,7 +22,82 @@ QUOTA = 100 * MIB
 SECONDS = 4
 MARK = "4747"  # in the command line of what would be left over
 
+
+def python(code: str) -> str:
+    return f"cat > /tmp/attack.py <<'END'\n{code}\nEND\npython3 /tmp/attack.py"
+
+
+# What the kernel keeps for a program, which no limit on processes counts.
+SEMAPHORES = """
+import ctypes, time
+kernel = ctypes.CDLL(None)
+for _ in range(2000):
+    kernel.semget(0, 32000, 0o1600)
+time.sleep(4747)"""
+SOCKETS = """
+import os, socket, time
+kept = [os.fork() for _ in range(5)]
+try:
+    while True:
+        kept.append(socket.socketpair())
+        for one in kept[-1]:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)
+            one.setblocking(False)
+            try:
+                while True:
+                    one.send(b"x" * 65536)
+            except OSError:
+                pass
+except OSError:
+    time.sleep(4747)"""
+MAPPINGS = """
+import ctypes, os, time
+kernel = ctypes.CDLL(None)
+kernel.mmap.restype = ctypes.c_void_p
+kernel.mmap.argtypes = [ctypes.c_void_p] + [ctypes.c_long] * 5
+kernel.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long]
+[os.fork() for _ in range(5)]
+start = kernel.mmap(None, 260 << 20, 0, 0x22, -1, 0)
+for place in range(start, start + (260 << 20), 8192):
+    kernel.mprotect(place, 4096, 1)
+time.sleep(4747)"""
+PINNED = """
+import ctypes, mmap, os, time
+kernel = ctypes.CDLL(None)
+class Piece(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+kept = []
+while len(kept) < 100:
+    kept.append(os.pipe())
+    for _ in range(15):
+        large = mmap.mmap(-1, 4 << 20)
+        large.madvise(14)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(large)) + (2 << 20) - 1 & ~((2 << 20) - 1)
+        ctypes.memset(start, 1, 2 << 20)
+        piece = Piece(start, 4096)
+        kernel.vmsplice(kept[-1][1], ctypes.byref(piece), ctypes.c_ulong(1), 2)
+        kernel.munmap(ctypes.c_void_p(start), ctypes.c_size_t(2 << 20))
+time.sleep(4747)"""
+LOCKS = """
+import fcntl, os, time
+files = [os.open("/tmp/%d" % one, os.O_CREAT | os.O_RDWR) for one in range(200)]
+for place in range(100000):
+    for one in files:
+        fcntl.lockf(one, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * place)"""
+EMPTY = """
+import os
+os.chdir("PLACE")
+for one in range(1000000):
+    os.close(os.open(str(one), os.O_CREAT | os.O_WRONLY))"""
+
 ATTACKS = {
+    "semaphores": python(SEMAPHORES),
+    "buffers of sockets": python(SOCKETS),
+    "mappings": python(MAPPINGS),
+    "pages kept in pipes": python(PINNED),
+    "locks on files": python(LOCKS),
+    "empty files in /tmp": python(EMPTY.replace("PLACE", "/tmp")),
+    "empty files in /dev/shm": python(EMPTY.replace("PLACE", "/dev/shm")),
     "nothing": "true",
     "forks": f"f() {{ f | f & }}; f; sleep {MARK}",
     "memory of one": "python3 -c 'kept = []\nwhile True: kept.append(bytearray(10**7))'",
@@ -39,14 +114,23 @@ ATTACKS = {
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Seconds it lived; bytes its workspace held at the end; the most memory it was seen to have; processes left."""
+    """Seconds it lived; bytes its workspace held at the end; the most memory it was seen to have; processes left.
+
+    `kernel` is the most memory that the kernel was seen to use beyond what it used before.
+    """
 
     kind: str
     seconds: float
     held: int
     memory: int
+    kernel: int
     left: int
     why: str
+
+
+def shared_objects() -> str:
+    """Semaphores, shared memory and message queues of this machine."""
+    return "".join(Path("/proc/sysvipc", kind).read_text() for kind in ("sem", "shm", "msg"))
 
 
 def left_over() -> int:
@@ -62,13 +146,14 @@ async def attack(kind: str, root: Path) -> Attack:
     """One attack in a workspace of its own, removed afterwards."""
     workspace = Workspace(root, QUOTA)
     workspace.root.mkdir()
-    peak = 0
+    peak, before, kernel = 0, usage.kernel_memory(), 0
     look = usage.used_by
 
-    def used_by(root: int) -> usage.ResourceUsage:
-        nonlocal peak
-        used = look(root)
+    def used_by(root: int, enough: int = 0) -> usage.ResourceUsage:
+        nonlocal peak, kernel
+        used = look(root, enough)
         peak = max(peak, used.memory)
+        kernel = max(kernel, usage.kernel_memory() - before)
         return used
 
     usage.used_by = used_by
@@ -80,7 +165,7 @@ async def attack(kind: str, root: Path) -> Attack:
     seconds = time.monotonic() - began
     held = sum(path.lstat().st_blocks * 512 for path in root.rglob("*"))
     shutil.rmtree(root)
-    return Attack(kind, seconds, held, peak, left_over(), ended.why)
+    return Attack(kind, seconds, held, peak, kernel, left_over(), ended.why)
 
 
 def run(times: int, seed: int = 1) -> list[Attack]:
@@ -118,15 +203,17 @@ def table(found: list[Attack]) -> Iterator[str]:
     for kind in ATTACKS:
         these = [one for one in found if one.kind == kind]
         seconds, held = max(one.seconds for one in these), max(one.held for one in these) / MIB
-        memory, left = max(one.memory for one in these) / MIB, sum(one.left for one in these)
-        whys = sorted({one.why for one in these})
-        yield f"| {kind} | {seconds:.2f} s | {held:.0f} MiB | {memory:.0f} MiB | {left} | {' / '.join(whys)} |"
+        memory, kernel = max(one.memory for one in these) / MIB, max(one.kernel for one in these) / MIB
+        whys, left = " / ".join(sorted({one.why for one in these})), sum(one.left for one in these)
+        yield f"| {kind} | {seconds:.2f} s | {held:.0f} MiB | {memory:.0f} MiB | {kernel:.0f} MiB | {left} | {whys} |"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=20)
     chosen = parser.parse_args()
+    shared = shared_objects()
     print("\n".join(table(run(chosen.times))))
+    print("objects of the kernel that were left:", "some" if shared_objects() != shared else "none")
     delays = stop(chosen.times)
     print(f"stops: {len(delays)}, median {delays[len(delays) // 2] * 1000:.0f} ms, longest {delays[-1] * 1000:.0f} ms")

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import ends, hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
 from toolsupport.simulator.models import MODELS
@@ -72,8 +73,11 @@ def test_five_hundred_pages_of_one_person() -> None:
 # SAFETY 3.8: limits that are looked at may be exceeded for a moment, never for long, and nothing is left over.
 @pytest.mark.nightly
 def test_attacks_on_the_sandbox_end_and_leave_nothing() -> None:
+    shared, kernel = sandbox.shared_objects(), usage.kernel_memory()
     found = sandbox.run(20)
-    assert not [one for one in found if one.left]
+    assert not [one for one in found if one.left] and sandbox.shared_objects() == shared
+    assert usage.kernel_memory() - kernel < LIMITS.kernel
+    assert max(one.kernel for one in found) < 2.5 * LIMITS.kernel
     assert max(one.seconds for one in found) < sandbox.SECONDS + 6
     assert max(one.memory for one in found) < 2 * LIMITS.memory
     assert max(sandbox.stop(200)) < 2

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
-from chat.tools.files import workspace
-from chat.tools.files.workspace import Workspace
 from tests.databases import ROOT
 from toolsupport import cancellable_threads
-from toolsupport.core.errors import ToolError
 
 # A thread that never ends, as one that waits for a silent name server.
 STUCK = """
@@ -83,18 +77,3 @@ async def test_results_and_errors_come_through() -> None:
 
 def test_a_stuck_thread_does_not_keep_the_process() -> None:
     assert subprocess.run([sys.executable, "-c", STUCK], cwd=ROOT, timeout=30).returncode == 0
-
-
-def test_a_lock_that_another_process_keeps_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workspace, "LOCK_SECONDS", 0.05)
-    files = Workspace(tmp_path)
-    other = os.open(tmp_path, os.O_RDONLY)
-    try:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(ToolError, match="take too long"):
-            files.write("a.txt", [b"x"])
-    finally:
-        os.close(other)
-    assert files.write("a.txt", [b"x"]) == "a.txt"

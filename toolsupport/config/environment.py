@@ -87,6 +87,15 @@ VARIABLES = (
         "TOOLSUPPORT_SECRET_KEY", "", text, "Signing key. Unset: generated once and stored in the data directory."
     ),
     EnvironmentVariable(
+        "TOOLSUPPORT_SECRET_KEY_FALLBACKS", "", words, "Former signing keys, which still count while they are replaced."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_ENCRYPTION_KEYS",
+        "",
+        words,
+        "Keys of stored secrets: the first one encrypts, each decrypts. Unset: `rotate_encryption_key` keeps them.",
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."
     ),
     EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),

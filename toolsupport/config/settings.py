@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from urllib.parse import urlsplit
 
 from toolsupport.config import environment
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
+# Whatever a process of the site makes (database, its copies and journals, files of chats) is for its user alone.
+os.umask(0o077)
+
 BASE_DIR = environment.BASE_DIR
 ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
 
 SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
+SECRET_KEY_FALLBACKS = ENV["TOOLSUPPORT_SECRET_KEY_FALLBACKS"]
 DEBUG = ENV["TOOLSUPPORT_DEBUG"]
 ALLOWED_HOSTS = ENV["TOOLSUPPORT_ALLOWED_HOSTS"]
 ORIGINS: list[str] = ENV["TOOLSUPPORT_ORIGINS"] or ["http://127.0.0.1:8000", "http://localhost:8000"]
@@ -144,5 +149,6 @@ LOGGING = {
     },
 }
 redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
+redaction.add_secrets(*SECRET_KEY_FALLBACKS, *ENV["TOOLSUPPORT_ENCRYPTION_KEYS"])
 redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
 redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -193,7 +193,8 @@ class RequestSpec:
     temperature …); `think` None leaves it to the server. `translates`: another tool may serve a call; `hidden` tools
     may be called although they are not offered. `turn_context` is a key of prompt's TURN_CONTEXTS or "" (the model's
     capabilities decide), `documents` are texts by file name, `examples` successful calls of this model, `strong_nudge`
-    adds the tool-use reminder. `begins_inside`: replies begin inside reasoning (None: unknown).
+    adds the tool-use reminder. `notes` is text for the first message of a person that the model is shown: data that
+    must not be read as an instruction. `begins_inside`: replies begin inside reasoning (None: unknown).
     """
 
     model: str
@@ -211,6 +212,7 @@ class RequestSpec:
     permit: Permit = Permit.TURN
     turn_context: str = ""
     documents: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    notes: str = ""
     examples: tuple[ToolCall, ...] = ()
     strong_nudge: bool = False
     translates: bool = False

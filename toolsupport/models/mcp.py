@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from toolsupport.models.encrypted import EncryptedTextField
+
 
 class McpServer(models.Model):
     """A server of the Model Context Protocol.
@@ -15,7 +17,7 @@ class McpServer(models.Model):
     name = models.CharField(max_length=32, unique=True)
     kind = models.CharField(max_length=10, help_text="http or stdio.")
     url = models.URLField(max_length=300, blank=True, default="")
-    token = models.TextField(blank=True, default="", help_text="Encrypted; never shown again.")
+    token = EncryptedTextField(blank=True, default="", help_text="Encrypted; never shown again.")
     enabled = models.BooleanField(default=True)
     in_house = models.BooleanField(default=False, help_text="What models tell it goes nowhere else.")
     version = models.CharField(max_length=120, blank=True, default="", help_text="As the server says it.")

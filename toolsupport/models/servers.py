@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from toolsupport.core.types import Build
+from toolsupport.models.encrypted import EncryptedTextField
 
 
 class Server(models.Model):
@@ -13,7 +14,7 @@ class Server(models.Model):
     name = models.CharField(max_length=80, unique=True)
     kind = models.CharField(max_length=40, help_text="A key of providers.PROVIDERS.")
     base_url = models.URLField(max_length=300)
-    api_key = models.TextField(blank=True, default="", help_text="Encrypted; never shown again.")
+    api_key = EncryptedTextField(blank=True, default="", help_text="Encrypted; never shown again.")
     inside = models.BooleanField(default=True, help_text="It may be on this machine or in this network.")
     enabled = models.BooleanField(default=True)
     origin = models.CharField(max_length=20, default="page", help_text="page, command, environment or built-in.")

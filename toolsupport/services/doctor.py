@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,12 +18,13 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
+from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import audit_log, breached_passwords, first_admin
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.services import database_upgrade, refresh
 
@@ -61,7 +63,22 @@ def data_directory() -> Finding:
     open_to_others = path.stat().st_mode & 0o077
     if open_to_others:
         return Finding("data directory", None, f"Others can look into {path}. Close it: chmod 700 {path}")
+    readable = _readable_by_others(path)
+    if readable:
+        words = f"Others have rights on {readable[0]} ({len(readable)} such files). Close them: chmod -R go-rwx {path}"
+        return Finding("data directory", None, words)
     return Finding("data directory", True, str(path))
+
+
+def _readable_by_others(data: Path) -> list[str]:
+    """Return files on which others have rights, except the public static files and the files of chats."""
+    found = []
+    for folder, folders, files in os.walk(data):
+        folders[:] = [name for name in folders if Path(folder, name) not in (data / "static", data / "workspaces")]
+        for path in (Path(folder, name) for name in files):
+            if not path.is_symlink() and path.exists() and path.stat().st_mode & 0o077:
+                found.append(str(path))
+    return sorted(found)
 
 
 def tables() -> Finding:
@@ -175,6 +192,33 @@ def audited() -> Iterator[Finding]:
         yield Finding("audit", False, f"Row {broken} was changed, or the one before it is gone. Compare with a backup.")
 
 
+def encryption() -> Iterator[Finding]:
+    """Report the age of the key that encrypts stored secrets, and what older keys still hold."""
+    what, remedy = "encryption key", "Run: manage.py rotate_encryption_key"
+    try:
+        ring, states = key_ring.keys(), Counter(value.state for value in key_rotation.values())
+    except ConfigError as error:
+        yield Finding(what, False, str(error))
+        return
+    if states[key_rotation.UNREADABLE]:
+        words = f"{states[key_rotation.UNREADABLE]} stored secrets cannot be read with any key. Enter them again."
+        yield Finding(what, False, words)
+    elif states[key_rotation.OLDER] or not ring[0].complete:
+        words = f"A rotation is not finished: {states[key_rotation.OLDER]} values are under an older key. {remedy}"
+        yield Finding(what, None, words)
+    elif len(ring) > 1 and not key_ring.from_environment():
+        yield Finding(what, None, f"{_age(ring[0])}. No value needs the older one that is kept. {remedy} --drop-old")
+    else:
+        yield Finding(what, True, f"{_age(ring[0])}, encrypts {states[key_rotation.CURRENT]} values")
+
+
+def _age(key: key_ring.RingKey) -> str:
+    if key.made_at is None:
+        return "from the environment" if key.secret else "derived from the signing key"
+    days = (timezone.now() - key.made_at).days
+    return f"made {days} days ago"
+
+
 def model_servers() -> Iterator[Finding]:
     try:
         asked = async_to_sync(_ask)()
@@ -193,7 +237,8 @@ def simulator() -> Iterator[Finding]:
 
 
 NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, stolen_passwords, metrics, layer)
-NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
+Check = Callable[[], Iterator[Finding]]
+NEED_TABLES: tuple[Check, ...] = (administrator, audited, encryption, model_servers, simulator)
 
 
 async def _ask() -> list[Finding]:

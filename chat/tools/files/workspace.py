@@ -22,8 +22,8 @@ from toolsupport.core.errors import NotFound, ToolError
 
 MIB = 1024 * 1024
 ENTRIES = 10_000
-# Seconds that a writer waits for another one, and between two attempts.
-LOCK_SECONDS, LOCK_POLL = 20.0, 0.02
+LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+PATIENCE, PAUSE = 20.0, 0.02  # seconds that a writer waits for another one, and between two tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,12 @@ class Workspace:
 
     @contextmanager
     def _alone(self) -> Iterator[int]:
-        """Open the top directory with an exclusive lock on writing, across processes; readers never wait."""
-        with self._directory() as root:
-            _lock(root)
+        """Open the top directory with an exclusive lock on writing, across processes; readers never wait.
+
+        The lock is on a file beside the directory, where no command of the conversation can hold it.
+        """
+        with self._directory() as root, os.fdopen(os.open(lock_file(self.root), LOCK, 0o600)) as lock:
+            _wait_for(lock.fileno())
             yield root
 
     @contextmanager
@@ -162,16 +165,21 @@ class Workspace:
                 os.unlink(name, dir_fd=root)
 
 
-def _lock(root: int) -> None:
-    """Take the lock on writing. Raises ToolError if another process keeps it, and ends with the call that waits."""
-    until = time.monotonic() + LOCK_SECONDS
+def lock_file(root: Path) -> Path:
+    """Return the lock of a workspace."""
+    return root.with_name(f".{root.name}.lock")
+
+
+def _wait_for(lock: int) -> None:
+    end = time.monotonic() + PATIENCE
     while True:
         try:
-            return fcntl.flock(root, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
         except BlockingIOError:
-            if time.monotonic() > until:
-                raise ToolError("Other changes of these files take too long. Try again later.") from None
-            cancellable_threads.pause(LOCK_POLL)
+            if time.monotonic() > end:
+                raise ToolError("Nothing was written: another write to these files has not ended. Try again.") from None
+            cancellable_threads.pause(PAUSE)
 
 
 def _levels(recursive: bool) -> int:

@@ -34,7 +34,9 @@ TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 class SandboxLimits:
     """The limits of a command. Seconds and bytes; `temporary` is the size of /tmp and of /dev/shm, each.
 
-    `reserve` is the minimum of free memory of the server, and of free disk space of the workspace.
+    `temporary_files` is the number of files in both. `kernel` is how much more memory the kernel may use for itself
+    than before the command. `reserve` is the minimum of free memory of the server, and of free disk space of the
+    workspace.
     """
 
     seconds: float = 30
@@ -44,6 +46,8 @@ class SandboxLimits:
     files_open: int = 256
     file: int = 50 * MIB
     temporary: int = 64 * MIB
+    temporary_files: int = 10_000
+    kernel: int = 256 * MIB
     output: int = 256 * 1024
     reserve: int = 256 * MIB
 
@@ -54,7 +58,8 @@ class SandboxLimits:
         CPU time has one second more: the monitor outside stops the command first, and reports the reason.
         """
         kibs = {"-v": self.memory, "-f": self.file, "-c": 0}
-        counts = {"-t": self.cpu_seconds + 1, "-u": self.processes, "-n": self.files_open}
+        # Signals that wait, and bytes in message queues, are memory of the kernel.
+        counts = {"-t": self.cpu_seconds + 1, "-u": self.processes, "-n": self.files_open, "-i": 256, "-q": 0}
         options = [f"{name} {size // 1024}" for name, size in kibs.items()]
         return "ulimit " + " ".join([*options, *(f"{name} {count}" for name, count in counts.items())])
 

@@ -66,6 +66,7 @@ class CommandMonitor:
     workspace: Workspace
     limits: SandboxLimits
     began: float = field(default_factory=time.monotonic)
+    kernel: int = field(default_factory=usage.kernel_memory)
     looked: float = 0.0
 
     async def verdict(self, process: int) -> str:
@@ -79,11 +80,15 @@ class CommandMonitor:
         return why
 
     def _look(self, process: int) -> str:
-        used = usage.used_by(process)
+        used = usage.used_by(process, self.limits.memory)
         if used.memory > self.limits.memory:
             return f"it used more than {size_in_words(self.limits.memory)} of memory"
         if used.cpu > self.limits.cpu_seconds:
             return f"it used more than {self.limits.cpu_seconds} seconds of processor time"
+        if usage.temporary_files(used.members) > self.limits.temporary_files:
+            return f"it made more than {self.limits.temporary_files:,} temporary files"
+        if usage.kernel_memory() - self.kernel > self.limits.kernel:
+            return f"the server's kernel uses {size_in_words(self.limits.kernel)} more memory than before it began"
         if usage.memory_left() < self.limits.reserve:
             return "the server has nearly no memory left"
         return overfull(self.workspace, self.limits)

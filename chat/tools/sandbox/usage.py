@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from chat.tools.sandbox import control_groups
+
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+LOOK_AT_SHARED = 0.1  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """`memory` in bytes; `cpu` in seconds, including children that have ended."""
+    """`memory` in bytes; `cpu` in seconds, including children that have ended; `members` are the processes."""
 
     memory: int
     cpu: float
-    processes: int
+    members: tuple[int, ...]
 
 
-def used_by(root: int) -> ResourceUsage:
-    """Return the present usage of the process `root` and its descendants. Blocks on reading /proc."""
+def used_by(root: int, enough: int = 0) -> ResourceUsage:
+    """Return the present usage of the process `root` and its descendants. Blocks on reading /proc.
+
+    Memory of at most `enough` bytes is an upper bound: pages that processes share are counted for each.
+    """
     below, cpu = _processes()
     waiting, family = [root], []
     while waiting:
         one = waiting.pop()
         family.append(one)
         waiting += below.get(one, [])
-    return ResourceUsage(sum(map(_memory, family)), sum(cpu.get(one, 0) for one in family), len(family))
+    return ResourceUsage(_memory(family, enough), sum(cpu.get(one, 0) for one in family), tuple(family))
 
 
 def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
@@ -45,20 +53,67 @@ def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
     return below, cpu
 
 
-def _memory(process: int) -> int:
-    """Return its proportional memory use; 0 if the process has ended."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
+def _memory(family: list[int], enough: int) -> int:
+    """Return the memory of the processes; shared pages are counted once if the sum matters, and if it can be had soon.
+
+    The kernel needs milliseconds for the shared pages of a process with 65,000 mappings, which delayed all checks.
+    """
+    resident = {process: _resident(process) for process in family}
+    end = time.monotonic() + LOOK_AT_SHARED
+    for process in sorted(family, key=resident.__getitem__, reverse=True):
+        if sum(resident.values()) <= enough or time.monotonic() > end:
+            break
+        resident[process] = _proportional(process, resident[process])
+    return sum(resident.values())
+
+
+def _resident(process: int) -> int:
     with suppress(OSError):
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
     return 0
 
 
+def _proportional(process: int, otherwise: int) -> int:
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return otherwise
+
+
 def memory_left() -> int:
-    """Return the memory that programs of this machine could still get, in bytes."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
+    """Return the memory that programs of this machine, or of this container, could still get, in bytes."""
+    return min(_meminfo()["MemAvailable"], *control_groups.memory_left())
+
+
+# Memory of the machine that belongs to programs, holds copies of files, or can be given back.
+_COUNTED = ("MemFree", "Buffers", "Cached", "SwapCached", "AnonPages", "SReclaimable")
+
+
+def kernel_memory() -> int:
+    """Return the memory that the kernel of this machine uses for itself, in bytes.
+
+    No limit on processes counts it: buffers of sockets and pipes, locks, tables of mappings.
+    """
+    found = _meminfo()
+    return found["MemTotal"] - sum(found[name] for name in _COUNTED)
+
+
+def _meminfo() -> dict[str, int]:
+    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    return {fields[0].rstrip(":"): int(fields[1]) * 1024 for fields in lines}
+
+
+TEMPORARY = ("tmp", "dev/shm")
+
+
+def temporary_files(members: Iterable[int]) -> int:
+    """Return how many files the private temporary directories of a sandbox hold, seen through one of its processes."""
+    here = os.stat("/").st_dev
+    for process in members:
+        with suppress(OSError):
+            top = Path(f"/proc/{process}/root")
+            if top.stat().st_dev != here:
+                held = [os.statvfs(top / name) for name in TEMPORARY]
+                return sum(one.f_files - one.f_ffree for one in held)
     return 0

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chat.models import AUTOMATIC, Conversation, ToolRun
 from chat.statuses import CallStatus
+from chat.tools import outside_sources
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.messages.present import branch
 from chat.transcript.sql import MessageRow
-from toolsupport.core import types
+from toolsupport.core import outside_content, types
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import Role, ToolCall
 
 INTERRUPTED = "This call was not finished: it was interrupted before it gave a result."
@@ -26,10 +29,10 @@ RECEIVED = (*RAN, CallStatus.STOPPED)
 
 @dataclass(frozen=True, slots=True)
 class ModelHistory:
-    """The history of a branch; `received` names the tools whose results are in it, including those of programs."""
+    """The history of a branch; `received` is the outside content in it, also where only answers depend on it."""
 
     messages: tuple[types.ChatMessage, ...]
-    received: frozenset[str]
+    received: tuple[OutsideSource, ...]
     asked: str = ""
 
 
@@ -55,9 +58,23 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
     shown = attachments.user_messages([row for row in path if row.attachments], sees)
     for row in path:
         log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
-    received = (run.name for row in path for run in runs[row.pk] if run.status in RECEIVED)
+    received = outside_content.merged(*(_received(row, runs[row.pk]) for row in path))
     asked = next((row.content for row in reversed(path) if row.role == Role.USER), "")
-    return ModelHistory(tuple(log), frozenset(received), asked)
+    return ModelHistory(tuple(log), received, asked)
+
+
+def _received(row: MessageRow, runs: list[ToolRun]) -> Iterator[OutsideSource]:
+    """Yield the outside content of a message: its images, results of its calls, and what its text depends on."""
+    yield from outside_content.read(row.outside)
+    for path in row.attachments:
+        yield outside_content.named("the image", path)
+    for run in runs:
+        if run.status in RECEIVED and run.format != AUTOMATIC:
+            at = run.started_at.isoformat()
+            failed = run.status == CallStatus.FAILED
+            found = outside_sources.of_failed_memory(run.name, at) if failed else None
+            found = found or outside_sources.of_call(run.name, run.arguments, at)
+            yield from [found] if found else []
 
 
 def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[types.ChatMessage]:

@@ -16,7 +16,9 @@ from chat.transcript.messages.view_models import (
     ShownMessage,
     ShownQuestion,
     ShownUsage,
+    shown_sources,
 )
+from toolsupport.core import outside_content
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import Role
@@ -192,7 +194,8 @@ def question(row: Question) -> ShownQuestion:
     proposes = row.kind == "runtime_learning" and learning.proposes(row.conversation.owner_id)
     is_code = row.tool_run is not None and row.tool_run.level == "A3"
     diff, code = ("", row.preview) if is_code else (row.preview, "")
-    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code)
+    outside = shown_sources(outside_content.read(row.outside))
+    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:

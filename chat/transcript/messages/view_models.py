@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from chat.statuses import UNFINISHED, CallStatus
 from toolsupport.core import format_choice
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.registry.models.picker_rows import ShownModel
 
 # Percent of the context above which the page warns that little is left.
@@ -16,10 +17,23 @@ NEARLY_FULL = 80
 
 
 @dataclass(frozen=True, slots=True)
+class ShownOutsideSource:
+    """A text of others that a chat contains, and when it was read (None: unknown)."""
+
+    text: str
+    at: datetime | None = None
+
+
+def shown_sources(sources: Iterable[OutsideSource]) -> tuple[ShownOutsideSource, ...]:
+    """Return them for a page."""
+    return tuple(ShownOutsideSource(one.text, datetime.fromisoformat(one.at) if one.at else None) for one in sources)
+
+
+@dataclass(frozen=True, slots=True)
 class ShownQuestion:
     """An open question. `options` are the valid answers; `diff` is the change, or `code` the code to run.
 
-    `proposes`: this person's answer is only a proposal.
+    `proposes`: this person's answer is only a proposal. `outside` is the outside content in the chat that asks.
     """
 
     id: int
@@ -30,6 +44,7 @@ class ShownQuestion:
     expires_at: datetime | None = None
     proposes: bool = False
     code: str = ""
+    outside: tuple[ShownOutsideSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

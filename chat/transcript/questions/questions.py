@@ -35,8 +35,9 @@ from chat.transcript.messages import present
 from chat.transcript.messages.history import EDITED
 from chat.transcript.questions import learning, unknown_model
 from chat.transcript.turn_store import fenced
-from toolsupport.core import calls
+from toolsupport.core import calls, outside_content
 from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
@@ -52,7 +53,7 @@ ALLOWS = ("once", "chat", "edit")
 class ApprovalRequest:
     """The question about a call, and what the answer will be bound to.
 
-    `state` is that of the program which made the call and waits too.
+    `state` is that of the program which made the call and waits too. `outside` is the outside content in the chat.
     """
 
     call: ToolCall
@@ -62,6 +63,7 @@ class ApprovalRequest:
     basis: str = ""
     code: str = ""
     state: bytes = b""
+    outside: tuple[OutsideSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> 
         preview=asking.code or asking.diff,
         binds=policy.fingerprint(asking.call, place(run.turn)),
         basis=asking.basis,
+        outside=outside_content.stored(asking.outside),
         expires_at=timezone.now() + TIME_TO_ANSWER,
     )
     run.status = CallStatus.WAITING

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from chat.models import Conversation
 from chat.tools.files import text_decoding
-from chat.tools.files.workspace import Workspace
+from chat.tools.files.workspace import Workspace, lock_file
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context
 from chat.transcript.settings.prompt_context import PromptContext
@@ -62,7 +62,8 @@ def prepared(conversation: Conversation) -> ChatRequestContext:
     found, databases = conversation.settings.get("toolset") or (), sql_sources.names(conversation.owner_id)
     offered = available_tools.offer(found, prompt_parts.prompts, databases)
     made = request_context.for_profile(conversation.profile, offered, wanted, str(conversation.pk))
-    request_spec = replace(made.request_spec, system=prompt_parts.system(made.request_spec.system))
+    system = prompt_parts.system(made.request_spec.system)
+    request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
     if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
         request_spec = tool_translation.after_refusal(request_spec) or request_spec
     if context_of(request_spec) == "minimal_system":
@@ -100,7 +101,10 @@ def workspace(conversation: str) -> Workspace:
 
 def remove_workspace(conversation: str) -> None:
     """Delete the files of a deleted conversation; undeletable ones stay, unreachable."""
-    shutil.rmtree(Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation)), ignore_errors=True)
+    root = Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation))
+    shutil.rmtree(root, ignore_errors=True)
+    with suppress(OSError):
+        lock_file(root).unlink(missing_ok=True)
 
 
 def quota() -> int:

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.statuses import TurnStatus
+from chat.tools import outside_sources
 from chat.transcript import sql
 from chat.transcript.announcements import (
     Announcements,
@@ -40,8 +41,9 @@ from chat.transcript.turns import resume
 from chat.transcript.turns.end import TurnEnd, supersede
 from chat.transcript.turns.leases import expire
 from chat.transcript.turns.resume import ResumePoint
-from toolsupport.core import types
+from toolsupport.core import outside_content, types
 from toolsupport.core.errors import Busy
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
 from toolsupport.registry import storage
@@ -91,7 +93,7 @@ class TurnRequest:
 class ClaimedTurn:
     """A turn that this process owns, with all data to run it. `searched`: tools were searched in its conversation.
 
-    `received` are tools with results in the history. `opening` is announced as soon as the turn runs, `reply` is
+    `received` is the outside content in its request. `opening` is announced as soon as the turn runs, `reply` is
     the empty message that it writes to first (0 if it begins with calls).
     """
 
@@ -107,7 +109,7 @@ class ClaimedTurn:
     resumed: ResumePoint | None = None
     searched: bool = True
     asked: str = ""
-    received: frozenset[str] = frozenset()
+    received: tuple[OutsideSource, ...] = ()
     opening: Announcements = ()
     reply: int = 0
 
@@ -178,7 +180,7 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
     else:
         announced = announce_messages(turn.conversation, *first, _started(turn, draft.prepared))
         resumed = resume.resumed(turn, runs, rounds=0)
-        begun = replace(_claimed(turn, draft.prepared, announced), resumed=resumed)
+        begun = replace(_claimed(turn, draft.prepared), opening=announced, resumed=resumed)
     at_once = begun.opening[: len(first)]
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
@@ -203,13 +205,20 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
 def _with_reply(turn: Turn, prepared: ChatRequestContext, *first: Thing, forks: bool = False) -> ClaimedTurn:
     """Return a running turn with the empty message for its model; `first` is announced before both."""
     conversation = turn.conversation
-    leaf = conversation.leaf_id
-    reply = Message(conversation=conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn)
+    claimed = _claimed(turn, prepared)
+    reply = Message(
+        conversation=conversation,
+        parent_id=conversation.leaf_id,
+        role=Role.ASSISTANT,
+        finished=False,
+        turn=turn,
+        outside=outside_content.stored(claimed.received),
+    )
     reply.save(force_insert=True)
     conversation.leaf = reply
     shown = present.message(reply, siblings=branches.siblings(reply) if forks else ())
     opening = announce_messages(conversation, *first, _started(turn, prepared), StartedMessage(shown))
-    return replace(_claimed(turn, prepared, opening), reply=reply.pk)
+    return replace(claimed, opening=opening, reply=reply.pk)
 
 
 def _started(turn: Turn, prepared: ChatRequestContext) -> StartedTurn:
@@ -219,9 +228,10 @@ def _started(turn: Turn, prepared: ChatRequestContext) -> StartedTurn:
     )
 
 
-def _claimed(turn: Turn, prepared: ChatRequestContext, opening: Announcements) -> ClaimedTurn:
+def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
+    besides = outside_sources.of_request(prepared.request_spec, prepared.remotes, log.messages)
     return ClaimedTurn(
         turn=turn.pk,
         store=TurnStore(turn.owner, turn.pk),
@@ -231,11 +241,10 @@ def _claimed(turn: Turn, prepared: ChatRequestContext, opening: Announcements) -
         model=prepared.request_spec.model,
         prepared=prepared,
         history=log.messages,
-        received=log.received,
+        received=outside_content.merged(log.received, prepared.prompt_parts.outside, besides),
         asked=log.asked,
         granted=questions.granted(str(conversation.pk)),
         searched="toolset" in conversation.settings,
-        opening=opening,
     )
 
 
@@ -256,7 +265,7 @@ def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
     prepared = resume.gone_on(turn, prepared)
     opening = announce_all(turn.conversation_id, _started(turn, prepared))
     rounds = turn.messages.filter(role=Role.ASSISTANT).count()
-    return replace(_claimed(turn, prepared, opening), resumed=resume.resumed(turn, runs, rounds))
+    return replace(_claimed(turn, prepared), opening=opening, resumed=resume.resumed(turn, runs, rounds))
 
 
 def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmission:

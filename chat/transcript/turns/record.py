@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.db import InterfaceError, OperationalError
@@ -29,7 +30,9 @@ from chat.transcript.messages import formatted, notices, present, raw_exchanges
 from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
+from toolsupport.core import outside_content
 from toolsupport.core.errors import Lost
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import Role, ToolCall, ToolResult
 from toolsupport.registry.knowledge import proven_calls
 
@@ -91,11 +94,16 @@ class CallRejection:
 
 
 @fenced
-def start_reply(turn: Turn) -> Announcement[StartedMessage]:
-    """Add an empty assistant message at the end of the branch."""
+def start_reply(turn: Turn, outside: Iterable[OutsideSource] = ()) -> Announcement[StartedMessage]:
+    """Add an empty assistant message at the end of the branch; its text will depend on this outside content."""
     leaf = leaf_of(turn.conversation_id)
     row = Message.objects.create(
-        conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
+        conversation=turn.conversation,
+        parent_id=leaf,
+        role=Role.ASSISTANT,
+        finished=False,
+        turn=turn,
+        outside=outside_content.stored(outside),
     )
     Conversation.objects.filter(pk=turn.conversation_id).update(leaf=row)
     return announce(turn.conversation_id, StartedMessage(present.message(row)))

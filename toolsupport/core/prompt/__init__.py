@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from toolsupport.core.prompt.history_rendering import RenderTarget, history
 from toolsupport.core.prompt.sampling import options
 from toolsupport.core.prompt.system_prompt import system
-from toolsupport.core.prompt.turn_context import GO_ON, kept
+from toolsupport.core.prompt.turn_context import GO_ON, kept, with_notes
 from toolsupport.core.types import ChatMessage, RequestSpec, Role
 
 __all__ = ["GO_ON", "RenderTarget", "history", "messages", "options", "system"]
@@ -15,7 +15,8 @@ __all__ = ["GO_ON", "RenderTarget", "history", "messages", "options", "system"]
 
 def messages(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Return the system text and the part of the log that the model is shown, in the model's format."""
-    return history((ChatMessage(Role.SYSTEM, system(request_spec)), *kept(request_spec, log)), _target(request_spec))
+    shown = with_notes(request_spec, kept(request_spec, log))
+    return history((ChatMessage(Role.SYSTEM, system(request_spec)), *shown), _target(request_spec))
 
 
 def _target(request_spec: RequestSpec) -> RenderTarget:

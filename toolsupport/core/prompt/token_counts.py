@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolsupport.core.prompt.turn_context import kept
+from toolsupport.core.prompt.turn_context import kept, with_notes
 from toolsupport.core.types import ChatMessage, RequestSpec
 
 PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take more
@@ -46,7 +46,7 @@ def tools_digest(request_spec: RequestSpec) -> str:
 
 def characters(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> int:
     """Return the length of the request without the parts about tools."""
-    return len(request_spec.system) + sum(map(_length, kept(request_spec, log)))
+    return len(request_spec.system) + sum(map(_length, with_notes(request_spec, kept(request_spec, log))))
 
 
 def _length(message: ChatMessage) -> int:

@@ -49,3 +49,14 @@ def _latest(log: Sequence[ChatMessage]) -> int | None:
     """Return the position of the latest request; a request to continue is not one."""
     requests = (number for number in reversed(range(len(log))) if log[number].role is Role.USER)
     return next((number for number in requests if log[number].content != GO_ON), None)
+
+
+def with_notes(request_spec: RequestSpec, shown: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Put the notes before the first message of a person that is shown; a short prompt leaves them out."""
+    if not request_spec.notes or context_of(request_spec) == "minimal_system":
+        return shown
+    first = next((number for number, message in enumerate(shown) if message.role is Role.USER), None)
+    if first is None:
+        return (ChatMessage(Role.USER, request_spec.notes), *shown)
+    noted = replace(shown[first], content=f"{request_spec.notes}\n\n{shown[first].content}")
+    return (*shown[:first], noted, *shown[first + 1 :])

@@ -19,7 +19,7 @@ from twisted.internet import reactor
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import database_upgrade
+from toolsupport.services import database_upgrade, serve_lock
 from toolsupport.services.exit_deadline import deadline
 from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import connection_settings, static_files
@@ -82,7 +82,10 @@ class Command(BaseCommand):
 
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
+        # Kept open: the lock ends with the process.
+        self.lock = serve_lock.taken(self.address)
         with database_upgrade.exclusive():
+            serve_lock.make_private()
             if done := database_upgrade.bring_up_to_date():
                 self.stdout.write(done)
             static_files.collect()

@@ -16,6 +16,7 @@ from toolsupport.models import Audit
 # What is written down, in words that follow a name.
 DEEDS = {
     "read_conversation": "read a conversation of somebody else",
+    "check_memory": "marked the memory of a chat as checked",
     "approve_tool": "approved a tool of another program",
     "trust_server": "set whether data sent to another program stays in the house",
     "add_server": "added a model server",

@@ -1,31 +1,26 @@
-"""Encrypts stored API keys with keys derived from Django's SECRET_KEY."""
+"""Encrypts stored API keys, tokens and addresses of databases."""
 
 from __future__ import annotations
 
-import base64
-
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from django.conf import settings
-from django.utils.encoding import force_bytes
+from cryptography.fernet import InvalidToken, MultiFernet
 
 from toolsupport.core import redaction
 from toolsupport.core.errors import ConfigError
+from toolsupport.registry.servers import key_ring
 
 
 def encrypt(secret: str) -> str:
     """Return the ciphertext for a row; "" stays "" (no key is not a secret)."""
     redaction.add_secrets(secret)
-    return _box().encrypt(secret.encode()).decode() if secret else ""
+    return box(key_ring.keys()).encrypt(secret.encode()).decode() if secret else ""
 
 
 def decrypt(stored: str) -> str:
-    """Return the secret. Raises ConfigError if SECRET_KEY has changed since it was stored."""
+    """Return the secret. Raises ConfigError if none of the keys can read it."""
     if not stored:
         return ""
     try:
-        secret = _box().decrypt(stored.encode()).decode()
+        secret = box(key_ring.keys()).decrypt(stored.encode()).decode()
     except InvalidToken:
         raise ConfigError(
             "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
@@ -34,11 +29,6 @@ def decrypt(stored: str) -> str:
     return secret
 
 
-def _box() -> MultiFernet:
-    # The first key encrypts; former SECRET_KEYs (Django's fallbacks) can still be read while they are rotated out.
-    return MultiFernet([Fernet(_derived(key)) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
-
-
-def _derived(secret_key: str | bytes) -> bytes:
-    hkdf = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=b"toolsupport api keys at rest")
-    return base64.urlsafe_b64encode(hkdf.derive(force_bytes(secret_key)))
+def box(ring: tuple[key_ring.RingKey, ...]) -> MultiFernet:
+    """Return what encrypts with the first of these keys and decrypts with each."""
+    return MultiFernet([one for key in ring for one in key.boxes()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 
 from chat.tools.files import workspace as module
 from chat.tools.files.paths import TEMPORARY
-from chat.tools.files.workspace import MIB, Workspace
+from chat.tools.files.workspace import MIB, Workspace, lock_file
 from toolsupport.core.errors import NotFound, ToolError
 
 
@@ -228,3 +229,26 @@ def test_what_something_is_without_opening_it(workspace: Workspace) -> None:
     entry = workspace.entry("d/x")
     assert (entry.path, entry.kind, entry.size) == ("d/x", "file", 3)
     assert workspace.entry("d").kind == "directory"
+
+
+# S5: a command can lock the directory and all files in it.
+def test_locks_inside_delay_nobody(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    workspace.write("a.txt", [b"x"])
+    for path in (workspace.root, workspace.root / "a.txt"):
+        held = os.open(path, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    workspace.write("a.txt", [b"y"])
+    workspace.delete("a.txt")
+    assert workspace.usage().entries == 0
+
+
+def test_a_writer_waits_for_another_one_and_not_for_ever(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    workspace.write("a.txt", [b"x"])
+    with lock_file(workspace.root).open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(ToolError, match="another write"):
+            workspace.write("a.txt", [b"y"])
+    workspace.write("a.txt", [b"z"])
+    assert lock_file(workspace.root).parent == workspace.root.parent and workspace.usage().entries == 1

@@ -1,0 +1,60 @@
+"""Keeps a second `serve` away from an SQLite database that one process serves already."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import TextIO
+
+from django.conf import settings
+from django.db import connection
+
+from toolsupport.core.errors import ConfigError
+
+PRIVATE = 0o077  # the rights of others
+
+
+def taken(address: str) -> TextIO | None:
+    """Return the lock, to be kept open until the end; None where several processes may serve. Raises ConfigError.
+
+    Processes exchange frames and share limits through Redis only. The lock is one of the process (POSIX): it ends with
+    it, and a child that outlives it does not have it.
+    """
+    if connection.vendor != "sqlite" or settings.ENV["REDIS_URL"]:
+        return None
+    try:
+        lock = lock_file().open("a+")
+    except OSError as error:
+        raise ConfigError(
+            f"The database cannot be opened: {error}. Check DATABASE_URL and TOOLSUPPORT_DATA_DIR."
+        ) from error
+    try:
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        other = lock.readline().strip() or "another process"
+        lock.close()
+        raise ConfigError(
+            f"This database is served already, by {other}. Stop that process first. Several processes of one site need "
+            "PostgreSQL (DATABASE_URL) and Redis (REDIS_URL)."
+        ) from None
+    lock.truncate(0)
+    lock.write(f"process {os.getpid()} at {address}\n")
+    lock.flush()
+    return lock
+
+
+def lock_file() -> Path:
+    """Return the file beside the database; two paths of one database give the same."""
+    database = Path(settings.DATABASES["default"]["NAME"]).resolve()
+    return database.with_name(f"{database.name}.serve")
+
+
+def make_private() -> None:
+    """Take the rights of others away from the database's files, which earlier versions gave by the usual umask."""
+    if connection.vendor == "sqlite":
+        database = Path(settings.DATABASES["default"]["NAME"]).resolve()
+        for file in (*database.parent.glob(f"{database.name}*"), *Path(settings.DATA_DIR).glob("backups/*")):
+            if file.is_file() and not file.is_symlink() and file.stat().st_uid == os.geteuid():
+                file.chmod(file.stat().st_mode & ~PRIVATE)
