@@ -17,8 +17,9 @@ import pytest
 from tests.chat.test_revocation import keep_out
 from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.many_users import browser, crowd
+from tests.nightly.full_disk import expect_only_reading, kept
 from tests.nightly.kills import counted
-from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 LOCKED = 3.0  # seconds
 FOR_LONG = 100  # characters of a counting answer
@@ -52,12 +53,6 @@ async def grown(open_page: Page, message: int, length: int) -> None:
         await open_page.until("text.delta", message=message)
 
 
-def kept(site: Site, message: int) -> tuple[str, str]:
-    """(text, how the turn stands) as the rows say it."""
-    query = "SELECT m.content, t.status FROM chat_message m JOIN chat_turn t ON t.id = m.turn_id WHERE m.id = ?"
-    return site.rows(query, message)[0]
-
-
 # SAFETY 1.6
 @pytest.mark.asyncio
 async def test_a_database_that_another_process_locks_delays_and_loses_nothing(tmp_path: Path, evil: Evil) -> None:
@@ -85,19 +80,8 @@ def full_disk(site: Site) -> Iterator[None]:
     try:
         yield
     finally:
-        resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, before)
-
-
-def expect_only_reading(site: Site, client: httpx.Client) -> None:
-    """Pages are there; what would have to be saved is refused with the reason."""
-    ready = client.get("/readyz")
-    assert ready.status_code == 503 and "Cannot save right now" in ready.json()["why"]
-    for path in ("/models/", "/history/", "/servers/", "/"):
-        assert client.get(path).status_code == 200
-    token = {"csrfmiddlewaretoken": client.cookies["csrftoken"]}
-    with closing(httpx.Client(base_url=site.url, cookies={"csrftoken": client.cookies["csrftoken"]})) as stranger:
-        page = stranger.post("/login/", data={"username": ADMIN[0], "password": ADMIN[1], **token})
-    assert page.status_code == 503 and page.headers["Retry-After"] and "Cannot save right now" in page.text
+        if site.process:
+            resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, before)
 
 
 # S6

@@ -9,7 +9,7 @@ import pytest
 
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import ends, hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import ends, full_disk, hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -54,6 +54,14 @@ def test_ten_sites_with_every_kind_of_work_end() -> None:
     stops, found = ends.run(10)
     assert max(stops.values()) <= 2
     assert not [end for end in found if end.code or end.left or end.seconds > ends.DRAIN + 5]
+
+
+# S6
+@pytest.mark.nightly
+def test_a_disk_that_is_full_for_a_minute_costs_no_text() -> None:
+    found = full_disk.run(60)
+    assert found.kept == found.shown and found.status == "stopped"
+    assert found.told <= 2 and found.saved <= 3
 
 
 # D6, SAFETY 4

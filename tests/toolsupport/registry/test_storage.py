@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import sqlite3
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -86,6 +88,7 @@ async def test_a_write_of_a_turn_is_tried_again_until_the_storage_takes_it(
     state: storage.StorageState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lasting_writes, "RETRY", 0.0)
+    monkeypatch.setattr(lasting_writes, "database_sync_to_async", lambda work: partial(asyncio.to_thread, work))
     errors: list[Exception] = [of_sqlite(sqlite3.SQLITE_FULL), of_sqlite(sqlite3.SQLITE_BUSY)]
 
     def work(result: str) -> str:
