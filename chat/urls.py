@@ -17,11 +17,15 @@ from chat.pages import (
     prompts,
     questions,
     sharing,
+    start,
     tools,
 )
 
 urlpatterns = [
     path("", chat.home, name="chat"),
+    path("start/", start.shown, name="start"),
+    path("start/test/", start.test, name="start-test"),
+    path("start/ask/", start.ask, name="start-ask"),
     path("chat/new/", chat.new, name="chat-new"),
     path("chat/<uuid:conversation_id>/", chat.conversation, name="conversation"),
     path("chat/<uuid:conversation_id>/messages/", chat.messages, name="conversation-messages"),

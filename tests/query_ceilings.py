@@ -141,6 +141,8 @@ CEILINGS = {
     "post source-remove": 10,
     "post source-switch": 8,
     "get sources": 6,
+    "get start": 12,
+    "post start-ask": 12,
     "post tool-filter": 11,
     "post tool-switch": 11,
     "get tools": 15,

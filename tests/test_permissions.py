@@ -63,6 +63,7 @@ ADDRESSES = list(addresses(get_resolver().url_patterns))
 
 # Views that wait for servers reach the rows from other threads, which see only what was committed.
 WAITING = {
+    "start-ask",
     "server",
     "server-upkeep",
     "server-upkeep-act",

@@ -33,7 +33,7 @@ SENT: dict[str, dict[str, Any]] = {
     "tools-switches": {"filter_only": "off", "text_formats": "measured", "code_mode": "on", "drift": "ask"},
 }
 # Their work is one step for each server or model; the ceiling of a page says nothing about it.
-IN_BULK = {"models-detect", "servers-refresh"}
+IN_BULK = {"models-detect", "servers-refresh", "start-test"}
 
 
 @dataclass(frozen=True)

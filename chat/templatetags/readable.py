@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
+from itertools import zip_longest
 from typing import Any
 
 from django import template
 from django.utils.html import format_html, format_html_join
 
+from chat.transcript.messages import bars
 from chat.transcript.messages.typed_results import ResultPart, parts
 from toolsupport.core import invisible_chars, server_flags
 
@@ -79,13 +81,16 @@ def is_text(value: Any) -> bool:
 
 @register.filter
 def csv_table(text: str) -> dict[str, Any]:
-    """Return the header, first rows and note of a CSV result, then a remark in brackets."""
-    lines, _, note = text.rpartition("\n\n[")
+    """Return the header, first rows and note of a CSV result; `lines` are the rows, each with the length of its bar."""
+    content, _, note = text.rpartition("\n\n[")
     try:
-        head, *rows = list(csv.reader(io.StringIO(lines))) or [[]]
+        head, *rows = list(csv.reader(io.StringIO(content))) or [[]]
     except csv.Error:  # a result that was kept before cells with a carriage return were quoted
-        head, *rows = [[line] for line in lines.split("\n")]
-    return {"head": head, "rows": rows[:SHOWN_ROWS], "note": note.rstrip("]"), "hidden": max(0, len(rows) - SHOWN_ROWS)}
+        head, *rows = [[line] for line in content.split("\n")]
+    shown = rows[:SHOWN_ROWS]
+    lines = list(zip_longest(shown, bars.lengths(shown) or ()))
+    hidden = max(0, len(rows) - SHOWN_ROWS)
+    return {"head": head, "rows": shown, "lines": lines, "note": note.rstrip("]"), "hidden": hidden}
 
 
 @register.filter
@@ -101,7 +106,11 @@ KINDS = {"+": "added", "-": "removed", "@": "place"}
 def diff_lines(diff: str) -> list[tuple[str, str]]:
     """Return the lines of a unified diff, each with its kind: added, removed, place, head or same."""
     lines = diff.split("\n")
-    kinds = ["head" if line.startswith(("+++", "---")) else KINDS.get(line[:1], "same") for line in lines]
+    kinds = [KINDS.get(line[:1], "same") for line in lines]
+    # Only the first two lines are: a removed line may begin with dashes of its own.
+    kinds[:2] = [
+        "head" if line.startswith(("+++", "---")) else kind for kind, line in zip(kinds, lines[:2], strict=False)
+    ]
     return list(zip(kinds, lines, strict=True))
 
 

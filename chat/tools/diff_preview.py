@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterator
-from difflib import unified_diff
 
 from chat.tools.tool import ToolContext
+from toolsupport.core import text_diff
 from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.text_diff import TextChange
+from toolsupport.work_pool.pool import work_pool
+from toolsupport.work_pool.types import Task, WorkError
 
-DIFF_LINES = 400
+COMPARE = Task("toolsupport.core.text_diff:compared", cpu=1.0)
+# Seconds that a person waits for a comparison before the approval comes without it.
+PATIENCE = 4.0
 NO_FILE = "no file"
 
 
@@ -27,18 +33,17 @@ def current(context: ToolContext, path: str) -> str | None:
         raise ToolError(f"{path!r} is not a text file.") from None
 
 
-def diff(path: str, before: str | None, after: str) -> str:
-    """Return a unified diff, cut with a note if it is long."""
-    old, new = _lines(before or ""), _lines(after)
-    lines = list(unified_diff(old, new, path if before is not None else "(new file)", path, lineterm=""))
-    if len(lines) > DIFF_LINES:
-        lines = [*lines[:DIFF_LINES], f"… and {len(lines) - DIFF_LINES} more lines"]
-    return "\n".join(lines)
-
-
-def _lines(text: str) -> list[str]:
-    """Split into lines as programs do: other line-breaking characters must not hide a change."""
-    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+async def difference(person: int, change: TextChange) -> str:
+    """Return a unified diff, or an outline of it where that takes too long. A cancellation ends the work."""
+    texts = change.path, change.before, change.after
+    if await asyncio.to_thread(text_diff.is_short, change):
+        return text_diff.compared(*texts)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            diff: str = await work_pool().run(person, COMPARE, *texts)
+            return diff
+    except (WorkError, TimeoutError):
+        return await asyncio.to_thread(text_diff.outlined, *texts)
 
 
 def basis_of(before: str | None) -> str:

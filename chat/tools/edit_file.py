@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from chat.tools.diff_preview import basis_of, current, diff, only_over
+from chat.tools.diff_preview import basis_of, current, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
@@ -36,7 +37,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the change. Raises ToolError or NotFound if it is not possible."""
     path, before, after = _changed(context, arguments)
-    return Preview(f"Change {path}?", diff(path, before, after))
+    return Preview(f"Change {path}?", change=TextChange(path, before, after))
 
 
 def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:

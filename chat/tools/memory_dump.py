@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from chat.tools.diff_preview import basis_of, diff, lines_in_words
+from chat.tools.diff_preview import basis_of, lines_in_words
 from chat.tools.stores import MemoryStore
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
+from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 MOST_BYTES = 16 * 1024
@@ -37,7 +38,7 @@ def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the change."""
     memory, wanted = memory_of(context), checked(text(arguments, "text"))
     asked = f"Remember {lines_in_words(wanted)} in this chat?" if wanted.strip() else "Forget all that is remembered?"
-    return Preview(asked, diff("memory", memory.text, wanted.strip()), basis_of(memory.text))
+    return Preview(asked, change=TextChange("memory", memory.text, wanted.strip()), basis=basis_of(memory.text))
 
 
 def checked(wanted: str) -> str:

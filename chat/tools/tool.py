@@ -10,6 +10,7 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.stores import MemoryStore, PromptStore
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 LEVELS = {
@@ -70,14 +71,14 @@ class PausedCallResult:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The question to a person before a call runs, and the change (a unified diff or "").
+    """The question to a person before a call runs, and the `change` of a text, of which a diff is shown.
 
-    `code` is all the code that would run, if the call is code. `basis` is the digest of the text that the diff was made
-    against, "" if that does not matter.
+    `code` is all the code that would run, if the call is code. `basis` is the digest of the text that would be changed,
+    "" if that does not matter.
     """
 
     question: str
-    diff: str = ""
+    change: TextChange | None = None
     basis: str = ""
     code: str = ""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.tools.diff_preview import basis_of, current, diff, lines_in_words, only_over
+from chat.tools.diff_preview import basis_of, current, lines_in_words, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, switch, text
 from toolsupport import cancellable_threads
+from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
@@ -50,7 +51,7 @@ def preview(context: ToolContext, arguments: JSON) -> Preview:
     before = current(context, path)
     after = (before or "") + content if switch(arguments, "append") else content
     question = f"{'Add' if switch(arguments, 'append') else 'Write'} {lines_in_words(content)} to {path}?"
-    return Preview(question, diff(path, before, after), basis_of(before))
+    return Preview(question, change=TextChange(path, before, after), basis=basis_of(before))
 
 
 def _verb(arguments: JSON) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from chat.mcp import mcp_tools
 from chat.statuses import CallStatus
-from chat.tools import BUILTINS, outside_sources, policy, shell_stand_in
+from chat.tools import BUILTINS, diff_preview, outside_sources, policy, shell_stand_in
 from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
 from chat.transcript.conversations.memory import ConversationMemory
@@ -202,6 +202,8 @@ class ToolExecutor:
         tool = self.tools.get(served.name)
         try:
             preview = await cancellable_threads.run(previewed, tool, served, self.context)
+            change = preview.change
+            diff = await diff_preview.difference(self.claimed.person, change) if change else ""
         except (ToolError, NotFound) as error:
             self.decisions[call.id] = questions.ApprovalDecision(False, str(error))
             return None
@@ -217,7 +219,7 @@ class ToolExecutor:
         text = " ".join(filter(None, [*notes, preview.question]))
         may_grant = tool is not None and policy.grantable(tool, self.tainted or bool(self.outside))
         return questions.ApprovalRequest(
-            served, text, preview.diff, may_grant, preview.basis, preview.code, needed.state, self.outside
+            served, text, diff, may_grant, preview.basis, preview.code, needed.state, self.outside
         )
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from chat.broadcast import fragments
 from chat.mcp import mcp_tools
 from chat.models import Conversation, Question, ToolRun
-from chat.tools import diff_preview, policy
+from chat.tools import policy
 from chat.tools.files.workspace import Workspace
 from chat.tools.policy import CallDecision
 from chat.tools.tool import ToolContext
@@ -33,6 +33,7 @@ from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core import invisible_chars
 from toolsupport.core.errors import ToolError
+from toolsupport.core.text_diff import compared
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 from toolsupport.registry.knowledge import overrides
 
@@ -187,15 +188,15 @@ def test_a_call_of_a_program_has_the_level_of_its_tool(alice: User, conversation
 def test_letters_that_nobody_sees_are_written_out(sign: str) -> None:
     hidden = f"echo safe {sign}# rm"
     code = fragments.question(ShownQuestion(1, "approval", hidden, ("once",), "", None, code=hidden))
-    diff = fragments.question(ShownQuestion(1, "approval", hidden, ("once",), diff_preview.diff("a", "", hidden), None))
+    diff = fragments.question(ShownQuestion(1, "approval", hidden, ("once",), compared("a", "", hidden), None))
     shown = ShownCall("1", "bash", "Run", hidden, {"command": hidden}, "waiting", "", "bash")
     for html in (code, diff, fragments.call(shown).partition("As JSON")[0]):
         assert sign not in html and html.count(invisible_chars.written_out(sign)) == 2
 
 
 def test_a_change_of_what_ends_a_line_is_shown() -> None:
-    assert diff_preview.diff("a.sh", "# a\u2028rm b", "# a\nrm b").splitlines()[-2:] == ["+# a", "+rm b"]
-    assert diff_preview.diff("a.md", "one\r\ntwo\r\n", "one\ntwo\n") == ""
+    assert compared("a.sh", "# a\u2028rm b", "# a\nrm b").splitlines()[-2:] == ["+# a", "+rm b"]
+    assert compared("a.md", "one\r\ntwo\r\n", "one\ntwo\n") == ""
 
 
 def reading(conversation: Conversation, **server: bool) -> ToolCall:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import re
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from toolsupport.core import name_checks
+from toolsupport.core import name_checks, text_diff
 from toolsupport.core.invisible_chars import UNSEEN, written_out
 from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
 from toolsupport.core.types import JSON, ToolSpec
@@ -140,12 +139,15 @@ def spec_of(server: str, definition: JSON) -> ToolSpec:
 
 def difference(before: JSON, after: JSON) -> str:
     """Return the difference of two definitions line by line; the whole second one if there was none before."""
-    return "\n".join(difflib.unified_diff(_lines(before), _lines(after), "approved", "offered now", n=3, lineterm=""))
+    change = text_diff.TextChange("offered now", _written(before), _written(after), was="approved")
+    # Nothing is left out, as all of it is approved. Where comparing takes long, all old lines precede the new ones.
+    few = text_diff.is_short(change)
+    return "\n".join(text_diff.compared_lines(change) if few else text_diff.replaced_lines(change))
 
 
-def _lines(definition: JSON) -> list[str]:
+def _written(definition: JSON) -> str:
     if not definition:
-        return []
+        return ""
     written = json.dumps(definition, indent=2, sort_keys=True, ensure_ascii=False)
     # What cannot be seen is written out: it would be approved without having been read.
-    return written_out(written).splitlines()
+    return written_out(written)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import select
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from chat.tools import BUILTINS, policy
-from chat.tools.diff_preview import NO_FILE, basis_of
+from chat.tools.diff_preview import NO_FILE, basis_of, difference
 from chat.tools.files.workspace import Workspace
 from chat.tools.tool import ToolContext
+from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import ToolCall
+from toolsupport.work_pool.pool import work_pool
 
 pytestmark = pytest.mark.asyncio
 CALL = ToolCall("1", "write_file", {"path": "notes.md", "content": "from the model"})
@@ -89,3 +94,34 @@ async def test_without_a_diff_it_replaces_what_is_there(context: ToolContext) ->
 
 async def test_an_empty_file_is_not_no_file() -> None:
     assert len({basis_of(None), basis_of(""), basis_of("x")}) == 3
+
+
+# Two files of 240 KiB, whose comparison takes 40 s and more.
+NUMBERS = range(70_000)
+COSTLY = TextChange("a", "".join(f"{n * n % 127}\n" for n in NUMBERS), "".join(f"{n % 127}\n" for n in NUMBERS))
+
+
+async def test_a_costly_comparison_comes_as_an_outline() -> None:
+    diff = await difference(1, COSTLY)
+    assert diff.startswith("--- a\n+++ a\n… Too large to compare line by line: ")
+
+
+async def test_a_comparison_of_many_lines_is_made_in_a_worker() -> None:
+    before = "".join(f"{n}\n" for n in range(3_000))
+    after = before.replace("\n7\n", "\nseven\n").replace("\n2900\n", "\n2900\nmore\n")
+    assert (await difference(1, TextChange("a", before, after))).splitlines()[2:] == [
+        *("@@ -5,7 +5,7 @@", " 4", " 5", " 6", "-7", "+seven", " 8", " 9", " 10"),
+        *("@@ -2899,6 +2899,7 @@", " 2898", " 2899", " 2900", "+more", " 2901", " 2902", " 2903"),
+    ]
+
+
+async def test_a_comparison_ends_with_its_turn() -> None:
+    comparing = asyncio.create_task(difference(1, COSTLY))
+    while not (pids := work_pool().pids()):
+        await asyncio.sleep(0)
+    handle = os.pidfd_open(pids[0])
+    comparing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await comparing
+    assert select.select([handle], [], [], 5.0)[0]
+    os.close(handle)

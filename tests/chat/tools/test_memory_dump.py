@@ -11,6 +11,7 @@ from chat.tools.diff_preview import basis_of
 from chat.tools.memory_dump import MOST_BYTES
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
+from toolsupport.core.text_diff import TextChange
 
 
 class Kept:
@@ -38,7 +39,7 @@ async def test_the_text_takes_the_place_of_what_was_remembered(context: ToolCont
 def test_a_person_sees_what_would_change(context: ToolContext) -> None:
     shown = memory_dump.preview(replace(context, memory=Kept("one\ntwo")), {"text": "one\nthree"})
     assert shown.question == "Remember 2 lines in this chat?"
-    assert "-two" in shown.diff and "+three" in shown.diff and shown.basis == basis_of("one\ntwo")
+    assert shown.change == TextChange("memory", "one\ntwo", "one\nthree") and shown.basis == basis_of("one\ntwo")
     assert "Forget" in memory_dump.preview(replace(context, memory=Kept("one")), {"text": ""}).question
 
 

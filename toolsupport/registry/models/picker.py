@@ -25,7 +25,7 @@ _UNITS = ((10**9, "B"), (10**6, "M"))
 
 def choices() -> tuple[ShownModel, ...]:
     """Return all models to choose from, in four queries. Simulated models are hidden once a real server answers."""
-    rows = [row for row in _offered() if row.chats]
+    rows = [row for row in offered() if row.chats]
     known, older = effective_values.known_of_each(rows), stale_tests.kinds(rows)
     shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
     return tuple(sorted(shown_models, key=_order))
@@ -104,7 +104,8 @@ def _trouble(row: ModelProfile) -> str:
     return servers.badge_of(row.server)[0] if row.server.reachable is False else ""
 
 
-def _offered() -> QuerySet[ModelProfile]:
+def offered() -> QuerySet[ModelProfile]:
+    """Return the enabled models; without simulated ones once a real server answers."""
     rows = ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True)
     return rows.exclude(server__kind="simulator") if _simulator_aside() else rows
 

@@ -88,7 +88,7 @@ def join(request: HttpRequest) -> HttpResponse:
 
 def _signed_in(request: HttpRequest, user: User) -> HttpResponse:
     login(request, user)
-    return device_cookie.remember(request, redirect("/"), user)
+    return device_cookie.remember(request, redirect("/start/"), user)
 
 
 def _refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:

@@ -47,7 +47,7 @@ def test_somebody_is_invited_and_comes_in_by_the_link_once(admins: Client):  # O
     assert not dora.has_usable_password()
     client = Client()
     assert "Welcome, dora" in client.get(f"/join/?token={token}").content.decode()
-    assert client.post("/join/", GOOD | {"token": token}).headers["Location"] == "/"
+    assert client.post("/join/", GOOD | {"token": token}).headers["Location"] == "/start/"
     assert client.session["_auth_user_id"] == str(dora.pk)
     assert may(dora, Action.REVIEW) and not may(dora, Action.ADMINISTER)
     assert client.get(f"/join/?token={token}").status_code == 403

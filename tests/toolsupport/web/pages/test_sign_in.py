@@ -19,7 +19,7 @@ def test_the_first_visitor_with_the_address_becomes_administrator(client: Client
     assert page.status_code == 200
     assert f'name="token" value="{token}"' in page.content.decode()
     answer = client.post("/setup/", GOOD | {"token": token})
-    assert answer.headers["Location"] == "/"
+    assert answer.headers["Location"] == "/start/"
     assert client.session["_auth_user_id"] == str(User.objects.get(username="ana").pk)
     assert client.get(f"/setup/?token={token}").headers["Location"] == "/login/"
 
@@ -54,7 +54,7 @@ def test_a_form_that_does_not_do_says_why_and_can_be_sent_again(client: Client, 
     page = client.post("/setup/", GOOD | {"token": token} | fields).content.decode()
     assert why in page
     assert "correct horse battery" not in page
-    assert client.post("/setup/", GOOD | {"token": token}).headers["Location"] == "/"
+    assert client.post("/setup/", GOOD | {"token": token}).headers["Location"] == "/start/"
 
 
 def test_signing_in_comes_back_to_the_page(client: Client):

@@ -1,0 +1,87 @@
+"""Views of the first visit: claim and proof of every model, live, and tasks to try."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.transcript.conversations import first_tasks
+from chat.transcript.turns.sent_message import SentMessage
+from chat.turns import runner
+from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.registry.models import picker
+from toolsupport.registry.people.permissions import Action
+from toolsupport.registry.testing import evidence_overview
+from toolsupport.registry.testing.detections import DetectionRequest
+from toolsupport.web.pages.detections import open_tests
+from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
+
+PAGE = "chat/start.html"
+# The states of evidence with their words, for the legend.
+STATES = (("proven", "Proven"), ("text", "Text mode"), ("claimed", "Claimed"), ("off", "Off"), ("broken", "Broken"))
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def shown(request: AuthedRequest) -> HttpResponse:
+    """Show what the models claim and what was proven; 204 to a page that shows it already."""
+    context = _context(request)
+    if not wants_part(request):
+        return render(request, PAGE, context)
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    return render(request, f"{PAGE}#live", context)
+
+
+@require_POST
+@requires(Action.DETECT)
+def test(request: AuthedRequest) -> HttpResponse:
+    """Test every model that has no verdict yet."""
+    found = evidence_overview.read(request.user.pk)
+    message = ""
+    try:
+        open_tests(request, [DetectionRequest(profile, "bulk", actor=request.user.pk) for profile in found.untested])
+    except (Busy, ConfigError) as error:
+        message = str(error)
+    if not wants_part(request):
+        return redirect("start")
+    return render(request, f"{PAGE}#live", _context(request) | {"notice": message})
+
+
+@require_POST
+@requires(Action.CHAT)
+async def ask(request: AuthedRequest) -> HttpResponse:
+    """Ask the question of a task in a chat that is prepared for it, and show that chat."""
+    may_administer = Action.ADMINISTER in request.actions
+    try:
+        task = await in_database(first_tasks.prepare)(request.user, request.POST.get("task", ""), may_administer)
+    except NotFound:  # the page has changed since it was shown: it names what is missing
+        return redirect("start")
+    runner.current().announce(task.conversation, task.announced)
+    await runner.current().begin(request.user.pk, task.conversation, SentMessage(uuid.uuid4().hex, task.question))
+    return redirect("conversation", task.conversation)
+
+
+def _context(request: AuthedRequest) -> dict[str, Any]:
+    found = evidence_overview.read(request.user.pk)
+    allowed = request.actions
+    administers = Action.ADMINISTER in allowed
+    return {
+        "found": found,
+        "states": STATES,
+        # The page asks each second while tests run, and gets an answer only where something has changed.
+        "seen": hashlib.sha256(repr((found.tiles, found.seconds_left)).encode()).hexdigest()[:16],
+        "untested": len(found.untested),
+        "may_detect": Action.DETECT in allowed,
+        "may_chat": Action.CHAT in allowed,
+        "may_administer": administers,
+        "tasks": first_tasks.available(request.user, found, administers) if Action.CHAT in allowed else [],
+        "recommended": picker.RECOMMENDED[0],
+    }

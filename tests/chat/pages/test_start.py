@@ -1,0 +1,84 @@
+"""The first visit: Alice may test and try, Bob may add what a task needs, Charlie may look."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from chat.models import Conversation, Message
+from chat.transcript.conversations import first_tasks
+from tests.factories import ModelProfileFactory, ServerFactory
+from tests.markup import flat
+from tests.toolsupport.registry.testing.test_evidence_overview import model, with_verdict
+from toolsupport.core.errors import NotFound
+from toolsupport.models import Detection
+from toolsupport.registry.testing.detections import TrialRecord
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+WROTE = TrialRecord("formats", 1, {}, {"subject": "hermes"}, True, "")
+
+
+def page(client: Client, person: User) -> str:
+    client.force_login(person)
+    return flat(client.get(reverse("start")).content.decode())
+
+
+def test_charlie_sees_the_evidence_and_can_start_nothing(client: Client, charlie: User) -> None:
+    with_verdict(model("m", True), "native", {"passed": 3, "tried": 3})
+    model("new", True)
+    shown = page(client, charlie)
+    assert "Calls tools 3/3" in shown and "Your role does not allow tests." in shown
+    assert reverse("start-test") not in shown and reverse("start-ask") not in shown
+    assert client.post(reverse("start-test")).status_code == 403
+    assert client.post(reverse("start-ask"), {"task": "folder"}).status_code == 403
+
+
+def test_alice_tests_what_has_no_verdict_yet(client: Client, alice: User) -> None:
+    with_verdict(model("m", True), "native", {"passed": 3, "tried": 3})
+    new = model("new", True)
+    assert "Test 1 model" in page(client, alice)
+    part = flat(client.post(reverse("start-test"), headers=HTMX).content.decode())
+    assert 'hx-trigger="every 1s"' in part and "Tested 1 of 2" in part
+    assert list(Detection.objects.filter(status="queued").values_list("profile", "actor")) == [(new.pk, alice.pk)]
+    assert client.post(reverse("start-test")).headers["Location"] == reverse("start")
+    assert Detection.objects.filter(status="queued").count() == 1
+
+
+def test_a_page_that_shows_everything_already_gets_nothing(client: Client, alice: User) -> None:
+    model("m", True)
+    client.force_login(alice)
+    part = client.post(reverse("start-test"), headers=HTMX).content.decode()
+    seen = part.partition("?seen=")[2].partition('"')[0]
+    assert client.get(reverse("start"), {"seen": seen}, headers=HTMX).status_code == 204
+    other = client.get(reverse("start"), {"seen": "other"}, headers=HTMX)
+    assert other.status_code == 200 and "<html" not in other.content.decode()
+
+
+def test_a_task_takes_a_model_that_is_proven_for_it(alice: User, bob: User) -> None:
+    ModelProfileFactory(name="untested", server=ServerFactory(name="shed"))
+    with pytest.raises(NotFound, match="Test the models first"):
+        first_tasks.prepare(alice, "folder", may_administer=False)
+    with_verdict(model("calls", True), "native", {"passed": 3, "tried": 3})
+    with_verdict(model("writes", False), "text", {"format": "hermes"}, WROTE)
+    folder = first_tasks.prepare(alice, "folder", may_administer=False)
+    chat = Conversation.objects.get(pk=folder.conversation)
+    assert (chat.profile and chat.profile.name, folder.question) == ("calls:latest", "What's in this folder?")
+
+    with pytest.raises(NotFound, match="An administrator has to add the example database first"):
+        first_tasks.prepare(alice, "database", may_administer=False)
+    first_tasks.prepare(bob, "database", may_administer=True)
+    orders = first_tasks.prepare(alice, "database", may_administer=False)
+    chat = Conversation.objects.get(pk=orders.conversation)
+    assert chat.profile and chat.profile.name == "writes:latest"
+
+    swap = first_tasks.prepare(alice, "swap", may_administer=False)
+    assert swap.conversation == orders.conversation and not swap.announced
+    Conversation.objects.filter(pk=orders.conversation).delete()
+    swap = first_tasks.prepare(alice, "swap", may_administer=False)
+    assert swap.conversation == folder.conversation
+    assert Message.objects.filter(conversation__id=folder.conversation, code="switched").count() == 1
+    with pytest.raises(NotFound):
+        first_tasks.prepare(alice, "nonsense", may_administer=False)

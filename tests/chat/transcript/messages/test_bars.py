@@ -1,0 +1,27 @@
+"""Which tables get bars, and how long these are."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.transcript.messages.bars import lengths
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([["Mon", "5"], ["Tue", "20"], ["Wed", "0"]], [25.0, 100.0, 0.0]),
+        ([["2025-01", "31"], ["2025-02", "1.5"]], [100.0, 4.8]),
+        ([["Mon", "5"]], None),
+        ([["Mon", "5"], ["Tue", "-1"]], None),
+        ([["Mon", "0"], ["Tue", "0"]], None),
+        ([["1", "5"], ["2", "6"]], None),
+        ([["Mon", "5"], ["Tue", "many"]], None),
+        ([["Mon", "5", "x"], ["Tue", "6", "y"]], None),
+        ([["Mon", "nan"], ["Tue", "1e999"]], None),
+        ([["Mon", "5"], ["Tue"]], None),
+        ([], None),
+    ],
+)
+def test_bars_fit_names_beside_numbers(rows: list[list[str]], expected: list[float] | None) -> None:
+    assert lengths(rows) == expected

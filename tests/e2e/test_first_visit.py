@@ -1,0 +1,36 @@
+"""The first visit in a browser: test the models, see claim beside proof, let one of them do a real task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.e2e.conftest import answered, photograph
+from tests.serving import Site
+
+pytestmark = pytest.mark.e2e
+
+
+# U13
+def test_from_the_claims_to_a_table_with_bars(open_browser: Callable[..., BrowserContext], site: Site) -> None:
+    for name in ("sim-honest", "sim-hermes"):
+        site.manage("detect", name)
+    page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto("/start/")
+    tiles = page.locator(".tile")
+    expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Claims no tools")
+    expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Hermes 2/2")
+    expect(page.get_by_role("heading", name="The surprise: sim-hermes")).to_be_visible()
+    for width in (320, 640):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    photograph(page, "first-visit")
+
+    page.get_by_role("button", name="Start: Query a database").press("Enter")
+    page.wait_for_url("**/chat/*/")
+    answered(page)
+    expect(page.locator("#picker-button")).to_contain_text("sim-hermes")
+    page.locator(".call summary").first.click()
+    expect(page.locator("td .bar")).to_have_count(12)
