@@ -371,18 +371,11 @@ class TailFrame(ServerFrame):
 
 @dataclass(frozen=True, slots=True)
 class StorageFrame(ServerFrame):
-    """Whether this process can save; `text` says why not, and what happens meanwhile."""
+    """Whether this process can save. `text` has the reason if it cannot."""
 
     type: ClassVar[str] = "storage"
     saving: bool
     text: str
-
-    @staticmethod
-    def of(reason: str) -> StorageFrame:
-        """Return the frame for a reason why nothing can be saved, "" if it can."""
-        until = "there is room" if "full" in reason else "that is over"
-        text = f"Cannot save right now: {reason}. Answers are kept in memory and saved when {until}."
-        return StorageFrame(not reason, text if reason else "")
 
 
 @dataclass(frozen=True, slots=True)

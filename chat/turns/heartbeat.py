@@ -11,7 +11,7 @@ from typing import Protocol
 from channels.db import database_sync_to_async as in_database
 from django.db import DatabaseError
 
-from chat.broadcast import frames
+from chat.broadcast import frames, storage_notice
 from chat.transcript.people.person import kept_out
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion
@@ -89,7 +89,7 @@ class TurnHeartbeat:
         if not reason:
             log.info("can write again; what had to wait is saved")
         self._shown = reason
-        self._runner.tell_pages(frames.StorageFrame.of(reason))
+        self._runner.tell_pages(storage_notice.frame_of(reason))
 
     async def tick(self) -> None:
         """Store grown texts; at every fourth tick renew all leases. Read which turns are lost or should stop."""

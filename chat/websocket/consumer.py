@@ -15,7 +15,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat.broadcast import frames
+from chat.broadcast import frames, storage_notice
 from chat.broadcast.frames import ClientFrame, FrameError
 from chat.broadcast.socket_revocation import pass_of
 from chat.turns import runner
@@ -73,7 +73,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.runner.peers.relay.join(self.place.conversation)
         self.socket.put(await in_database(handlers.hello)(self.place))
         if storage.state.reason:
-            self.socket.put(frames.StorageFrame.of(storage.state.reason))
+            self.socket.put(storage_notice.frame_of(storage.state.reason))
 
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:

@@ -7,7 +7,7 @@ import resource
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 
 import aiohttp
@@ -75,13 +75,14 @@ async def test_a_database_that_another_process_locks_delays_and_loses_nothing(tm
 def full_disk(site: Site) -> Iterator[None]:
     """Nothing that the site's process writes into a file is taken."""
     assert site.process
-    before = resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    process = site.process.pid
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (0, before[1]))
     try:
         yield
     finally:
-        if site.process:
-            resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, before)
+        with suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_FSIZE, before)
 
 
 # S6

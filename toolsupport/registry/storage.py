@@ -70,7 +70,7 @@ def fault(error: BaseException | None) -> str:
 
 
 class StorageState:
-    """What this process knows of its storage. Any thread may call it."""
+    """Whether writes of this process succeed. Any thread may call it."""
 
     def __init__(self) -> None:
         self.reason = ""  # "" while writes succeed
@@ -131,7 +131,7 @@ def _filling() -> str:
 
 @contextmanager
 def _short_waits() -> Iterator[None]:
-    """Wait for other writers for LOCK_WAIT only; elsewhere than on SQLite one row of its own waits for nobody."""
+    """Wait for other writers for LOCK_WAIT only; on PostgreSQL a row of its own waits for no other."""
     if connection.vendor != "sqlite":
         yield
         return

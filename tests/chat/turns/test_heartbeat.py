@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from chat.broadcast import frames
+from chat.broadcast import frames, storage_notice
 from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.turns import leases
 from chat.transcript.turns.end import TurnEnd
@@ -133,7 +133,7 @@ async def test_errors_do_not_end_it_and_pages_are_told_once_until_it_works_again
     task = asyncio.create_task(TurnHeartbeat(owner).every(0.001, work))
     await asyncio.wait_for(done.wait(), 10)
     task.cancel()
-    assert owner.told == [frames.StorageFrame.of("the database is locked")]
+    assert owner.told == [storage_notice.frame_of("the database is locked")]
     lines = [record.getMessage() for record in caplog.records]
     assert lines == [
         "could not write running answers, retrying: locked",
