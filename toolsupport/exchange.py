@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -46,6 +46,8 @@ from toolsupport.providers.exchange_recorder import ExchangeRecorder
 Trouble = ToolsRefused | CallGarbled
 # Ollama: “"gemma:2b" does not support thinking”.
 NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
+# Characters of a reply that are read at once: some marks take 15 µs each.
+SLICE = 2_000
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
@@ -130,9 +132,7 @@ async def _answer(
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
             checked_events = []
-            for event in listener.hear(batch):
-                if isinstance(event, CallReady | CallFound):
-                    await asyncio.sleep(0)  # a check may take 50 ms, and a reply has many calls
+            async for event in _read(listener, batch):
                 if _meant(event, request_spec, results):
                     checked_events.append(_checked(event, request_spec.callable, before))
             asking.record(checked_events)
@@ -140,6 +140,29 @@ async def _answer(
                 checked_events = _unreadable(checked_events, trouble, asking)
             if checked_events:
                 yield checked_events
+
+
+async def _read(listener: ReplyReader, batch: Sequence[Event]) -> AsyncGenerator[Event, None]:
+    """Yield what the reader makes of a batch, with pauses in which other answers go on."""
+    unpaused = 0
+    for piece in _pieces(batch):
+        if unpaused > SLICE:
+            unpaused = 0
+            await asyncio.sleep(0)
+        unpaused += len(piece.text) if isinstance(piece, TextDelta | ThinkingDelta) else 1
+        for event in listener.hear([piece]):
+            if isinstance(event, CallReady | CallFound):
+                await asyncio.sleep(0)  # its check may take 50 ms, and a reply has many calls
+            yield event
+
+
+def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
+    """Yield the events with long texts in pieces: how a text is cut changes nothing."""
+    for event in batch:
+        if isinstance(event, TextDelta | ThinkingDelta) and len(event.text) > SLICE:
+            yield from (replace(event, text=event.text[at : at + SLICE]) for at in range(0, len(event.text), SLICE))
+        else:
+            yield event
 
 
 async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:

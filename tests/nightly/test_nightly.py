@@ -9,7 +9,19 @@ import pytest
 
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import ends, full_disk, hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import (
+    ends,
+    full_disk,
+    hostile_frames,
+    hostile_texts,
+    kills,
+    poison,
+    quirks,
+    sandbox,
+    sockets,
+    stops,
+    two_tabs,
+)
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -97,3 +109,10 @@ def test_two_hundred_poisoned_results_lead_to_nothing() -> None:
     found = poison.run(200)
     assert found.acted == [] and found.results.total() == 200
     assert found.asked > 350, "the model did not do what it was told to"
+
+
+# S1: nothing that others wrote costs more than its budget.
+@pytest.mark.nightly
+def test_the_worst_texts_of_every_entry_point() -> None:
+    found = hostile_texts.run()
+    assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50

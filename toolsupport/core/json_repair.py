@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 DEEPEST = 64
+LONGEST_MENDED = 200_000  # a repair takes up to 1 µs a character
 TWO_OF_ONE_KEY = "kept the first of two values of one key"
 SPACE = re.compile(r"\s*")
 # White space, and what some models write between two parts where a comma belongs.
@@ -52,7 +53,7 @@ def read_json(text: str, depth: int | None = None) -> RepairedJson | None:
         value = json.loads(text, object_pairs_hook=_first_ones(twice), parse_constant=_refuse)
         return RepairedJson(value, tuple(dict.fromkeys(twice)))
     except ValueError:
-        return _mended(text)
+        return _mended(text) if len(text) <= LONGEST_MENDED else None
 
 
 def nesting(text: str) -> int:

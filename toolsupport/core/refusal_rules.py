@@ -66,7 +66,7 @@ _CALLS_THAT_FAILED = (
         MALFORMED,
         "unknown-name",
         r"undeclared \w* ?function",
-        r"call(?:ed)? (?:a )?tool .*(?:was|is) not in request",
+        r"call(?:ed)? (?:a )?tool .{0,300}(?:was|is) not in request",
         r"(?:call|called|use|used|invoke|invoked) (?:an? )?(?:unavailable|unknown|undefined|undeclared"
         r"|nonexistent) "
         r"(?:tool|function)",
@@ -110,7 +110,7 @@ _NOT_ABOUT_TOOLS = (
         r"failed to parse tools",
         r"invalid schema for function",
         r"schema conversion failed",
-        r"(?:tool|function) .*invalid '?parameters",
+        r"(?:tool|function) .{0,300}invalid '?parameters",
         r"(?:tool|function)[ _-]?(?:name|description|schema|definition|parameter|argument|result|response"
         r"|message)s?\b"
         r"[^.]{0,40} (?:IS_UN|NOT_SUPPORT_|(?:is|are) invalid)",
@@ -324,7 +324,8 @@ _TAKES_NO_TOOLS = (
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? THING",
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
-        r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b).*(?:models?\b|\d).* supports? THING(?! \w)",
+        r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b)"
+        r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
         r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
     ),

@@ -59,7 +59,8 @@ SHORT = {
     "CALLING": r"(?:tool|function)[ _-]?(?:calling|calls?|use)",
     # A bare "tool" or "function" is one of them, mostly named before; the ability needs more than that.
     "ABILITY": rf"(?!`?['\"]?(?:tool|function)[`'\"]?(?![\w -]| (?:use|usage|call)))(?:{_THING})",
-    "A_MODEL": r"(?:(?:this|the|that|your|any|selected|requested|provided|chosen|given|current) )*(?:\w+ )?models?\b",
+    "A_MODEL": r"(?:(?:this|the|that|your|any|selected|requested|provided|chosen|given|current) ){0,4}"
+    r"(?:\w{1,40} )?models?\b",
     "A_SERVER": r"(?:server|backend|inference engine|proxy|gateway|adapter|api version|build)",
     # What follows limits the sentence to something else than tools as such.
     "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"

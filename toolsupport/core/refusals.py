@@ -12,7 +12,9 @@ ECHOES removes quoted names, request fields and generated text from the sentence
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolsupport.core.error_body import ErrorBody, unwrap
 from toolsupport.core.refusal_rules import (
@@ -86,6 +88,13 @@ ECHOES = (
 )
 
 
+# No name of a model or a tool is so long, and rules with words in them take time by the square of one.
+ENDLESS = re.compile(r"[\w./:@-]{101,}")
+# Characters of one text and of all; a text counts as SHORTEST at least. The rules take 3 µs a character.
+LONGEST_TEXT, LONGEST, SHORTEST = 4000, 8000, 40
+
+
+@lru_cache(maxsize=32)  # each failure is classified by several modules
 def classify(status: int, body: str) -> Refusal:
     """Classify an error body with regard to tools. `status` is the HTTP status (200 for an error inside a stream)."""
     envelope = unwrap(body)
@@ -103,13 +112,25 @@ def _says_nothing(status: int, envelope: ErrorBody) -> RefusalRule | None:
 
 
 def _first_rule(envelope: ErrorBody) -> RefusalRule | None:
-    texts = [_plain(text) for text in (*envelope.texts, *envelope.around, *sorted(envelope.codes))]
+    texts = list(_searched((*envelope.texts, *envelope.around, *sorted(envelope.codes))))
     return next((rule for rule in RULES for text in texts if rule.found(text)), None)
 
 
+def _searched(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts in which phrases are searched, each once, until they are LONGEST together."""
+    left = LONGEST
+    for text in dict.fromkeys(texts):
+        plain = _plain(text[: min(left, LONGEST_TEXT)])
+        left -= max(len(plain), SHORTEST)
+        if left < 0:
+            return
+        yield plain
+
+
 def _plain(text: str) -> str:
-    """Return lower case, straight quotes, single spaces, without echoes; at most 4,000 characters."""
-    plain = " ".join(text[:4000].replace("’", "'").lower().split())
+    """Return lower case, straight quotes, single spaces, without echoes and without the middle of endless words."""
+    plain = " ".join(text.replace("’", "'").lower().split())
+    plain = ENDLESS.sub(lambda word: word[0][:60] + word[0][-40:], plain)
     for echo, instead in ECHOES:
         plain = echo.sub(instead, plain)
     return plain

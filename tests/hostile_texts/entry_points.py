@@ -1,0 +1,268 @@
+"""Every place that reads texts which others wrote, with its limit: the table of docs/safety.md, as functions."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chat.broadcast.frames import FRAME_LIMIT, TEXT_LIMIT, FrameError
+from chat.mcp.client.results import ResultReader
+from chat.pages import export_formats
+from chat.transcript.conversations import listing
+from chat.transcript.messages import titles, typed_results
+from chat.websocket import frame_parsing
+from tests.hostile_texts.units import text
+from tests.toolsupport.core.formats.cases.case import TOOLS
+from toolsupport.core import (
+    calls,
+    context_limits,
+    error_body,
+    families,
+    http_address,
+    invisible_chars,
+    json_repair,
+    load_failures,
+    modelfile,
+    name_checks,
+    own_words,
+    raw_exchanges,
+    reasoning,
+    redaction,
+    refusal_phrases,
+    refusals,
+    remote_tools,
+    sanitize,
+    server_faults,
+    shell_equivalents,
+    spreadsheet,
+    strict_json,
+    tokenize,
+    tool_lookup,
+    user_models,
+)
+from toolsupport.core.events import Finished, TextDelta
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.quoted_results import ResultIndex
+from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.tool_index import IndexEntry, ToolIndex
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
+from toolsupport.gateway import chat_request
+from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.providers.line_splitter import LineSplitter
+from toolsupport.sources import guard
+from toolsupport.sources.types import SourceError
+
+# S1: seconds of the processor for a block of so many characters, and for a message.
+BLOCK, BLOCK_SECONDS, MESSAGE_SECONDS = 20_000, 0.1, 1.0
+KIB = 1024
+# A reply is read in ten slices of this size, and others go on between them.
+REPLY_SECONDS = 10 * BLOCK_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """`read` gets a text of `size` characters; `worst` are units that cost most, which are tried every day.
+
+    `seconds` are permitted where others do not wait: in a process of its own, or between pauses.
+    """
+
+    read: Callable[[str], object]
+    size: int
+    worst: tuple[str, ...] = ()
+    seconds: float = 0
+
+    @property
+    def budget(self) -> float:
+        return self.seconds or min(MESSAGE_SECONDS, BLOCK_SECONDS * max(1.0, self.size / BLOCK))
+
+
+def cost(entry: EntryPoint, unit: str, size: int) -> float:
+    """Return the seconds of the processor for a text of this unit: of two runs the cheaper one."""
+    written, found = text(unit, size), []
+    for _ in range(2):
+        refusals.classify.cache_clear()
+        begun = time.thread_time()
+        entry.read(written)
+        found.append(time.thread_time() - begun)
+        if found[0] < entry.budget / 4:
+            break
+    return min(found)
+
+
+def refusing(read: Callable[[str], object], *refusal: type[Exception]) -> Callable[[str], object]:
+    """Return a reader for which a refusal with a reason is in order."""
+
+    def run(written: str) -> object:
+        try:
+            return read(written)
+        except refusal as error:
+            return error
+
+    return run
+
+
+def reply(name: str, piece: int = 64) -> Callable[[str], object]:
+    """Return a reader of replies in one format, in the pieces in which a server streams them."""
+
+    def run(written: str) -> object:
+        reader = ReplyReader(name, TOOLS)
+        for at in range(0, len(written), piece):
+            reader.hear([TextDelta(written[at : at + piece])])
+        return reader.hear([Finished("stop")])
+
+    return run
+
+
+def quoted(written: str, *keys: str) -> bytes:
+    """Return JSON with the text under these keys, the outer one first."""
+    value: Any = sanitize.text(written)
+    for key in reversed(keys):
+        value = {key: value}
+    return json.dumps(value).encode()
+
+
+def errors(written: str) -> Iterator[object]:
+    """Read the bodies of an error that hold this text: plain, one message, many messages, a line for each."""
+    each = sanitize.text(written[:2000])
+    many = [{"message": f"{each} {number}"} for number in range(max(1, len(written) // max(1, len(each))))]
+    yield refusals.classify(400, written)
+    yield refusals.classify(400, quoted(written, "error", "message").decode())
+    yield refusals.classify(400, json.dumps({"error": many}))
+    yield refusals.classify(400, "\n".join(f"data: {json.dumps(one)}" for one in many))
+
+
+def arguments(written: str) -> object:
+    """Check a call whose texts, names and schema are this text."""
+    written = sanitize.text(written)
+    schema = {
+        "properties": {"a": {"type": "string", "pattern": "^[a-z]*$", "enum": [written[:50]]}, written[:60]: {}},
+        "patternProperties": {"^x-": {"type": "integer"}},
+        "additionalProperties": {"items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+    }
+    offered = (ToolSpec("note", "", schema),)
+    parts = [written[at : at + 100] for at in range(0, len(written), 100)]
+    return [
+        calls.check(ToolCall("1", "note", given), offered)
+        for given in ({"a": written}, {"list": parts}, {part: 1 for part in parts}, {"b": written})
+    ]
+
+
+def definitions(written: str) -> object:
+    """Read a list of tools whose names, descriptions and schemas are this text."""
+    written = sanitize.text(written)
+    tools = [
+        {
+            "name": f"{written[:100]}{number}",
+            "description": written[:500],
+            "inputSchema": {"properties": {written[:200]: {}}},
+        }
+        for number in range(max(1, len(written) // 800))
+    ]
+    taken, _ = remote_tools.taken(tools)
+    return [remote_tools.spec_of("server", one) for one in taken.values()]
+
+
+def named(written: str) -> object:
+    """Read one name of a model, a server or a tool."""
+    return [
+        families.find(written),
+        name_checks.problem(written),
+        name_checks.path_problem(written),
+        tool_lookup.find_tool(written, TOOLS),
+        calls.check(ToolCall("1", written, {}), TOOLS),
+        remote_tools.callable_name("server", written),
+    ]
+
+
+def searched(written: str) -> object:
+    index = ToolIndex([IndexEntry(f"tool_{number}", written) for number in range(20)])
+    return index.find(written, 5)
+
+
+def results(written: str) -> object:
+    """Read the result of an MCP tool: as parts of each kind, structured, and as it is shown."""
+    reader = ResultReader("server", None)  # type: ignore[arg-type]  # nothing is saved
+    written = sanitize.text(written)
+    parts = [{"type": "text", "text": written}, {"type": "resource_link", "uri": written, "name": written}]
+    found = reader.read({"content": parts, "structuredContent": {"result": written}})
+    return typed_results.parts(found.content), typed_results.pictures(written)
+
+
+def conversation(written: str) -> object:
+    written = sanitize.text(written)
+    tool = {"function": {"name": "a", "description": written[:1000], "parameters": {"properties": {written[:99]: {}}}}}
+    given = {"model": "m", "messages": [{"role": "user", "content": written}], "tools": [tool]}
+    return chat_request.read(json.dumps(given).encode())
+
+
+def lines(written: str) -> object:
+    splitter = LineSplitter(2 * KIB * KIB)
+    data = written.encode(errors="replace")
+    return [splitter.feed(data[at : at + 4 * KIB]) for at in range(0, len(data), 4 * KIB)], splitter.flush()
+
+
+ENTRY_POINTS: Mapping[str, EntryPoint] = {
+    "a call's arguments": EntryPoint(arguments, 64 * KIB),
+    "definitions of tools": EntryPoint(definitions, 64 * KIB),
+    "a body of a program": EntryPoint(refusing(conversation, InvalidField), 64 * KIB),
+    "a body of a program, as it is": EntryPoint(
+        refusing(lambda written: chat_request.read(written.encode(errors="replace")), InvalidField), 64 * KIB
+    ),
+    "a frame of a page": EntryPoint(
+        refusing(lambda written: frame_parsing.parse(quoted(written, "text").decode()), FrameError), TEXT_LIMIT
+    ),
+    "a frame of a page, as it is": EntryPoint(refusing(frame_parsing.parse, FrameError), FRAME_LIMIT),
+    "JSON from outside": EntryPoint(refusing(strict_json.read, ValueError), 256 * KIB),
+    "broken JSON of a model": EntryPoint(
+        lambda written: json_repair.read_json('{"a": ' + written), 200_000, ('"', '{"a":')
+    ),
+    "an error of a server": EntryPoint(
+        lambda written: list(errors(written)), 60_000, ("1", "the ", "a", "工具", "<script")
+    ),
+    "numbers of an error": EntryPoint(lambda written: context_limits.exceeded(400, written), 64 * KIB),
+    "a model that is not loaded": EntryPoint(
+        lambda written: [load_failures.is_loading(written), server_faults.model_missing(404, written)], 64 * KIB
+    ),
+    "a page as an error": EntryPoint(lambda written: error_body.unwrap("<html>" + written), 64 * KIB),
+    "a refusal in words": EntryPoint(refusal_phrases.claims_no_file_access, 64 * KIB),
+    "secrets in a text": EntryPoint(redaction.redact, 64 * KIB, ("tokentoken_", "password", "a://b:")),
+    "a raw request": EntryPoint(lambda written: raw_exchanges.request_text(quoted(written, "a", "b")), 64 * KIB),
+    "a raw reply": EntryPoint(
+        lambda written: raw_exchanges.reply_text(written.encode(errors="replace"), b"", 0), 64 * KIB
+    ),
+    "a template of a model": EntryPoint(reasoning.template_begins_inside, 64 * KIB, ("{{", "{% if a %}", "<think>")),
+    "a rendered prompt": EntryPoint(reasoning.prompt_begins_inside, 64 * KIB),
+    "a Modelfile": EntryPoint(lambda written: modelfile.settings(written, written), 64 * KIB),
+    "names": EntryPoint(named, 2_000),
+    "words for a search": EntryPoint(tokenize.terms, 64 * KIB),
+    "the search for tools": EntryPoint(searched, 4_000),
+    "the words of a message": EntryPoint(own_words.own_words, TEXT_LIMIT, ("```", "[TOOL_", "> ")),
+    "a result that is quoted": EntryPoint(
+        lambda written: ResultIndex([ChatMessage(Role.TOOL, written)]).hold(written[:1000]),
+        64 * KIB,
+        ("> ", "`", "~~~"),
+    ),
+    "a result of an MCP tool": EntryPoint(results, 64 * KIB, ("[image: a]\n", "[")),
+    "a title": EntryPoint(titles.title_of, TEXT_LIMIT, ("![", "*", "**", "> ", "1. ", "[", "[a](", "```")),
+    "a search in chats": EntryPoint(lambda written: listing.marked(written, written.split()[:8] or ["a"]), 4_000),
+    "a command": EntryPoint(lambda written: shell_equivalents.understood(written), 64 * KIB, ("cat ", "'", '"', "\\")),
+    "a query": EntryPoint(
+        refusing(lambda written: guard.checked("sqlite", written), SourceError), BLOCK, ("(", "NOT "), 5
+    ),
+    "an import of models": EntryPoint(
+        refusing(lambda written: user_models.read(written.encode(errors="replace")), Exception), 256 * KIB
+    ),
+    "an address": EntryPoint(refusing(http_address.checked, Exception), 4_000),
+    "cells of a table": EntryPoint(lambda written: spreadsheet.lines([[written, written[:50]]] * 3), 64 * KIB),
+    "an exported chat": EntryPoint(export_formats.fenced, 64 * KIB),
+    "characters that cannot be seen": EntryPoint(invisible_chars.written_out, 64 * KIB),
+    "characters that cannot be kept": EntryPoint(sanitize.replaced, 64 * KIB),
+    "lines of a stream": EntryPoint(lines, 256 * KIB),
+    **{
+        f"a reply, {name}": EntryPoint(reply(name), BLOCK, ("{{", '<tool_call>{"'), REPLY_SECONDS)
+        for name in ("native", *FORMATS)
+    },
+}
