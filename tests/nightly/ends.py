@@ -146,7 +146,16 @@ async def busy(site: Site, client: httpx.Client, idle: set[int]) -> bool:
     assert site.process
     metrics = (await asyncio.to_thread(client.get, "/metrics")).text
     threads = float(metrics.partition("\ntoolsupport_work_threads ")[2].partition("\n")[0])
-    return bool(threads or children(site.process.pid) - idle)
+    new = children(site.process.pid) - idle
+    return bool(threads or [child for child in new if not is_worker(child)])
+
+
+def is_worker(process: int) -> bool:
+    """Whether a process is one of the pool for costly work, which starts them as needed and keeps them."""
+    try:
+        return "work_pool" in Path(f"/proc/{process}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 async def stop_each(site: Site, client: httpx.Client) -> dict[str, float]:

@@ -12,6 +12,7 @@ from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import (
     ends,
     full_disk,
+    half_requests,
     hostile_frames,
     hostile_texts,
     kills,
@@ -90,6 +91,15 @@ def test_five_hundred_pages_of_one_person() -> None:
     assert found.beside < 10
 
 
+# S7: whoever keeps connections open, Bob signs in, loads pages and gets answers.
+@pytest.mark.nightly
+def test_a_thousand_half_requests_do_not_deny_the_site() -> None:
+    alone, beside = half_requests.run(60, files=1024)
+    assert alone.failed == beside.failed == [] and beside.rounds >= 2
+    assert max(beside.worst.values()) < 10 + 2 * max(alone.worst.values())
+    assert beside.files < 1024 and beside.memory < alone.memory + 200
+
+
 # SAFETY 3.8: limits that are looked at may be exceeded for a moment, never for long, and nothing is left over.
 @pytest.mark.nightly
 def test_attacks_on_the_sandbox_end_and_leave_nothing() -> None:
@@ -97,7 +107,7 @@ def test_attacks_on_the_sandbox_end_and_leave_nothing() -> None:
     found = sandbox.run(20)
     assert not [one for one in found if one.left] and sandbox.shared_objects() == shared
     assert usage.kernel_memory() - kernel < LIMITS.kernel
-    assert max(one.kernel for one in found) < 2.5 * LIMITS.kernel
+    assert max(one.kernel for one in found) < 4 * LIMITS.kernel
     assert max(one.seconds for one in found) < sandbox.SECONDS + 6
     assert max(one.memory for one in found) < 2 * LIMITS.memory
     assert max(sandbox.stop(200)) < 2
