@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import fcntl
+import gc
 import json
 import signal
 import socket
 import sqlite3
 import sys
 import time
+import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -78,6 +80,10 @@ def prepared(directory: Path, **environment: str) -> Iterator[tuple[Site, httpx.
         with serving(directory, **chosen | environment) as site, closing(sign_in(site)) as client:
             equip(site, client, stock)
             yield site, client
+    # A site that ends at its deadline leaves connections half open; whose sockets these are does not matter here.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def equip(site: Site, client: httpx.Client, stock: Path) -> None:
