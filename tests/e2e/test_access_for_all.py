@@ -23,7 +23,7 @@ THEMES: dict[str, dict[str, Any]] = {
 }
 PAGES = (
     *("/models/", "/models/1/", "/history/", "/models/import/", "/servers/", "/tools/", "/people/", "/insights/"),
-    *("/account/", "/account/code/", "/models/1/explain/"),
+    *("/account/", "/account/code/", "/models/1/explain/", "/people/audit/"),
 )
 
 

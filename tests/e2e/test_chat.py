@@ -49,7 +49,7 @@ def test_a_card_opens_to_arguments_result_and_wire(page: Page) -> None:
     card.locator("summary").first.click()
     for words in ("Arguments", "path", "config.json", "Result", '"version": "2.4.1"'):
         expect(card).to_contain_text(words)
-    card.get_by_text("Wire").click()
+    card.get_by_text("Raw exchange").click()
     expect(card).to_contain_text("native")
 
 

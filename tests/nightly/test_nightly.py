@@ -10,6 +10,7 @@ import pytest
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import (
+    costly_texts,
     ends,
     full_disk,
     half_requests,
@@ -119,6 +120,16 @@ def test_two_hundred_poisoned_results_lead_to_nothing() -> None:
     found = poison.run(200)
     assert found.acted == [] and found.results.total() == 200
     assert found.asked > 350, "the model did not do what it was told to"
+
+
+# S1, S2
+@pytest.mark.nightly
+def test_costly_texts_hold_up_nobody_else() -> None:
+    found = {one.name: one for one in costly_texts.run()}
+    quiet = found.pop("a plain sentence")
+    for one in found.values():
+        assert one.reloaded != "plain at first", one.name
+        assert max(one.pings) < max(0.25, 3 * max(quiet.pings)), one.name
 
 
 # S1: nothing that others wrote costs more than its budget.
