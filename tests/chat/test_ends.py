@@ -13,6 +13,7 @@ STOPPED, ENDED = 2.0, 5.0  # seconds
 
 
 # S3, C5. One site for both: its start costs more than the rest.
+@pytest.mark.nightly
 @needs("bwrap")
 @pytest.mark.asyncio
 async def test_stop_and_sigterm_end_every_kind_of_work(tmp_path: Path) -> None:
