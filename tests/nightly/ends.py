@@ -204,7 +204,15 @@ async def terminate(site: Site, client: httpx.Client, kinds: Iterable[str], lock
         site.process.send_signal(signal.SIGTERM)
         code = await asyncio.to_thread(site.process.wait, 60)
         seconds = time.monotonic() - began
-    return End(code, seconds, [child for child in below if Path(f"/proc/{child}").exists()])
+    return End(code, seconds, [child for child in below if lives(child)])
+
+
+def lives(process: int) -> bool:
+    """Whether a process runs: one that was killed stays listed until it is collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def database_of(site: Site) -> Path:
