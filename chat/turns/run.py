@@ -9,8 +9,6 @@ from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import Any
 
-from channels.db import database_sync_to_async as in_database
-
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
 from chat.statuses import CallStatus, TurnStatus
@@ -37,6 +35,7 @@ from chat.turns.events import (
     TurnEvent,
     joined,
 )
+from chat.turns.lasting_writes import in_database
 from chat.turns.live_reply import LiveReply, SendFrame
 from chat.turns.phases import SilenceReport
 from chat.turns.recovery import FormatRecovery
