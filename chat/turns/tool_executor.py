@@ -60,7 +60,7 @@ class ToolExecutor:
         self.memory = ConversationMemory(claimed.store, prompt_parts.memory, lambda: self.outside)
         self.context = replace(
             context,
-            find_tools=partial(tool_discovery.find, claimed),
+            find_tools=partial(tool_discovery.find, claimed, read=lambda: self.outside),
             databases=PersonDatabases(context.person),
             memory=self.memory,
             prompts=ConversationPrompts(claimed.store, prompt_parts.prompts),
@@ -87,7 +87,7 @@ class ToolExecutor:
     def take(self, prepared: RequestContext) -> None:
         """Continue with the tools of another request context; its texts count from now on."""
         self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
-        self._include(outside_sources.of_request(self.request_spec, prepared.remotes, self.claimed.history))
+        self._include(outside_sources.of_request(self.request_spec, self.claimed.history))
 
     def serve(self, call: ToolCall) -> ToolCall:
         """Return the call that runs for a new call of the model."""

@@ -231,7 +231,7 @@ def _started(turn: Turn, prepared: ChatRequestContext) -> StartedTurn:
 def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
-    besides = outside_sources.of_request(prepared.request_spec, prepared.remotes, log.messages)
+    parts, besides = prepared.prompt_parts, outside_sources.of_request(prepared.request_spec, log.messages)
     return ClaimedTurn(
         turn=turn.pk,
         store=TurnStore(turn.owner, turn.pk),
@@ -241,7 +241,7 @@ def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
         model=prepared.request_spec.model,
         prepared=prepared,
         history=log.messages,
-        received=outside_content.merged(log.received, prepared.prompt_parts.outside, besides),
+        received=outside_content.merged(log.received, parts.outside, parts.outside_tools, besides),
         asked=log.asked,
         granted=questions.granted(str(conversation.pk)),
         searched="toolset" in conversation.settings,
