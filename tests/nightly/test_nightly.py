@@ -9,7 +9,18 @@ import pytest
 
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
-from tests.nightly import hostile_frames, hostile_texts, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from tests.nightly import (
+    hostile_frames,
+    hostile_texts,
+    kills,
+    mallory,
+    poison,
+    quirks,
+    sandbox,
+    sockets,
+    stops,
+    two_tabs,
+)
 from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
@@ -88,3 +99,11 @@ def test_two_hundred_poisoned_results_lead_to_nothing() -> None:
 def test_the_worst_texts_of_every_entry_point() -> None:
     found = hostile_texts.run()
     assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50
+
+
+# S2: while one person does the worst, another one's ping stays short and streams go on.
+@pytest.mark.nightly
+def test_mallory_beside_bob() -> None:
+    _, found = mallory.run(60)
+    assert found.lost == 0 and found.streams >= 1 and found.faults == {}
+    assert max(found.pings) <= 0.25
