@@ -158,6 +158,13 @@ def test_an_address_lets_in_whom_it_declares(address: Address, out_there: None) 
     assert [wrong for who in EVERYBODY for wrong in wrong_answers(address, who)] == []
 
 
+@pytest.mark.django_db
+def test_no_address_answers_trace() -> None:  # ASVS 13.4.4
+    _, client = visitor("admin")
+    answers = {one.name: client.trace(reverse(one.name)).status_code for one in ADDRESSES if not one.parameters}
+    assert {name: status for name, status in answers.items() if status != 405} == {"login": 302}
+
+
 def test_every_parameter_says_to_whom_its_thing_belongs() -> None:
     assert {name for address in ADDRESSES for name in address.parameters} - set(KINDS) == set()
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.bench import wire
 from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
+from tests.nightly import costly_texts
 from tests.serving import Site, new_chat, page, sign_in
 
 
@@ -99,6 +100,16 @@ async def test_a_long_answer_reaches_the_page_to_its_end(site: Site, client: htt
         assert len(message["html"]) > 1_000_000
         await open_page.send("turn.resync", message=message["message"])
         assert len((await open_page.until("resync"))["text"]) > 1_000_000
+
+
+# S1, S2: its lexer takes 10 s. Bounds for a busy machine; docs/safety.md has the figures of a quiet one.
+@pytest.mark.asyncio
+async def test_a_costly_text_holds_up_nobody_else(site: Site, client: httpx.Client, evil: Evil) -> None:
+    (found,) = await costly_texts.measured(site, evil, ["`c`, 19,900 blank lines"])
+    assert found.reloaded == "no colors"
+    assert found.shown in ("no colors", "plain at first")
+    assert len(found.pings) > 5 and max(found.pings) < 5
+    assert max(found.pages) < 5
 
 
 @pytest.mark.asyncio

@@ -95,8 +95,10 @@ async def stream(bob: Page, felt: Felt, done: asyncio.Event) -> None:
     """Read answers that count, and look for each number."""
     while not done.is_set():
         await bob.send("message.send", text=json.dumps({"count": TOKENS}))
-        ended = await bob.until("turn.ended")
-        numbers = bob.text(ended["message"]).split() if "message" in ended else []
+        begun = len(bob.got)
+        await bob.until("turn.ended")
+        messages = [frame["message"] for frame in bob.got[begun:] if frame["type"] in ("text.delta", "resync")]
+        numbers = bob.text(messages[-1]).split() if messages else []
         felt.streams += 1
         felt.lost += TOKENS - len(set(numbers) & {str(number) for number in range(TOKENS)})
 

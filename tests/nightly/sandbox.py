@@ -128,9 +128,13 @@ class Attack:
     why: str
 
 
-def shared_objects() -> str:
-    """Semaphores, shared memory and message queues of this machine."""
-    return "".join(Path("/proc/sysvipc", kind).read_text() for kind in ("sem", "shm", "msg"))
+def shared_objects() -> set[tuple[str, ...]]:
+    """Semaphores, shared memory and message queues of this machine, by kind, key and number."""
+    return {
+        (kind, *line.split()[:2])
+        for kind in ("sem", "shm", "msg")
+        for line in Path("/proc/sysvipc", kind).read_text().splitlines()
+    }
 
 
 def left_over() -> int:

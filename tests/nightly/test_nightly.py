@@ -10,6 +10,8 @@ import pytest
 from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import (
+    costly_texts,
+    half_requests,
     hostile_frames,
     hostile_texts,
     kills,
@@ -73,6 +75,15 @@ def test_five_hundred_pages_of_one_person() -> None:
     assert found.beside < 10
 
 
+# S7: whoever keeps connections open, Bob signs in, loads pages and gets answers.
+@pytest.mark.nightly
+def test_a_thousand_half_requests_do_not_deny_the_site() -> None:
+    alone, beside = half_requests.run(60, files=1024)
+    assert alone.failed == beside.failed == [] and beside.rounds >= 2
+    assert max(beside.worst.values()) < 10 + 2 * max(alone.worst.values())
+    assert beside.files < 1024 and beside.memory < alone.memory + 200
+
+
 # SAFETY 3.8: limits that are looked at may be exceeded for a moment, never for long, and nothing is left over.
 @pytest.mark.nightly
 def test_attacks_on_the_sandbox_end_and_leave_nothing() -> None:
@@ -80,7 +91,7 @@ def test_attacks_on_the_sandbox_end_and_leave_nothing() -> None:
     found = sandbox.run(20)
     assert not [one for one in found if one.left] and sandbox.shared_objects() == shared
     assert usage.kernel_memory() - kernel < LIMITS.kernel
-    assert max(one.kernel for one in found) < 2.5 * LIMITS.kernel
+    assert max(one.kernel for one in found) < 4 * LIMITS.kernel
     assert max(one.seconds for one in found) < sandbox.SECONDS + 6
     assert max(one.memory for one in found) < 2 * LIMITS.memory
     assert max(sandbox.stop(200)) < 2
@@ -92,6 +103,16 @@ def test_two_hundred_poisoned_results_lead_to_nothing() -> None:
     found = poison.run(200)
     assert found.acted == [] and found.results.total() == 200
     assert found.asked > 350, "the model did not do what it was told to"
+
+
+# S1, S2
+@pytest.mark.nightly
+def test_costly_texts_hold_up_nobody_else() -> None:
+    found = {one.name: one for one in costly_texts.run()}
+    quiet = found.pop("a plain sentence")
+    for one in found.values():
+        assert one.reloaded != "plain at first", one.name
+        assert max(one.pings) < max(0.25, 3 * max(quiet.pings)), one.name
 
 
 # S1: nothing that others wrote costs more than its budget.

@@ -15,6 +15,15 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "server_time"}
 
 
+class ClientFaults(logging.Filter):
+    """Leaves one line of what a client did wrong: the request log has its status, Django's line adds the reason."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.exc_info, record.exc_text, record.levelno, record.levelname = None, None, logging.WARNING, "WARNING"
+        return record.name != "django.request" or getattr(record, "status_code", 500) >= 500
+
+
 class TextFormatter(logging.Formatter):
     """Text for people: time, level, logger, message, and the request's id if there is one."""
 

@@ -137,7 +137,14 @@ LOGGING = {
         "text": {"()": "toolsupport.config.logs.TextFormatter"},
         "json": {"()": "toolsupport.config.logs.JsonFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV["TOOLSUPPORT_LOG"]}},
+    "filters": {"client_faults": {"()": "toolsupport.config.logs.ClientFaults"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": ENV["TOOLSUPPORT_LOG"],
+            "filters": ["client_faults"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "toolsupport": {"level": "INFO"},

@@ -30,18 +30,23 @@ async def with_keep_alive(batches: AsyncGenerator[list[T], None]) -> AsyncGenera
                 break
             yield batch
         await asyncio.wait([reading])
-        if not reading.cancelled():
-            reading.result()
+        if not reading.cancelled() and (error := reading.result()) is not None:
+            raise error
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[list[T] | None]) -> None:
+async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[list[T] | None]) -> Exception | None:
+    """Return the error that the answer has to report: as an error of this task it would also be in the log."""
     try:
         async with aclosing(batches):
             async for batch in batches:
                 await queue.put(batch)
+    except Exception as error:
+        return error
+    else:
+        return None
     finally:
         # Other code may have cancelled this task: the reader of the queue must be notified.
         if not queue.full():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import resource
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from ipaddress import ip_network
@@ -24,6 +24,8 @@ FILES_PER_CONNECTION = 2
 MOST_FILES = 2**16
 SECONDS_BETWEEN_LINES = 60.0
 MOST_LINES = 1000  # that are remembered
+# Connections that were closed for others still have their files until the event loop has turned.
+MOST_LEAVING = 64
 
 
 class Phase(Enum):
@@ -35,12 +37,6 @@ class Phase(Enum):
     ANSWER = "the answer of the site"
     READER = "the client, which does not read"
     CLOSING = "the end of the connection"
-
-
-# A connection in these phases can be closed without loss when there is no room for another one.
-SPARE = (Phase.HEAD, Phase.IDLE)
-# If there is none of those, the slowest of these is closed.
-SLOW = (Phase.BODY, Phase.READER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +70,15 @@ class Connection:
     def __init__(self, table: ConnectionTable, address: str) -> None:
         self.table, self.address = table, address
         self.expire: Callable[[Phase], None] = lambda phase: None
-        self.bytes = 0
-        self.enter(Phase.HEAD)
+        self.phase = Phase.HEAD
 
     def enter(self, phase: Phase, unsent: int = 0) -> None:
         """Begin a phase; `unsent` is the number of bytes that the client has not read yet."""
+        self.table.by_phase[self.phase].pop(self, None)
         self.phase, self.since, self.bytes = phase, self.table.clock(), unsent
         self.deadline = self.since + self.table.limits.seconds(phase, unsent)
-        self.table.moved(self)
+        if self in self.table.open:
+            self.table.by_phase[phase][self] = None
 
     def received(self, count: int) -> None:
         """Count bytes: the first one of a request begins its head, those of a body extend its deadline."""
@@ -105,8 +102,10 @@ class ConnectionTable:
     def __init__(self, limits: ConnectionLimits, clock: Callable[[], float]) -> None:
         self.limits, self.clock = limits, clock
         self.open: set[Connection] = set()
+        self.leaving: set[Connection] = set()
         self.addresses: dict[str, set[Connection]] = {}
-        self.spare: dict[Connection, None] = {}  # in the order in which they began to wait
+        # In the order in which they began to wait.
+        self.by_phase: dict[Phase, dict[Connection, None]] = {phase: {} for phase in Phase}
         self.lines: dict[str, float] = {}
 
     def admit(self, host: str) -> Connection | None:
@@ -117,17 +116,16 @@ class ConnectionTable:
         address = client_address.network(host)
         siblings = self.addresses.get(address, set())
         if len(siblings) >= self.limits.per_address and not self.passes_on(host):
-            waiting = [one for one in siblings if one.phase in SPARE]
-            oldest = min(waiting, key=lambda one: one.since, default=None)
-            if not self.make_room(oldest or slowest(siblings), f"from {host}"):
+            theirs = {phase: [one for one in self.by_phase[phase] if one in siblings] for phase in Phase}
+            if not self.make_room(spare(theirs, self.limits.per_address), f"from {host}"):
                 return None
-        if len(self.open) >= self.limits.total:
-            oldest = next(iter(self.spare), None)
-            if not self.make_room(oldest or slowest(self.open), "in all"):
-                return None
+        most = self.limits.total
+        if len(self.open) >= most and not self.make_room(spare(self.by_phase, most), "in all"):
+            return None
         connection = Connection(self, address)
         self.open.add(connection)
         self.addresses.setdefault(address, set()).add(connection)
+        connection.enter(Phase.HEAD)
         return connection
 
     def passes_on(self, host: str) -> bool:
@@ -137,22 +135,19 @@ class ConnectionTable:
 
     def make_room(self, one: Connection | None, where: str) -> bool:
         """Close this connection, if there is one; return False if not."""
-        if one is None:
+        if one is None or len(self.leaving) >= MOST_LEAVING:
             self.note(f"refused a connection: the most are open {where}", logging.WARNING)
             return False
         self.note(f"closed a connection that waited for {one.phase.value}: the most are open {where}", logging.WARNING)
+        self.left(one)
+        self.leaving.add(one)
         one.expire(Phase.CLOSING)
-        one.leave()
         return True
-
-    def moved(self, one: Connection) -> None:
-        self.spare.pop(one, None)
-        if one.phase in SPARE:
-            self.spare[one] = None
 
     def left(self, one: Connection) -> None:
         self.open.discard(one)
-        self.spare.pop(one, None)
+        self.leaving.discard(one)
+        self.by_phase[one.phase].pop(one, None)
         siblings = self.addresses.get(one.address, set())
         siblings.discard(one)
         if not siblings:
@@ -175,8 +170,16 @@ class ConnectionTable:
         log.log(level, "%s", line)
 
 
-def slowest(connections: Iterable[Connection]) -> Connection | None:
-    return min((one for one in connections if one.phase in SLOW), key=Connection.rate, default=None)
+def spare(waiting: Mapping[Phase, Collection[Connection]], most: int) -> Connection | None:
+    """Return the connection that is closed with the least loss when there are as many as allowed.
+
+    It is the oldest that waits for a head, which clients send within a second; or the oldest that waits for the next
+    request, if those have taken half of all places; or the slowest body or reader.
+    """
+    heads, idle = waiting[Phase.HEAD], waiting[Phase.IDLE]
+    for one in idle if len(idle) > most / 2 or not heads else heads:
+        return one
+    return min([*waiting[Phase.BODY], *waiting[Phase.READER]], key=Connection.rate, default=None)
 
 
 def raise_file_limit() -> int:

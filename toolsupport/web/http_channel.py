@@ -46,6 +46,12 @@ class BoundedChannel(Channel):  # type: ignore[misc]
             self.place.received(len(data))
             super().dataReceived(data)
 
+    def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
+        try:
+            return bool(super()._maybeChooseTransferDecoder(header, data))
+        except ValueError:  # a length of thousands of digits, which Python does not convert
+            return bool(self._failChooseTransferDecoder())
+
     def allHeadersReceived(self) -> None:
         super().allHeadersReceived()
         if self.length != 0 and not self.over:

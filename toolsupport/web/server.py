@@ -44,8 +44,6 @@ TOO_LARGE = "The request is larger than this site takes."
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     """A request whose body is dropped beyond the limit, and whose streamed answer waits for its reader."""
 
-    # Twisted would parse forms in the event loop, and Django does it again.
-    _parsePOSTFormSubmission = False
     flow: FlowControl | None = None
     room = BODY_LIMIT
     pieces = 0
@@ -53,6 +51,11 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     too_large = False
     moved = 0.0
     asked: asyncio.Future[bool] | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # Twisted would parse forms in the event loop, and Django does it again.
+        self._parsePOSTFormSubmission = False
 
     def gotLength(self, length: int | None) -> None:
         largest = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES

@@ -9,6 +9,7 @@ from typing import Any
 from daphne import server as _  # noqa: F401  # isort: skip
 
 from autobahn.exception import Disconnected
+from autobahn.websocket.types import ConnectionDeny
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
 from toolsupport.web import server_errors
@@ -47,8 +48,15 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         self.transport.abortConnection()
 
     def onConnect(self, request: Any) -> Any:
+        texts = [request.path, *request.headers, request.headers.get("sec-websocket-protocol", "")]
+        if not all(text.isascii() for text in texts):
+            raise ConnectionDeny(400, "The handshake has other letters than ASCII")  # type: ignore[no-untyped-call]
         self.handshaking = True
         return super().onConnect(request)
+
+    def onClose(self, wasClean: bool, code: int, reason: str) -> None:
+        if self.handshaking:  # else the server does not have it yet
+            super().onClose(wasClean, code, reason)
 
     def dataReceived(self, data: bytes) -> None:
         if self.handshaking and self.state == self.STATE_CONNECTING:

@@ -36,6 +36,12 @@ def memory_left(proc: Path = PROC) -> Iterator[int]:
                 yield limit - int((directory / version.used).read_text()) + _reclaimable(directory, version)
 
 
+def own_group(proc: Path = PROC) -> tuple[Path | None, bool]:
+    """Return the directory of this process's group of version 2, and whether it is the top of what is mounted."""
+    found = list(_directories(VERSIONS[0], proc))
+    return (found[0], len(found) == 1) if found and (found[0] / "cgroup.procs").exists() else (None, False)
+
+
 def _reclaimable(directory: Path, version: _Version) -> int:
     lines = (directory / "memory.stat").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith(version.reclaimable + " "))

@@ -12,11 +12,12 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from chat.tools.files.paths import DEPTH
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import ENTRIES, Workspace
-from chat.tools.sandbox import bwrap, file_ownership, seccomp, usage
+from chat.tools.sandbox import bwrap, command_groups, file_ownership, seccomp, usage
 from chat.tools.sandbox.bwrap import SandboxLimits
 from toolsupport.core.errors import ToolError
 
@@ -79,17 +80,18 @@ class CommandMonitor:
         return why
 
     def _look(self, process: int) -> str:
-        used = usage.used_by(process, self.limits.memory)
-        if used.memory > self.limits.memory:
-            return f"it used more than {size_in_words(self.limits.memory)} of memory"
-        if used.cpu > self.limits.cpu_seconds:
-            return f"it used more than {self.limits.cpu_seconds} seconds of processor time"
-        if usage.temporary_files(used.members) > self.limits.temporary_files:
-            return f"it made more than {self.limits.temporary_files:,} temporary files"
+        # What grows quickest comes first: the looks at each process take time.
         if usage.kernel_memory() - self.kernel > self.limits.kernel:
             return f"the server's kernel uses {size_in_words(self.limits.kernel)} more memory than before it began"
         if usage.memory_left() < self.limits.reserve:
             return "the server has nearly no memory left"
+        used = usage.used_by(process, self.limits.memory)
+        if used.memory > self.limits.memory:
+            return _too_much_memory(self.limits)
+        if used.cpu > self.limits.cpu_seconds:
+            return f"it used more than {self.limits.cpu_seconds} seconds of processor time"
+        if usage.temporary_files(used.members) > self.limits.temporary_files:
+            return f"it made more than {self.limits.temporary_files:,} temporary files"
         return overfull(self.workspace, self.limits)
 
 
@@ -115,24 +117,26 @@ async def run(
     """
     if len(command.encode()) > LONGEST_COMMAND or "\0" in command:
         raise ToolError(f"The command is too long, or no text: {size_in_words(LONGEST_COMMAND)} at most.")
-    await asyncio.to_thread(_prepare, workspace, limits)
+    group = await asyncio.to_thread(_prepare, workspace, limits)
     try:
-        process = await _started(workspace, command, limits)
+        process = await _started(workspace, command, limits, group)
         collected = OutputBuffer(limits.output)
         try:
             why = await _follow(process, collected, say, CommandMonitor(workspace, limits))
         finally:
             code = await _finish(process)
+        if command_groups.ran_out_of_memory(group):
+            why = why or _too_much_memory(limits)
     finally:
-        await asyncio.to_thread(file_ownership.take_back, workspace.root)
+        await asyncio.to_thread(_clean, workspace, group)
     output = "".join(collected.pieces)
     return CommandResult(output, None if why else code, why, cut=collected.size > limits.output)
 
 
-async def _started(workspace: Workspace, command: str, limits: SandboxLimits) -> Process:
+async def _started(workspace: Workspace, command: str, limits: SandboxLimits, group: Path | None) -> Process:
     with seccomp.filter_to_read() as filter_:
         return await asyncio.create_subprocess_exec(
-            *bwrap.argv(workspace.root, command, limits, filter_),
+            *command_groups.joined(group, bwrap.argv(workspace.root, command, limits, filter_)),
             pass_fds=[filter_],
             stdin=DEVNULL,
             stdout=PIPE,
@@ -144,11 +148,22 @@ async def _started(workspace: Workspace, command: str, limits: SandboxLimits) ->
         )
 
 
-def _prepare(workspace: Workspace, limits: SandboxLimits) -> None:
+def _prepare(workspace: Workspace, limits: SandboxLimits) -> Path | None:
+    """Return the control group of the command, if there can be one. Raises ToolError."""
     why = overfull(workspace, limits)
     if why:
         raise ToolError(f"Nothing was run: {why}. Delete some files first.")
     file_ownership.hand_over(workspace.root)
+    return command_groups.make(limits)
+
+
+def _clean(workspace: Workspace, group: Path | None) -> None:
+    command_groups.remove(group)
+    file_ownership.take_back(workspace.root)
+
+
+def _too_much_memory(limits: SandboxLimits) -> str:
+    return f"it used more than {size_in_words(limits.memory)} of memory"
 
 
 async def _follow(process: Process, collected: OutputBuffer, say: Callable[[str], None], watch: CommandMonitor) -> str:

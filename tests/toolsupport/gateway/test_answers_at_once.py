@@ -40,6 +40,7 @@ async def test_a_program_gets_as_many_answers_at_once_as_its_key_may_have(site: 
             error = (await refused.json())["error"]
             assert (refused.status, error["code"], error["type"]) == (429, "busy", "rate_limit_error")
             assert f"{MOST} answers with this key" in error["message"] and int(refused.headers["Retry-After"]) > 0
+            assert "Traceback" not in (site.directory / "serve.log").read_text()
             other = await ask(second)
             assert {answer.headers["x-toolsupport-answers-limit"] for answer in (*answers, refused, other)} == {
                 str(MOST)

@@ -97,6 +97,32 @@ def test_the_slowest_body_makes_room_where_nothing_else_waits() -> None:
     assert closed == ["1 CLOSING"] and newest and len(table.open) == 3
 
 
+def test_half_requests_make_room_before_kept_connections() -> None:
+    clock = Clock()
+    table = ConnectionTable(ConnectionLimits(total=4), clock)
+    closed: list[str] = []
+    for number, phase in enumerate((Phase.IDLE, Phase.IDLE, Phase.HEAD, Phase.HEAD)):
+        place = table.admit("127.0.0.1")
+        assert place
+        place.enter(phase)
+        place.expire = partial(remember, closed, number)
+    added = [table.admit("127.0.0.1") for _ in range(2)]
+    assert closed == ["2 CLOSING", "3 CLOSING"] and all(added)
+    added[0].enter(Phase.IDLE)  # type: ignore[union-attr]
+    assert table.admit("127.0.0.1")
+    assert closed[2:] == ["0 CLOSING"]  # more than half of the places were kept without a request
+
+
+def test_no_more_are_closed_at_once_than_files_are_left() -> None:
+    table = ConnectionTable(ConnectionLimits(total=2), Clock())
+    admitted = [table.admit("127.0.0.1") for _ in range(2 + connections.MOST_LEAVING + 5)]
+    assert admitted.count(None) == 5 and len(table.open) == 2
+    first = admitted[0]
+    assert first
+    first.leave()  # its file is closed
+    assert table.admit("127.0.0.1")
+
+
 @every(
     "phase, count, seconds",
     [

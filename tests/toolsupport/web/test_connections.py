@@ -63,9 +63,9 @@ class Limited:
             client.sendall(HEAD % path.encode() + b"Connection: close\r\n\r\n")
             return dict(json.loads(rest(client).partition(b"\r\n\r\n")[2]))
 
-    def memory(self) -> int:
+    def memory(self, kind: str = "VmRSS") -> int:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{kind}:"))
 
 
 @pytest.fixture(scope="module")
@@ -275,6 +275,17 @@ def test_chunks_of_an_ordinary_size_come_through(server: Limited, address: str) 
         client.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"400\r\n" * 0)
         client.sendall((b"400\r\n" + b"x" * 1024 + b"\r\n") * 2000 + b"0\r\n\r\n")
         assert b'"length": 2048000' in client.recv(65536)
+
+
+def test_forms_are_not_parsed_by_the_server(server: Limited, address: str) -> None:
+    form = b"a&" * 3 * MIB
+    Path(f"/proc/{server.pid}/clear_refs").write_text("5")
+    before = server.memory("VmHWM")
+    with closing(server.connect(address)) as client:
+        kind = b"Content-Type: application/x-www-form-urlencoded\r\n"
+        client.sendall(POST + kind + b"Content-Length: %d\r\n\r\n" % len(form) + form)
+        assert b'"length": %d' % len(form) in client.recv(65536)
+    assert server.memory("VmHWM") - before < 60 * MIB
 
 
 def upgrade(client: socket.socket, path: bytes) -> None:

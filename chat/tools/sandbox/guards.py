@@ -1,0 +1,42 @@
+"""Names the guards of the sandbox that are real on this machine, with the consequence where one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.sandbox import command_groups, control_groups, usage
+from chat.tools.sandbox.shell_process import LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard: whether it is real here, and what that means."""
+
+    name: str
+    is_real: bool
+    words: str
+
+
+def guards() -> Iterator[Guard]:
+    """Return the guards of `bash`, for a machine whose sandbox holds."""
+    yield Guard(
+        "isolation", True, "namespaces, the system call filter and the limits of the kernel were tried and hold"
+    )
+    delegation = command_groups.delegation()
+    if delegation.directory is not None:
+        words = "each command has one: the kernel bounds memory, its own included, and processes of all together"
+        yield Guard("control group", True, words)
+    else:
+        words = (
+            f"commands have none: {delegation.why}. Memory of all processes together and memory of the kernel are "
+            "checked five times a second, and can be exceeded between two checks"
+        )
+        yield Guard("control group", False, words)
+    left = size_in_words(usage.memory_left())
+    limited = any(True for _ in control_groups.memory_left())
+    judged = "the server's control group" if limited else "the whole machine: the server has no limit of its own"
+    yield Guard("free memory", True, f"{left}, judged by {judged}; commands end below {size_in_words(LIMITS.reserve)}")
+    words = f"counted five times a second: {LIMITS.temporary_files:,} in /tmp and /dev/shm, 10,000 in the workspace"
+    yield Guard("number of files", True, words)
