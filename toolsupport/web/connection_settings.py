@@ -15,7 +15,11 @@ FEW = 1000  # connections: less than a page or two for each of some hundred peop
 
 def limits() -> ConnectionLimits:
     """Raise the limit of open files as far as the system allows, and return what fits into it."""
+    largest = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * connections.MIB  # of an upload
+    usual = ConnectionLimits()
     return ConnectionLimits(
+        bodies=max(usual.bodies, 4 * largest),
+        address_bodies=max(usual.address_bodies, 2 * largest),
         total=connections.within(connections.raise_file_limit(), settings.ENV["TOOLSUPPORT_CONNECTIONS"]),
         per_address=settings.ENV["TOOLSUPPORT_CONNECTIONS_PER_ADDRESS"],
         proxies=proxies(),

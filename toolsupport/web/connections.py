@@ -22,6 +22,7 @@ RESERVED_FILES = 256
 FILES_PER_CONNECTION = 2
 # No more connections than the default need more files than this.
 MOST_FILES = 2**16
+MIB = 1024 * 1024
 SECONDS_BETWEEN_LINES = 60.0
 MOST_LINES = 1000  # that are remembered
 # Connections that were closed for others still have their files until the event loop has turned.
@@ -54,6 +55,8 @@ class ConnectionLimits:
     closing: float = 10.0  # besides its bytes
     body_rate: int = 4096
     read_rate: int = 4096
+    bodies: int = 512 * MIB  # bytes of bodies that are held at once
+    address_bodies: int = 160 * MIB
 
     def seconds(self, phase: Phase, count: int) -> float:
         """Return how long a phase may last in which `count` bytes were received or are unsent."""
@@ -67,9 +70,10 @@ class ConnectionLimits:
 class Connection:
     """One accepted connection: its phase, and when that has to be over."""
 
-    def __init__(self, table: ConnectionTable, address: str) -> None:
-        self.table, self.address = table, address
+    def __init__(self, table: ConnectionTable, address: str, limited: bool) -> None:
+        self.table, self.address, self.limited = table, address, limited
         self.expire: Callable[[Phase], None] = lambda phase: None
+        self.held = 0  # bytes of the body of the request that is received or answered
         self.phase = Phase.HEAD
 
     def enter(self, phase: Phase, unsent: int = 0) -> None:
@@ -92,7 +96,23 @@ class Connection:
         """Bytes a second that were received of a body; nothing for a client that does not read."""
         return self.bytes / (self.table.clock() - self.since + 1) if self.phase is Phase.BODY else 0.0
 
+    def hold(self, count: int) -> bool:
+        """Keep so many more bytes of a body until it is answered; return False if there is no room for them."""
+        limits = self.table.limits
+        siblings = self.table.addresses.get(self.address, set()) if self.limited else set()
+        theirs = sum(one.held for one in siblings)
+        if self.table.held + count > limits.bodies or theirs + count > (limits.address_bodies if siblings else inf):
+            return False
+        self.held += count
+        self.table.held += count
+        return True
+
+    def release(self) -> None:
+        self.table.held -= self.held
+        self.held = 0
+
     def leave(self) -> None:
+        self.release()
         self.table.left(self)
 
 
@@ -103,6 +123,7 @@ class ConnectionTable:
         self.limits, self.clock = limits, clock
         self.open: set[Connection] = set()
         self.leaving: set[Connection] = set()
+        self.held = 0
         self.addresses: dict[str, set[Connection]] = {}
         # In the order in which they began to wait.
         self.by_phase: dict[Phase, dict[Connection, None]] = {phase: {} for phase in Phase}
@@ -113,16 +134,16 @@ class ConnectionTable:
 
         Return None if no other one can be closed without loss.
         """
-        address = client_address.network(host)
+        address, limited = client_address.network(host), not self.passes_on(host)
         siblings = self.addresses.get(address, set())
-        if len(siblings) >= self.limits.per_address and not self.passes_on(host):
+        if limited and len(siblings) >= self.limits.per_address:
             theirs = {phase: [one for one in self.by_phase[phase] if one in siblings] for phase in Phase}
             if not self.make_room(spare(theirs, self.limits.per_address), f"from {host}"):
                 return None
         most = self.limits.total
         if len(self.open) >= most and not self.make_room(spare(self.by_phase, most), "in all"):
             return None
-        connection = Connection(self, address)
+        connection = Connection(self, address, limited)
         self.open.add(connection)
         self.addresses.setdefault(address, set()).add(connection)
         connection.enter(Phase.HEAD)
@@ -139,7 +160,7 @@ class ConnectionTable:
             self.note(f"refused a connection: the most are open {where}", logging.WARNING)
             return False
         self.note(f"closed a connection that waited for {one.phase.value}: the most are open {where}", logging.WARNING)
-        self.left(one)
+        one.leave()
         self.leaving.add(one)
         one.expire(Phase.CLOSING)
         return True

@@ -62,6 +62,7 @@ class BoundedChannel(Channel):  # type: ignore[misc]
         super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
+        self.place.release()
         if self._waitingForTransport and self.persistent and not self.over:
             self.postponed = request
             self.place.enter(Phase.READER, unsent(self.transport))

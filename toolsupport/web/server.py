@@ -38,6 +38,7 @@ PATIENCE = 0.5
 MARGIN = MIB
 SWEEP = 1.0  # seconds between two looks at what connections wait for
 _asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
+TOO_MANY = "too many bodies of requests are held at once"
 TOO_LARGE = "The request is larger than this site takes."
 
 
@@ -96,6 +97,9 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
             raise http._MalformedChunkedDataError(TOO_SMALL)  # so that the rest of this read is dropped
         self.room -= len(data)
         self.too_large = self.too_large or self.room < 0
+        if not self.too_large and not self.channel.place.hold(len(data)):
+            self.channel.refuse(503, TOO_MANY)
+            raise http._MalformedChunkedDataError(TOO_MANY)
         if not self.too_large:
             super().handleContentChunk(data)
         if self.asked is not None and self.room < MARGIN:

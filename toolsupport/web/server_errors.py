@@ -21,6 +21,7 @@ REASONS = {
     404: "Not Found",
     408: "Request Timeout",
     431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
 }
 
 

@@ -35,6 +35,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         self.sizes: deque[int] = deque()
         self.place = self.transport.place
         self.place.expire = self.expire
+        self.place.release()
         self.place.enter(Phase.ANSWER)
         super().connectionMade()
 

@@ -113,6 +113,18 @@ def test_half_requests_make_room_before_kept_connections() -> None:
     assert closed[2:] == ["0 CLOSING"]  # more than half of the places were kept without a request
 
 
+def test_bodies_are_held_up_to_a_limit_and_released() -> None:
+    table = ConnectionTable(ConnectionLimits(bodies=100, address_bodies=40), Clock())
+    places = [table.admit(host) for host in ("10.0.0.1", "10.0.0.1", "10.0.0.2", "127.0.0.1")]
+    first, second, other, proxy = (place for place in places if place)
+    assert first.hold(30) and not second.hold(20) and second.hold(10)
+    assert other.hold(20) and proxy.hold(40) and not proxy.hold(1)  # all in all
+    first.leave()
+    assert second.hold(30) and not second.hold(1) and table.held == 100
+    other.release()
+    assert proxy.hold(20)
+
+
 def test_no_more_are_closed_at_once_than_files_are_left() -> None:
     table = ConnectionTable(ConnectionLimits(total=2), Clock())
     admitted = [table.admit("127.0.0.1") for _ in range(2 + connections.MOST_LEAVING + 5)]

@@ -35,6 +35,8 @@ LIMITS = ConnectionLimits(
     closing=0.3,
     body_rate=100_000,
     read_rate=10 * MIB,
+    bodies=64 * MIB,
+    address_bodies=10 * MIB,
 )
 HEAD = b"GET %s HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
@@ -275,6 +277,23 @@ def test_chunks_of_an_ordinary_size_come_through(server: Limited, address: str) 
         client.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"400\r\n" * 0)
         client.sendall((b"400\r\n" + b"x" * 1024 + b"\r\n") * 2000 + b"0\r\n\r\n")
         assert b'"length": 2048000' in client.recv(65536)
+
+
+def test_bodies_of_one_address_are_not_held_without_limit(server: Limited, address: str) -> None:
+    head = POST + b"Content-Length: %d\r\n\r\n"
+    with ExitStack() as stack:
+        clients = [stack.enter_context(closing(server.connect(address))) for _ in range(3)]
+        for one in clients[:2]:
+            one.sendall(head.replace(b"/", b"/hang", 1) % (5 * MIB - 1000) + b"x" * (5 * MIB - 1000))
+        until(lambda: server.ask("/state")["phases"].get("ANSWER", 0) == 3)
+        with suppress(OSError):
+            clients[2].sendall(head % 100_000 + b"x" * 100_000)
+        assert rest(clients[2]).startswith(b"HTTP/1.1 503 ")
+        assert served(server, next(addresses))
+    until(lambda: server.ask("/state")["phases"] == {"ANSWER": 1})
+    with closing(server.connect(address)) as client:
+        client.sendall(head % 100_000 + b"x" * 100_000)
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
 
 
 def test_forms_are_not_parsed_by_the_server(server: Limited, address: str) -> None:

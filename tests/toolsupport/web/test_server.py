@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -172,6 +173,7 @@ class FakeChannel:
     def __init__(self) -> None:
         self.told: list[str] = []
         self._networkProducer = self
+        self.place = SimpleNamespace(hold=lambda count: True)
 
     def pauseProducing(self) -> None:
         self.told.append("pause")

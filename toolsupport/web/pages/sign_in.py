@@ -92,10 +92,12 @@ def _signed_in(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:
-    """Return the page for an invalid token; 429 after many from one address."""
-    address = address_of(request)
-    security_events.record(kind, address)
-    wait = sign_in_limits.wrong_token(kind, address)
+    """Return the page for an invalid token; 429 after many from one address. Without a token nothing was guessed."""
+    wait = 0
+    if request.POST.get("token") or request.GET.get("token"):
+        address = address_of(request)
+        security_events.record(kind, address)
+        wait = sign_in_limits.wrong_token(kind, address)
     answer = render(request, page, context, status=429 if wait else 403)
     if wait:
         answer.headers["Retry-After"] = str(wait)

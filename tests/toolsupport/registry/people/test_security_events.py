@@ -83,6 +83,9 @@ def test_wrong_keys_and_tokens_are_limited_by_address_and_right_ones_pass(client
         assert [answer.status_code for answer in answers] == [status] * ADDRESS + [429], path
         assert int(answers[-1].headers["Retry-After"]) > 200
         assert elsewhere.get(path, headers=headers).status_code == status
+    before = SecurityEvent.objects.count()
+    assert [Client(REMOTE_ADDR="192.0.2.8").get(path).status_code for path in ("/setup/", "/join/")] == [403, 403]
+    assert SecurityEvent.objects.count() == before  # no token, no guess
     right = {"Authorization": "Bearer a long enough token"}
     assert client.get("/metrics", headers=right).status_code == 200
     assert set(SecurityEvent.objects.values_list("kind", flat=True)) == {
