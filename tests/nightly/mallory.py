@@ -143,7 +143,7 @@ def run(seconds: float, sockets: int = SOCKETS) -> tuple[Felt, Felt]:
         environment = {"OLLAMA_HOST": address, "TOOLSUPPORT_SIMULATOR": "off"}
         with serving(Path(directory), **environment) as site, closing(sign_in(site)) as admin:
             while "worst" not in admin.get("/models/").text:
-                time.sleep(0.1)
+                pass
             people = crowd(site, 2 + max(1, sockets // A_PERSON))
             alone = asyncio.run(beside(site, people, min(seconds, 5), 0))
             return alone, asyncio.run(beside(site, people, seconds, sockets))

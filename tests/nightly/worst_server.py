@@ -7,7 +7,7 @@ these arguments, {"count": n} counts to n, one number every 20 ms. As a command 
 from __future__ import annotations
 
 import json
-import time
+import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -47,7 +47,7 @@ def pieces(wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }
     else:
         for number in range(wanted.get("count", 1)):
-            time.sleep(PAUSE)
+            threading.Event().wait(PAUSE)
             yield {"role": "assistant", "content": f"{number} "}
 
 
