@@ -178,6 +178,11 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
         self.table.sweep()
         reactor.callLater(min(SWEEP, self.table.limits.head / 4), self.sweep, reactor)
 
+    def kill_all_applications(self) -> Any:
+        # Daphne expects an application of each connection, but a half request has none.
+        self.connections = {one: found for one, found in self.connections.items() if "application_instance" in found}
+        return super().kill_all_applications()
+
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         # Daphne takes the root path from a header that anybody can send.
         return super().create_application(protocol, scope | {"root_path": self.root_path})
