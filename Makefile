@@ -9,6 +9,9 @@ VENV ?= .venv
 HOST ?= 127.0.0.1
 PORT ?= 8000
 ARGS ?=
+PARTS ?= all
+# Hundreds of processes of a test run would each compile what another one has compiled before.
+unexport PYTHONDONTWRITEBYTECODE
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -32,7 +35,7 @@ test: $(STAMP) ## Run every test, those in a browser too (make test ARGS='-k nam
 ifneq ($(ARGS),)
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest $(ARGS)
 else ifneq ($(CHROMIUM),)
-	@CHROMIUM="$(CHROMIUM)" $(PY) -m tests.stages
+	@CHROMIUM="$(CHROMIUM)" $(PY) -m tests.stages $(PARTS)
 else ifeq ($(CI),true)
 	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
 else

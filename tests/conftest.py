@@ -46,6 +46,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.WORKSPACES_DIR = DATA_DIR / "workspaces"
     settings.STATIC_ROOT = DATA_DIR / "static"
     settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
+    # Django starts a thread and an event loop for each request of a test's client where one part is async only. Static
+    # files are tested on running sites.
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not name.startswith("servestatic.")]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if OTHER_DATABASE:
         use_database(OTHER_DATABASE)
@@ -87,9 +90,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-    # Every client of a test has middleware of its own, which would look at each static file before its first request.
-    # Not sooner: `config/asgi.py`, which a test imports, sets it too.
-    settings.SERVESTATIC_USE_FINDERS = False
 
 
 def starts_sites(item: pytest.Item) -> bool:

@@ -21,6 +21,7 @@ import sys
 import time
 from functools import cache
 from tempfile import TemporaryFile
+from threading import Timer
 from typing import Any, TextIO
 
 from tests import databases
@@ -53,6 +54,7 @@ IMPORTED = (
     "twisted.web.http",
 )
 LARGEST = 2**20  # bytes of a request
+LONGEST = 300.0  # seconds that a command may take
 PATIENCE = 60.0  # seconds between the end of what a command prints and its exit
 
 
@@ -115,11 +117,14 @@ class ForkedProcess:
 
 
 def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> str:
-    """What a management command printed. Raises CalledProcessError."""
+    """What a management command printed. Raises CalledProcessError, also where it had to be ended."""
     with TemporaryFile("w+") as errors:
         process = ForkedProcess(words, environment, errors)
+        limit = Timer(LONGEST, process.send_signal, [signal.SIGKILL])
+        limit.start()
         with process.stdout:
             printed = process.stdout.read()
+        limit.cancel()
         if code := process.wait(PATIENCE):
             errors.seek(0)
             raise subprocess.CalledProcessError(code, words, printed, errors.read())
@@ -155,6 +160,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the tests end it
     for name in IMPORTED:
         importlib.import_module(name)
+    # A quarter of a second for each start and each sign-in; sites that are started from a shell hash as they should.
+    importlib.import_module("django.contrib.auth.hashers").PBKDF2PasswordHasher.iterations = 1000
     gc.freeze()
     sys.argv = ["manage.py", *serve(socket.socket(fileno=int(sys.argv[1])))]
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,12 +1,15 @@
-"""Runs the parts of `make test` side by side, and prints how long each of them took."""
+"""Runs the parts of `make test`, or of `.ci/run`, side by side, and prints how long each of them took."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 DAILY = "not nightly and not real_server and not clients"
 # A file's tests share what they start, so they stay together.
@@ -15,6 +18,16 @@ AGAIN = ("--last-failed", "--last-failed-no-failures", "none")
 
 BROWSER = "tests/e2e"
 LONGEST = 2**24  # bytes of a line: what a failed comparison prints may be long
+LIMIT = 3600.0  # seconds of a part: no promise, but an end
+# What needs PostgreSQL or Redis, and what stores rows in ways of its own: `.ci/run` has servers for these.
+ON_SERVERS = ("tests/chat/test_several_processes.py", "tests/toolsupport/sources/test_engines.py")
+STORED = (
+    *("tests/upgrades", "tests/chat/transcript", "tests/toolsupport/registry", "tests/toolsupport/sources"),
+    *(f"tests/chat/test_{name}.py" for name in ("several_processes", "end_to_end", "approvals", "redis_away")),
+    *(f"tests/chat/test_{name}.py" for name in ("learning", "model_questions")),
+    *("tests/chat/turns/test_batch_writer.py", "tests/toolsupport/config/test_environment.py"),
+)
+SERVERS = ("TOOLSUPPORT_TEST_DATABASE_URL", "TOOLSUPPORT_TEST_REDIS_URL")
 
 
 @dataclass(frozen=True)
@@ -25,37 +38,90 @@ class Part:
     processes: int
     words: tuple[str, ...]
     marked: str = DAILY
+    environment: Mapping[str, str] = field(default_factory=dict)
+    limit: float = LIMIT
 
     def command(self, *more: str) -> tuple[str, ...]:
         # What failed last is noted for each part by itself: they run at the same time.
         noted = ("-o", f"cache_dir=.pytest_cache/{self.name}")
         return (sys.executable, "-m", "pytest", "-q", "-m", self.marked, *noted, *self.words, *more)
 
+    def first(self) -> tuple[str, ...]:
+        """What its first run takes; what failed is then tried alone."""
+        return ("-n", str(self.processes), *WORKERS)
+
     async def run(self, *more: str) -> bool:
         """Whether it passed. Its lines are printed behind its name, then its time."""
         began = time.monotonic()
-        command = self.command(*more)
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, limit=LONGEST)
+        process = await asyncio.create_subprocess_exec(
+            *self.command(*more),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            limit=LONGEST,
+            env={**os.environ, **self.environment},
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(self.limit):
+                await self.show(process)
+                passed = await process.wait() == 0
+        except TimeoutError:
+            print(f"== {self.name}: not finished after {self.limit:.0f} s, so it was ended", flush=True)
+            passed = False
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with all that it started
+            await process.wait()
+        print(f"== {self.name}: {'passed' if passed else 'FAILED'} after {time.monotonic() - began:.0f} s", flush=True)
+        return passed
+
+    async def show(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout
         async for line in process.stdout:
             print(f"{self.name:>8} | {line.decode(errors='replace')}", end="", flush=True)
-        passed = await process.wait() == 0
-        print(f"== {self.name}: {'passed' if passed else 'FAILED'} after {time.monotonic() - began:.0f} s", flush=True)
-        return passed
+
+
+class Target(Part):
+    """A target of the Makefile; where it fails, it runs again as a whole: a download may have failed."""
+
+    def command(self, *more: str) -> tuple[str, ...]:
+        return ("make", *self.words)
+
+    def first(self) -> tuple[str, ...]:
+        return ()
 
 
 def parts(kind: str) -> list[Part]:
     """The tests in a browser have processes of their own: a worker without them starts no Chromium."""
     if kind == "fast":
         return [Part("fast", 2, ("tests", f"--ignore={BROWSER}"), f"fast and {DAILY}")]
-    rest = Part("rest", 4, ("tests", f"--ignore={BROWSER}"))
+    if kind == "everything":
+        return everything()
+    rest = Part("rest", 3, ("tests", f"--ignore={BROWSER}"))
     return [rest, Part("browser", 3, (BROWSER,))] if os.environ.get("CHROMIUM") else [rest]
+
+
+def everything() -> list[Part]:
+    """What `.ci/run` runs: nothing waits for another part, so that both cores always have work."""
+    left = tuple(f"--ignore={path}" for path in (BROWSER, *ON_SERVERS))
+    alone = dict.fromkeys(SERVERS, "")
+    return [
+        Target("check", 1, ("check",), limit=600),
+        Part("rest", 3, ("tests", *left), environment=alone),
+        Part("browser", 2, (BROWSER,), environment=alone),
+        Part("servers", 2, STORED),
+        Target("real", 1, ("real",), environment=alone, limit=420),
+    ]
 
 
 async def main(kind: str) -> int:
     """The exit code. Some tests promise times, which a busy machine may miss: what failed runs once more, alone."""
     chosen = parts(kind)
-    ran = await asyncio.gather(*(part.run("-n", str(part.processes), *WORKERS) for part in chosen))
+    this = asyncio.current_task()
+    assert this
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    ran = await asyncio.gather(*(part.run(*part.first()) for part in chosen))
     again = [part for part, passed in zip(chosen, ran, strict=True) if not passed]
     return int(not all([await part.run(*AGAIN) for part in again]))
 

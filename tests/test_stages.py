@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import stages
-from tests.stages import AGAIN, BROWSER, Part
+from tests.house import ROOT
+from tests.stages import AGAIN, BROWSER, ON_SERVERS, STORED, Part, Target
 
 
 class Scripted(Part):
@@ -58,3 +59,27 @@ def test_a_worker_without_a_browser_starts_none(monkeypatch: pytest.MonkeyPatch)
     assert browser.words == (BROWSER,) and f"--ignore={BROWSER}" in rest.words
     monkeypatch.delenv("CHROMIUM")
     assert stages.parts("all") == [rest]
+
+
+def test_a_part_that_does_not_end_is_ended_with_all_that_it_started(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    endless = "import subprocess; subprocess.run(['sleep', '600'])"
+    assert ran(monkeypatch, Scripted("slow", 1, (endless,), limit=0.5)) == 1
+    assert len(re.findall(r"^== slow: not finished after 0 s, so it was ended$", capfd.readouterr().out, re.M)) == 2
+
+
+def test_the_build_server_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLSUPPORT_TEST_REDIS_URL", "redis://127.0.0.1:1")
+    found = {part.name: part for part in stages.parts("everything")}
+    rest, servers = found["rest"], found["servers"]
+    left = {word.removeprefix("--ignore=") for word in rest.words if word.startswith("--ignore=")}
+    assert rest.words[0] == "tests" and left == {BROWSER, *ON_SERVERS} and found["browser"].words == (BROWSER,)
+    assert all(any(path.startswith(folder) for folder in servers.words) for path in ON_SERVERS)
+    assert rest.environment["TOOLSUPPORT_TEST_REDIS_URL"] == "" and not servers.environment
+    assert all((ROOT / path).exists() for path in STORED)
+
+
+def test_a_target_is_made_as_a_whole_both_times() -> None:
+    target = Target("real", 1, ("real",))
+    assert target.command(*target.first()) == target.command(*AGAIN) == ("make", "real")

@@ -38,7 +38,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     listing = await asyncio.to_thread(context.workspace.entries, path, recursive=recursive, limit=context.entries)
     lines = [_line(entry) for entry in listing.entries] or ["[The directory is empty.]"]
     if listing.more:
-        lines.append(f"[There are more: only the first {context.entries} are listed.]")
+        lines.append(f"[Only the first {context.entries} are listed.]")
     return ToolResult("\n".join(lines))
 
 

@@ -89,7 +89,7 @@ class Tool:
 
     `level` is a key of LEVELS, `timeout` in seconds. The closed card shows `phrase`, then the argument named by
     `target` ("Read", "config.json"). `run` raises ToolError or NotFound with a message for the model. `resume`
-    continues after a Pause. `preview` blocks on the disk. `needs` returns why the tool cannot work here, "" if it can.
+    continues after a Pause. `preview` blocks on the disk. `needs` returns why the tool is not available, "" if it can.
     `taints`: its results are outside content, after which changes need approval each time. `sends`: its arguments leave
     the site, so with outside content each call needs approval, whatever the level; the same if it `steers`: it changes
     the system text of later answers, on other branches too. `where` is the argument that names what is replaced, for a
@@ -114,7 +114,7 @@ class Tool:
 
     @property
     def missing(self) -> str:
-        """Return why it cannot work here, for people, or ""."""
+        """Return why it is not available, for people, or ""."""
         return self.needs() if self.needs else ""
 
     def shown_target(self, arguments: JSON) -> str:

@@ -56,7 +56,7 @@ async def test_a_format_that_keeps_failing_falls_to_the_next(site: Site, ana: ht
         for rejected in open_page.of("call.rejected"):
             shown = [one["html"] for one in open_page.of("message.finished") if one["message"] == rejected["message"]]
             prose, _, card = shown[-1].partition("data-calls")
-            assert "As the model wrote it" in card and "tool_call" in card and "tool_call" not in prose
+            assert "Original call" in card and "tool_call" in card and "tool_call" not in prose
         stored = site.rows("SELECT format FROM chat_turn WHERE id = ?", ended["turn"])[0][0]
         assert stored and stored != first
         counted = site.rows("SELECT format, outcome, calls FROM toolsupport_callmetric WHERE outcome = 'rejected'")

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.serving import ADMIN, Site
 
 CHROMIUM = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
+# Few processes: one for all pages of a profile, none for graphics.
 SWITCHES = (
-    "--no-sandbox --disable-gpu --no-first-run "
+    "--no-sandbox --disable-gpu --in-process-gpu --process-per-site --no-first-run --disable-dev-shm-usage "
     "--disable-background-networking --disable-component-update --disable-sync"
 )
+WIDE: ViewportSize = {"width": 1280, "height": 800}
 # No promise of the product: how long a test that fails is waited for, on however busy a machine.
 PATIENCE = 60_000
+
+# The event of the picker, for the exact name or one that begins so.
+CHOOSE = """name => {
+  const options = [...document.querySelectorAll('#model-options [role=option]')];
+  const named = (fits) => options.find(({ dataset }) => fits(dataset.search.split(' ')[0]));
+  const { model } = (named((one) => one === name) ?? named((one) => one.startsWith(name))).dataset;
+  document.dispatchEvent(new CustomEvent('model:chosen', { detail: model }));
+}"""
 
 # What a browser says when a test takes the server away from it, or leaves a page that still asks for something.
 LEFT = ("htmx:sendAbort", "htmx:sendError", "htmx:afterRequest")
@@ -37,31 +49,80 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+class Profiles:
+    """Browser profiles that tests use one after another: scripts and styles stay in their caches."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.complaints: list[str] = []  # those of the running test
+        self.idle: defaultdict[str, list[BrowserContext]] = defaultdict(list)
+
+    def take(self, address: str) -> BrowserContext:
+        """A profile in which nothing is stored."""
+        return self.idle[address].pop() if self.idle[address] else self.made(address)
+
+    def made(self, address: str) -> BrowserContext:
+        context = self.browser.new_context(base_url=address, reduced_motion="reduce", viewport=WIDE)
+        context.set_default_timeout(PATIENCE)
+        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        context.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
+        return context
+
+    def give_back(self, address: str, context: BrowserContext) -> None:
+        """Close its pages and remove what they stored."""
+        context.clear_cookies()
+        for page in context.pages[1:]:
+            page.close()
+        page = context.pages[0] if context.pages else context.new_page()
+        devtools = context.new_cdp_session(page)
+        devtools.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": "all"})
+        page.close()
+        self.idle[address].append(context)
+
+
+@pytest.fixture(scope="session")
+def profiles(browser: Browser) -> Profiles:
+    return Profiles(browser)
+
+
 @pytest.fixture
-def complaints() -> list[str]:
+def complaints(profiles: Profiles) -> list[str]:
     """What the browser complained about: errors of scripts, broken policies. Empty at the end, or the test fails."""
-    return []
+    profiles.complaints.clear()
+    return profiles.complaints
 
 
 @pytest.fixture
 def open_browser(
-    browser: Browser, site: Site, complaints: list[str], request: pytest.FixtureRequest
+    profiles: Profiles, site: Site, complaints: list[str], signed_in: dict[str, Any]
 ) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes signed-in browser profiles; takes Playwright's options (viewport, color_scheme …)."""
-    opened: list[BrowserContext] = []
-    signed_in = request.getfixturevalue("signed_in")
+    """Gives signed-in browser profiles, whose pages get this size and these media (color_scheme …).
 
-    def open_one(**options: object) -> BrowserContext:
-        context = browser.new_context(base_url=site.url, storage_state=signed_in, reduced_motion="reduce", **options)  # type: ignore[arg-type]
-        context.set_default_timeout(PATIENCE)
-        context.on("weberror", lambda error: complaints.append(str(error.error)))
-        context.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
-        opened.append(context)
+    What a test adds to a profile stays there: a test that listens to its requests or adds scripts takes an `own` one.
+    """
+    taken: list[BrowserContext] = []
+    owned: list[BrowserContext] = []
+
+    def open_one(*, own: bool = False, viewport: ViewportSize = WIDE, **media: Any) -> BrowserContext:
+        context = profiles.made(site.url) if own else profiles.take(site.url)
+        context.add_cookies(signed_in["cookies"])
+        (owned if own else taken).append(context)
+
+        def new_page() -> Page:
+            page = BrowserContext.new_page(context)
+            page.set_viewport_size(viewport)
+            if media:
+                page.emulate_media(**media)
+            return page
+
+        context.new_page = new_page  # type: ignore[method-assign]
         return context
 
     yield open_one
-    for context in opened:
+    for context in owned:
         context.close()
+    for context in taken:
+        profiles.give_back(site.url, context)
     assert [text for text in complaints if not any(words in text for words in EXPECTED)] == []
 
 
@@ -96,12 +157,14 @@ def page(open_browser: Callable[..., BrowserContext]) -> Page:
 
 
 def new_chat(page: Page, model: str = "sim-honest") -> Page:
-    """Open a new conversation and choose a model."""
-    page.goto("/")
-    with page.expect_navigation():
-        page.evaluate("document.querySelector('#sidebar form').requestSubmit()")
+    """Open a new conversation with a model without the ways of the page, which have tests of their own."""
+    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
+    made = page.context.request.post("/chat/new/", headers={"X-CSRFToken": token}, max_redirects=0)
+    page.goto(made.headers["location"])
     ready(page)
-    choose(page, model)
+    if model not in page.locator("#picker-button").inner_text():
+        page.evaluate(CHOOSE, model)
+        expect(page.locator("#picker-button")).to_contain_text(model)
     return page
 
 

@@ -190,7 +190,7 @@ def test_filters_of_the_picker(open_browser: Open) -> None:
 
 
 def test_a_chosen_theme_stays_and_does_not_flash(open_browser: Open) -> None:
-    context = open_browser(color_scheme="light")
+    context = open_browser(own=True, color_scheme="light")
     page = context.new_page()
     page.goto("/models/")
     page.get_by_role("button", name="Account of").click()

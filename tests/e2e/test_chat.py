@@ -27,6 +27,9 @@ def last_answer(page: Page) -> str:
 
 def test_the_first_example_ends_in_a_tool_card(page: Page) -> None:
     # D4, C1: the success a newcomer sees first.
+    with page.expect_navigation():
+        page.get_by_role("button", name="New chat").click()
+    ready(page)
     expect(page.locator(".welcome")).to_contain_text("Answers come from sim-honest")
     page.get_by_role("button", name="What's in this folder?").click()
     card = page.locator(".call")
@@ -49,7 +52,7 @@ def test_a_card_opens_to_arguments_result_and_wire(page: Page) -> None:
     card.locator("summary").first.click()
     for words in ("Arguments", "path", "config.json", "Result", '"version": "2.4.1"'):
         expect(card).to_contain_text(words)
-    card.get_by_text("Wire").click()
+    card.get_by_text("Raw exchange").click()
     expect(card).to_contain_text("native")
 
 

@@ -39,7 +39,7 @@ def test_a_cut_is_noticed_cured_and_taken_back_by_the_keyboard(open_browser: Cal
     page.locator("[data-code=context_taken_back]").scroll_into_view_if_needed()
     photograph(page, "context-light-1280")
     assert violations(page) == []
-    page.locator("[data-code=context_taken_back]").get_by_role("link", name="How it is asked").press("Enter")
+    page.locator("[data-code=context_taken_back]").get_by_role("link", name="Request settings").press("Enter")
     expect(page).to_have_url(re.compile("#options$"))
     expect(page.get_by_label("Context (num_ctx)")).to_have_value("16384")
     page.get_by_label("Raising the context by itself").select_option("No")

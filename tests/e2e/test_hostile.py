@@ -70,7 +70,7 @@ def fetched() -> list[str]:
 @pytest.fixture(params=[1280, 320])
 def hostile(open_browser, request: pytest.FixtureRequest, fetched: list[str], conversation: str) -> Page:
     """The conversation in a browser that writes down what it asks for."""
-    context: BrowserContext = open_browser(viewport={"width": request.param, "height": 800})
+    context: BrowserContext = open_browser(own=True, viewport={"width": request.param, "height": 800})
     context.on("request", lambda asked: fetched.append(asked.url))
     page = context.new_page()
     page.goto(f"/chat/{conversation}/")

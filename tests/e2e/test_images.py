@@ -53,7 +53,7 @@ def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., 
     expect(shelf).to_have_count(0)
     message = page.locator(".message[data-role=user]").last
     expect(message.locator("img")).to_have_count(2)
-    expect(message).to_contain_text("it is not known to see images")
+    expect(message).to_contain_text("it may not see images")
     page.reload()
     ready(page)
     expect(page.locator(".message[data-role=user] img")).to_have_count(2)

@@ -185,7 +185,7 @@ class Victim:
                 return True
 
     async def grant_all(self) -> None:
-        """Allow in this chat whatever can be allowed so; afterwards it runs unasked, as long as nothing was read."""
+        """Allow in this chat whatever can be allowed so; afterwards it runs without asking, while nothing was read."""
         seed = [
             order("write_file", path="seed.txt", content="calm"),
             order("edit_file", path="seed.txt", old="m", new="m"),

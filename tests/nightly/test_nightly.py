@@ -19,6 +19,7 @@ from tests.nightly import (
     quirks,
     sandbox,
     sockets,
+    sql_names,
     stops,
     two_tabs,
 )
@@ -119,3 +120,10 @@ def test_costly_texts_hold_up_nobody_else() -> None:
 def test_the_worst_texts_of_every_entry_point() -> None:
     found = hostile_texts.run()
     assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50
+
+
+# T10: what PostgreSQL reads as a call is seen as one.
+@pytest.mark.nightly
+def test_no_spelling_hides_a_call() -> None:
+    ran, missed = sql_names.run(100_000)
+    assert ran > 1000 and missed == []

@@ -38,15 +38,16 @@ def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: 
     if winner.claim is None:
         return _of_family(winner, family.name if family else "")
     losers = [_phrase(next(group), family) for _, group in groupby(beaten, rank)]
-    outcome = f"beats {_list(losers)}." if losers else "is the only source."
+    outcome = f"overrides {_list(losers)}." if losers else "is the only source."
     older = " It was decided for an older build." if winner.stale and winner.source == "user_confirmed" else ""
-    return f"{_phrase(winner, family)} {outcome}{older}"
+    phrase = _phrase(winner, family)
+    return f"{phrase[:1].upper()}{phrase[1:]} {outcome}{older}"
 
 
 def of_nothing(capability: str, family: Family | None) -> str:
     """Return the sentence for a capability without any claim."""
     table = f", and the family table leaves it open for {family.name} models" if family else ""
-    return f"There is no evidence about {label(capability)}{table}: unknown, which is not no."
+    return f"There is no evidence about {label(capability)}{table}: unknown."
 
 
 def _of_family(entry: OverrideStatus, family: str) -> str:
@@ -57,18 +58,28 @@ def _of_family(entry: OverrideStatus, family: str) -> str:
     return f"The family table says for {family} models: {label(entry.capability)}, {value} (profile)."
 
 
+# Claims of each source as people read them; {} stands for the date.
+PHRASES = {
+    "user_confirmed": "an override{}",
+    "auto_detected": "the test{}",
+    "runtime_error": "an error in a chat{}",
+    "declared": "the server's claim{}",
+}
+
+
 def _phrase(entry: OverrideStatus, family: Family | None) -> str:
     if entry.claim is None:
-        return f"profile ({family.name})" if family else "profile"
-    visible = _visible(entry.claim)
-    framed = {"session": f"this chat ({visible})", "auto_detected_stale": f"{visible} on an older build"}
-    return framed.get(entry.source, visible)
+        return f"the profile of {family.name} models" if family else "the profile"
+    named = _named(entry.claim)
+    framed = {"session": f"the setting of this chat ({named})", "auto_detected_stale": f"{named} on an older build"}
+    return framed.get(entry.source, named)
 
 
-def _visible(claim: OverrideRow) -> str:
-    by = f" by {claim.actor}" if claim.actor else ""
-    when = f" {'on' if by else 'of'} {day(claim.created_at)}" if claim.created_at else ""
-    return f"{claim.source}{by}{when}"
+def _named(claim: OverrideRow) -> str:
+    when = f" of {day(claim.created_at)}" if claim.created_at else ""
+    if claim.actor and claim.source == "user_confirmed":
+        return f"{claim.actor}'s override{when}"
+    return PHRASES.get(claim.source, claim.source.replace("_", " ") + "{}").format(when)
 
 
 def day(moment: str) -> str:

@@ -35,7 +35,7 @@ NATIVE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Candidate:
     """A tool that might be offered.
 
-    `enabled` is the team's switch, `missing` the reason why it cannot work here ("" if it can). `connected`: its MCP
+    `enabled` is the team's switch, `missing` the reason why it is not available ("" if it can). `connected`: its MCP
     server (`server`) or any database is enabled. `approved`: a person approved its present definition. `materialised`:
     a search found it for this conversation; the most relevant ones stay under a limit.
     `in_programs`: a program of the model may call it.
@@ -220,7 +220,7 @@ def _unapproved(case: _RuleInput) -> str:
 
 
 def _missing(case: _RuleInput) -> str:
-    return f"It cannot work here: {case.candidate.missing}" if case.candidate.missing else ""
+    return f"Not available: {case.candidate.missing}" if case.candidate.missing else ""
 
 
 def _server_left_out(case: _RuleInput) -> str:

@@ -28,11 +28,11 @@ NOTICES = {
     ),
     "context_raised": (
         "This conversation would not fit into the {before} tokens {model} was given, so it is given {context} from now "
-        "on. Its server loads it anew for that."
+        "on. Its server reloads it for that."
     ),
     "cut_raised": (
         "The server cut off a part of what {model} was sent, so this answer may miss something. It was given {before} "
-        "tokens, and is given {context} from now on. Its server loads it anew for that."
+        "tokens, and is given {context} from now on. Its server reloads it for that."
     ),
     "context_taken_back": (
         "{model} could not be loaded with {failed} tokens, so it is given {context} again, and as much is not tried "

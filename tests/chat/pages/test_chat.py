@@ -316,7 +316,7 @@ def test_a_message_that_begins_has_empty_places() -> None:
         ({"ended": "interrupted", "ended_detail": "The server stopped."}, "The server stopped."),
         ({"thinking": "hm", "thinking_ms": 8200}, "Thought for 8.2 s"),
         ({"thinking": "hm", "finished": False}, "Thinking…"),
-        ({}, "The model gave an empty answer."),
+        ({}, "The model sent an empty answer."),
     ],
 )
 def test_a_message_says_how_it_went(changes: dict[str, Any], words: str) -> None:

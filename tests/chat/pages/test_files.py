@@ -145,7 +145,7 @@ def test_a_long_list_is_bounded(
     for name in "abc":
         workspace.write(name, [b""])
     page = browser.get(address(conversation)).content.decode()
-    assert page.count("<li") == 2 and "only the first 2 are shown" in page
+    assert page.count("<li") == 2 and "Only the first 2 are shown" in page
 
 
 def test_what_a_program_left_there_does_not_break_the_page(

@@ -130,7 +130,7 @@ def test_a_model_that_is_not_known_to_see_gets_the_name(alice: User, conversatio
     assert accepted.claimed is not None
     told = accepted.claimed.history[-1]
     assert told.images == () and told.content.endswith("[Attached: images/a.png. You cannot see images.]")
-    assert "it is not known to see images" in fragments.message(accepted.message)
+    assert "it may not see images" in fragments.message(accepted.message)
 
 
 def test_only_images_of_the_conversation_can_be_attached(alice: User, conversation: Conversation) -> None:

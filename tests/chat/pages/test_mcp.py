@@ -48,11 +48,13 @@ def test_bob_defines_a_server_approves_its_tool_and_switches_it_off(client: Clie
     digest = re.search(r'name="digest" value="(\w+)"', part)
     assert digest
     part = text(client.post(f"/tools/mcp/tools/{tool.pk}/approve/", {"digest": digest[1]}, headers=HTMX))
-    assert "asks each time" in part and "approved by bob" in part
-    assert "runs unasked" in text(client.post(f"/tools/mcp/tools/{tool.pk}/mark/", {"read_only": "1"}, headers=HTMX))
+    assert "asks every time" in part and "approved by bob" in part
+    assert "runs without asking" in text(
+        client.post(f"/tools/mcp/tools/{tool.pk}/mark/", {"read_only": "1"}, headers=HTMX)
+    )
     assert "switched off" in text(client.post(f"/tools/mcp/tools/{tool.pk}/switch/", {"enabled": "0"}, headers=HTMX))
-    assert "stays in the house" in text(client.post(f"/tools/mcp/{tool.server_id}/trust/", {"in_house": "1"}))
-    assert "stays in the house" in Audit.objects.latest("id").reason
+    assert "stays internal" in text(client.post(f"/tools/mcp/{tool.server_id}/trust/", {"in_house": "1"}))
+    assert "stays internal" in Audit.objects.latest("id").reason
     client.post(f"/tools/mcp/{tool.server_id}/switch/", {"enabled": "0"})
     assert McpServer.objects.get().enabled is False
     assert "forgotten" in text(client.post(f"/tools/mcp/{tool.server_id}/remove/", headers=HTMX))
@@ -92,7 +94,7 @@ def test_everybody_else_reads(client: Client, alice: User, charlie: User):
         client.force_login(person)
         page = text(client.get("/tools/mcp/"))
         assert tool.name in page and "Connection refused." in page
-        for word in ("Approve", "Test now", "Define a server", "Switch off"):
+        for word in ("Approve", "Test now", "Add MCP server", "Switch off"):
             assert word not in page
         for path in (
             "add/",

@@ -121,7 +121,7 @@ def deleted(workspace: Workspace, path: str) -> str:
 
 
 def attempt(act: Callable[[Workspace, str], str], workspace: Workspace, path: str) -> str:
-    """What went wrong, or "". Anything but a refusal in words is wrong, and so is a word about the host."""
+    """Error, or "". Anything but a refusal in words is wrong, and so is a word about the host."""
     try:
         return act(workspace, path)
     except (ToolError, NotFound) as refusal:

@@ -41,7 +41,7 @@ async def test_the_paths_can_be_read_as_they_are(filled: ToolContext) -> None:
 
 async def test_a_long_listing_is_bounded_with_a_note(filled: ToolContext) -> None:
     content = (await run(replace(filled, entries=2), {"path": "."})).content
-    assert content.splitlines()[1:] == ["data.csv (5 bytes)", "[There are more: only the first 2 are listed.]"]
+    assert content.splitlines()[1:] == ["data.csv (5 bytes)", "[Only the first 2 are listed.]"]
 
 
 async def test_nothing_there(context: ToolContext) -> None:

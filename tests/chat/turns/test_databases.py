@@ -1,4 +1,4 @@
-"""Whose chats may read a database is looked up for each call, and its answers are kept whole (T10)."""
+"""Who may use a database is looked up for each call, and its answers are kept whole (T10)."""
 
 from __future__ import annotations
 

@@ -189,35 +189,39 @@ ANA = claim(1, True, "user_confirmed", actor="Ana", created_at="2026-11-03T23:59
 LATER = claim(9, False, "user_confirmed", actor="Ben", created_at="2026-11-14T08:00:00Z")
 
 REASONS = [
-    ([ANA, DECLARED], None, "", "user_confirmed by Ana on 3 Nov 2026 beats declared of 12 Nov 2026."),
+    ([ANA, DECLARED], None, "", "Ana's override of 3 Nov 2026 overrides the server's claim of 12 Nov 2026."),
     (
         [ANA, LATER, DETECTED],
         YES,
         "",
-        "user_confirmed by Ben on 14 Nov 2026 beats user_confirmed by Ana on 3 Nov 2026, "
-        "auto_detected of 12 Nov 2026 and profile (yes).",
+        "Ben's override of 14 Nov 2026 overrides Ana's override of 3 Nov 2026, "
+        "the test of 12 Nov 2026 and the profile of yes models.",
     ),
-    ([DECLARED], None, "", "declared of 12 Nov 2026 is the only source."),
-    ([STALE], NO, "", "auto_detected of 12 Nov 2026 on an older build beats profile (no)."),
-    ([ANA, IN_CHAT], None, CHAT, "this chat (runtime_error of 12 Nov 2026) beats user_confirmed by Ana on 3 Nov 2026."),
+    ([DECLARED], None, "", "The server's claim of 12 Nov 2026 is the only source."),
+    ([STALE], NO, "", "The test of 12 Nov 2026 on an older build overrides the profile of no models."),
+    (
+        [ANA, IN_CHAT],
+        None,
+        CHAT,
+        "The setting of this chat (an error in a chat of 12 Nov 2026) overrides Ana's override of 3 Nov 2026.",
+    ),
     (
         [replace(ANA, build_key=THEN)],
         None,
         "",
-        "user_confirmed by Ana on 3 Nov 2026 is the only source. It was decided for an older build.",
+        "Ana's override of 3 Nov 2026 is the only source. It was decided for an older build.",
     ),
     ([], YES, "", "The family table says yes models call tools natively (profile)."),
     ([], NO, "", "The family table says no models do not call tools natively (profile)."),
-    ([], None, "", "There is no evidence about native tools: unknown, which is not no."),
+    ([], None, "", "There is no evidence about native tools: unknown."),
     (
         [],
         SILENT,
         "",
-        "There is no evidence about native tools, and the family table leaves it open for silent models: "
-        "unknown, which is not no.",
+        "There is no evidence about native tools, and the family table leaves it open for silent models: unknown.",
     ),
-    ([replace(DECLARED, created_at="long ago")], None, "", "declared of long ago is the only source."),
-    ([replace(DECLARED, created_at="")], None, "", "declared is the only source."),
+    ([replace(DECLARED, created_at="long ago")], None, "", "The server's claim of long ago is the only source."),
+    ([replace(DECLARED, created_at="")], None, "", "The server's claim is the only source."),
 ]
 
 

@@ -80,9 +80,7 @@ def test_a_tool_that_cannot_work_here_stays_out_and_says_why() -> None:  # T1
     absent = Candidate(WRITE, missing="There is no sandbox.")
     chosen = choose(known(tools=True), [Candidate(READ), absent], ToolPreferences())
     assert chosen.tools == (READ,) and not absent.usable
-    assert [(out.rule, out.reason) for out in chosen.excluded] == [
-        ("missing", "It cannot work here: There is no sandbox.")
-    ]
+    assert [(out.rule, out.reason) for out in chosen.excluded] == [("missing", "Not available: There is no sandbox.")]
 
 
 @pytest.mark.parametrize("candidates", [[], [Candidate(READ, enabled=False)]])

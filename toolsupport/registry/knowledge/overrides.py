@@ -340,4 +340,4 @@ def _row(profile: ModelProfile, seq: int, decision: NewOverride, withdraws: Over
 
 
 def _conflict(profile_id: int, capability: str) -> Conflict:
-    return Conflict("Somebody else decided this in the meantime.", stands(profile_id, capability))
+    return Conflict("Another person changed this in the meantime.", stands(profile_id, capability))

@@ -129,7 +129,7 @@ def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
     """
     if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
         raise NotFound("There is no such server.")
-    stated = "data sent to it stays in the house" if in_house else "data sent to it may leave the house"
+    stated = "data sent to it stays internal" if in_house else "data sent to it may leave this site"
     name = _server(server_id).name
     audit_log.write(actor, "trust_server", name, f"{name}: {stated}")
 

@@ -18,7 +18,7 @@ DEEDS = {
     "read_conversation": "read a conversation of somebody else",
     "check_memory": "marked the memory of a chat as checked",
     "approve_tool": "approved a tool of another program",
-    "trust_server": "set whether data sent to another program stays in the house",
+    "trust_server": "set whether data sent to another program stays internal",
     "add_server": "added a model server",
     "edit_server": "changed a model server",
     "remove_server": "removed a model server",

@@ -58,7 +58,7 @@ class OptionsForm(forms.Form):
         min_value=FEWEST_TOKENS,
         max_value=MOST_TOKENS,
         label="Context (num_ctx)",
-        help_text="In tokens. Changing it makes the server load the model anew.",
+        help_text="In tokens. A change makes the server reload the model.",
     )
     grows = forms.ChoiceField(
         required=False,

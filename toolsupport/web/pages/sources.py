@@ -37,7 +37,7 @@ class SourceForm(forms.Form):
         choices=GROUPS,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Whose chats may read it",
+        label="Who may use it",
         help_text="Their models see everything in it.",
     )
 

@@ -247,7 +247,7 @@ def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversatio
     assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
     assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
     card = fragments.call(shown.calls[0])
-    assert "As the model wrote it" in card and "Unreadable call" in card
+    assert "Original call" in card and "Unreadable call" in card
     conversation.refresh_from_db()
     assert raw in canonical(conversation)[1].content
 

@@ -17,7 +17,7 @@ NOT_DONE = (
     "Nobody allowed this call in time, so it was not run.",
     "A new message came before anybody answered, so it was not run.",
     "The call was changed after it was allowed, so it was not run.",
-    "It was allowed too long ago to be run only now. Ask for it anew.",
+    "It was allowed too long ago to be run only now. Ask for it again.",
     "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide.",
     "write_file became another tool after this was allowed, so it was not run. Call it again if a person shall decide.",
     "A person stopped this tool.",

@@ -45,7 +45,7 @@ def test_the_text_is_unwrapped(content: str, text: str) -> None:
         '{"files": ["a", "b/"]}',
         "a  12 bytes\nb/  (folder)",
         "[FILE] a\n[DIR] b/",
-        "a (12 bytes)\nb/\n[There are more: only the first 2 are listed.]",
+        "a (12 bytes)\nb/\n[Only the first 2 are listed.]",
     ],
 )
 def test_listings_of_every_shape_give_names(text: str) -> None:

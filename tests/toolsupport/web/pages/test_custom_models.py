@@ -31,7 +31,7 @@ def test_bob_writes_what_a_model_is(client: Client, bob: User) -> None:  # M5
     client.force_login(bob)
     sent = {"enabled": "on", "description": "Ours.", "family": "qwen3", "billions": "8.2", "quantization": "Q8_0"}
     page = client.post(f"/models/{made.pk}/write/", sent, follow=True).content.decode()
-    assert "8.2B · Q8_0" in page and "Ours." in page and "Change what it is" in page
+    assert "8.2B · Q8_0" in page and "Ours." in page and "Edit details" in page
     form = client.get(f"/models/{made.pk}/write/").content.decode()
     assert 'value="8.2"' in form and '<option value="qwen3" selected>' in form
     wrong = client.post(f"/models/{made.pk}/write/", sent | {"billions": "many"}).content.decode()

@@ -51,7 +51,7 @@ def done(model: ModelProfile) -> int:
 def test_alice_begins_one_test_however_often_she_presses(client: Client, alice: User, model: ModelProfile):  # D7
     client.force_login(alice)
     page = client.get(reverse("model", args=[model.pk])).content.decode()
-    assert "Auto-detect" in page and "at most" in page and "It was never tested." in page
+    assert "Auto-detect" in page and "at most" in page and "Never tested." in page
     for _ in range(3):
         part = client.post(reverse("model-detect", args=[model.pk]), {"kind": "tools"}, headers=HTMX).content.decode()
     assert Detection.objects.count() == 1
@@ -137,7 +137,7 @@ def test_what_was_interrupted_is_offered_again(client: Client, alice: User, mode
     detections.leave("worker")
     client.force_login(alice)
     page = client.get(reverse("model", args=[model.pk])).content.decode()
-    assert "It was interrupted; test again." in page and 'id="detect-tools"' in page
+    assert "Interrupted. Test again." in page and 'id="detect-tools"' in page
 
 
 def test_what_a_test_measured_comes_with_it(client: Client, alice: User, model: ModelProfile):

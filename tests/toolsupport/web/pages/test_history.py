@@ -69,7 +69,7 @@ def test_the_filter_swaps_only_the_entries(client: Client, profile: ModelProfile
 
 
 def test_an_empty_history_says_what_comes_here(client: Client, reviewer: User):
-    assert "Nothing happened yet" in client.get("/history/").content.decode()
+    assert "No entries yet" in client.get("/history/").content.decode()
 
 
 def test_days_are_included_from_the_first_to_the_last(client: Client, profile: ModelProfile, reviewer: User):

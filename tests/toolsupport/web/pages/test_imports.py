@@ -67,7 +67,7 @@ def test_a_decision_made_here_has_a_tick_of_its_own(client: Client, bob: User, p
     token, page = previewed(client)
     assert 'name="outrank" value="0"' in page
     client.post("/models/import/merge/", {"file": token, "confirm": "0"})
-    assert overrides.stands(profile.pk, "tools").startswith("user_confirmed of")
+    assert overrides.stands(profile.pk, "tools").startswith("An override of")
     assert Override.objects.filter(proposed=True).count() == 1
 
 

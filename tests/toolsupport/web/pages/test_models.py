@@ -63,7 +63,7 @@ def test_the_filter_swaps_only_the_rows(client: Client, profile: ModelProfile, c
 
 def test_an_empty_site_says_where_to_go(client: Client, charlie: User):
     client.force_login(charlie)
-    assert 'href="/servers/">Look at the servers' in client.get("/models/").content.decode()
+    assert 'href="/servers/">Open servers' in client.get("/models/").content.decode()
 
 
 def test_a_page_that_is_not_there(client: Client, charlie: User):
@@ -100,8 +100,8 @@ def test_bob_decides_and_the_reasoning_is_shown(client: Client, profile: ModelPr
     client.force_login(bob)
     part = _decide(client, profile, decision="yes", reason="tried it").content.decode()
     assert "Saved" in part
-    assert "by bob" in part
-    assert "beats declared" in part
+    assert "Bob&#x27;s override" in part
+    assert "overrides the server" in part
     assert "<html" not in part
     assert '<section id="known" class="card" hx-swap-oob="true">' in part
     assert '<section id="history" class="card" hx-swap-oob="true">' in part
@@ -132,8 +132,8 @@ def test_the_second_of_two_editors_sees_both_values(client: Client, profile: Mod
     client.force_login(bob)
     _decide(client, profile, decision="yes", newest=0)
     part = _decide(client, profile, decision="no", newest=0).content.decode()
-    assert "Somebody else decided this in the meantime" in part
-    assert "<dt>Stands now</dt><dd>Yes: user_confirmed by bob" in part
+    assert "Another person changed this in the meantime" in part
+    assert "<dt>Current value</dt><dd>Yes: Bob&#x27;s override" in part
     assert 'id="history" class="card" hx-swap-oob="true"' in part
     assert "<dt>You wanted</dt><dd>No</dd>" in part
     assert "Saved" not in part
@@ -300,7 +300,7 @@ def test_the_second_editor_of_a_capability_sees_both_values(client: Client, prof
     client.force_login(bob)
     _claim(client, profile)
     late = _claim(client, profile, value="no", newest=0)
-    assert "Somebody else decided this" in late and "You wanted" in late
+    assert "Another person changed this" in late and "You wanted" in late
     assert effective_values.known(profile)["vision"].value is True
 
 

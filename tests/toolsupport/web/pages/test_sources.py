@@ -67,7 +67,7 @@ def test_it_is_switched_off_then_forgotten(charlie: Client) -> None:
     posted(charlie, "source-example")
     source = SqlSource.objects.get()
     assert "switched off" in posted(charlie, "source-switch", source.pk, enabled="0")
-    assert "Forget it" in charlie.get(reverse("sources")).content.decode()
+    assert "Remove" in charlie.get(reverse("sources")).content.decode()
     posted(charlie, "source-remove", source.pk)
     assert not SqlSource.objects.exists() and example_database.path().exists()
 
@@ -82,5 +82,5 @@ def test_whose_chats_may_read_it_is_changed_later(charlie: Client) -> None:
 def test_others_read_the_names(charlie: Client) -> None:
     posted(charlie, "source-example")
     html = signed_in("viewer").get(reverse("sources")).content.decode()
-    assert "shop" in html and "Read by the chats of" in html
+    assert "shop" in html and "Used by" in html
     assert "Add a database" not in html and "tea_id" not in html and "Switch off" not in html
