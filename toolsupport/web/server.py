@@ -163,6 +163,8 @@ daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactor
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
     """Daphne's server, which can stop listening while open requests continue."""
 
+    connections: dict[Any, dict[str, Any]]
+
     def __init__(self, limits: ConnectionLimits | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.ports: list[Any] = []
