@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from difflib import get_close_matches
 from itertools import islice
@@ -13,6 +12,7 @@ from chat.tools.files.paths import shown
 from chat.tools.files.workspace import FileContent
 from chat.tools.read_cache import beginning, ending
 from chat.tools.tool import Tool, ToolContext, text
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
@@ -44,7 +44,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     path = text(arguments, "path")
     if not path.strip():
         raise ToolError("The path is empty: name a file, for example README.md.")
-    content = await asyncio.to_thread(_content, context, path, arguments)
+    content = await cancellable_threads.run(_content, context, path, arguments)
     return ToolResult(text_decoding.read(content.data, content.size))
 
 

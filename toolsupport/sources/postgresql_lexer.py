@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from toolsupport.sources.types import SourceError
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones
+# Every character beyond ASCII is a letter for PostgreSQL, so `€$$` is a name and begins no text.
 # Alternatives begin with different characters and repeat single characters, so that matching takes linear time.
 TOKEN = re.compile(
     r"""
-    (?P<space>\s+|--[^\n\r]*)
+    (?P<space>[ \t\n\r\f\v]+|--[^\n\r]*)
     |(?P<comment>/\*)
     |(?P<unicode>[uU]&["'])
     |(?P<escaped>[eE]'(?:[^'\\]|\\.|'')*')
     |(?P<text>'(?:[^']|'')*')
-    |(?P<dollar>\$(?:[^\W\d]\w*)?\$)
+    |(?P<dollar>\$(?:[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*)?\$)
     |(?P<quoted>"(?:[^"]|"")*")
-    |(?P<name>[^\W\d][\w$]*)
+    |(?P<name>[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*)
     |(?P<other>[0-9]+|.)
     """,
     re.VERBOSE | re.DOTALL,

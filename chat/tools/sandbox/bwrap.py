@@ -58,8 +58,9 @@ class SandboxLimits:
         CPU time has one second more: the monitor outside stops the command first, and reports the reason.
         """
         kibs = {"-v": self.memory, "-f": self.file, "-c": 0}
-        # Signals that wait, and bytes in message queues, are memory of the kernel.
-        counts = {"-t": self.cpu_seconds + 1, "-u": self.processes, "-n": self.files_open, "-i": 256, "-q": 0}
+        # Signals that wait, and bytes in message queues, are memory of the kernel; no priority over other programs.
+        fixed = {"-i": 256, "-q": 0, "-r": 0, "-e": 0}
+        counts = {"-t": self.cpu_seconds + 1, "-u": self.processes, "-n": self.files_open, **fixed}
         options = [f"{name} {size // 1024}" for name, size in kibs.items()]
         return "ulimit " + " ".join([*options, *(f"{name} {count}" for name, count in counts.items())])
 

@@ -20,6 +20,11 @@ REFUSED = {
     "msgget": (68, 186),
     "mq_open": (240, 180),
     "fallocate": (285, 47),
+    # Attributes of a file are not part of its size.
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
     # It keeps pages of a process in a pipe after the process has given them back.
     "vmsplice": (278, 75),
     "inotify_init": (253, None),

@@ -97,7 +97,14 @@ def test_a_data_directory_that_others_can_look_into_is_told(settings: Settings, 
     tmp_path.chmod(0o755)
     assert doctor.data_directory().ok is None
     tmp_path.chmod(0o700)
+    for name, mode in (("static/site.css", 0o644), ("workspaces/one/a.txt", 0o644), ("backups/copy", 0o600)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch(mode)
+        (tmp_path / name).chmod(mode)
     assert doctor.data_directory().ok is True
+    (tmp_path / "backups" / "copy").chmod(0o640)
+    found = doctor.data_directory()
+    assert found.ok is None and "backups/copy (1 such files). Close them: chmod -R go-rwx" in found.words
     settings.DATA_DIR = tmp_path / "missing"
     assert doctor.data_directory().ok is False
 
