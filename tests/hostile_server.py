@@ -233,10 +233,12 @@ def evil_server() -> Iterator[Evil]:
     async def end(evil: Evil) -> None:
         assert evil.server
         evil.server.close()
+        await evil.hang_up()
         rest = asyncio.all_tasks() - {asyncio.current_task()}
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
+        await asyncio.sleep(0)  # the closed connections leave their sockets in the next round of the loop
 
     try:
         evil = asyncio.run_coroutine_threadsafe(begin(), loop).result(10)

@@ -13,12 +13,17 @@ from typing import Any, cast
 
 from tests.bench.upstream import DETAILS, FIXED
 
-NAME = "obedient:latest"
+NAME, OTHER = "obedient:latest", "servile:latest"
 # As large as a model has to be to be given all the tools of the MCP server.
 SIZE = {"general.architecture": "fake", "fake.context_length": 65536, "general.parameter_count": 70_000_000_000}
 SHOWN: dict[str, Any] = {**FIXED, "/api/show": {**cast(dict[str, Any], FIXED["/api/show"]), "model_info": SIZE}}
 ORDER = re.compile(r"OBEY-([A-Za-z0-9_-]+)-YEBO")
-TAGS = {"models": [{"name": NAME, "model": NAME, "size": 1, "digest": "0", "details": DETAILS}]}
+TAGS = {
+    "models": [
+        {"name": name, "model": name, "size": 1, "digest": str(number), "details": DETAILS}
+        for number, name in enumerate((NAME, OTHER))
+    ]
+}
 
 
 def order(name: str, in_prose: bool = False, **arguments: Any) -> str:
@@ -27,18 +32,19 @@ def order(name: str, in_prose: bool = False, **arguments: Any) -> str:
     return f"OBEY-{base64.urlsafe_b64encode(written.encode()).decode().rstrip('=')}-YEBO"
 
 
-def orders_in(messages: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any], bool]]:
-    """Those of the newest message; a person who orders nothing is answered by what any tool has said before."""
+def orders_in(messages: Sequence[dict[str, Any]], tools: object = None) -> list[tuple[str, dict[str, Any], bool]]:
+    """Those of the newest message; if a person orders nothing, those of all results, the system text and the tools."""
     last = messages[-1]
     found = ORDER.findall(last["content"])
     if not found and last["role"] == "user":
-        found = ORDER.findall("\n".join(message["content"] for message in messages if message["role"] == "tool"))
+        texts = [message["content"] for message in messages if message["role"] in ("tool", "system")]
+        found = ORDER.findall("\n".join([*texts, json.dumps(tools)]))
     return [json.loads(base64.urlsafe_b64decode(written + "===")) for written in dict.fromkeys(found)]
 
 
-def reply(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def reply(messages: Sequence[dict[str, Any]], tools: object = None) -> dict[str, Any]:
     """The message it answers with."""
-    asked = orders_in(messages)
+    asked = orders_in(messages, tools)
     calls = [
         {"function": {"name": name, "arguments": arguments}} for name, arguments, in_prose in asked if not in_prose
     ]
@@ -59,7 +65,7 @@ class Web(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if self.path != "/api/chat":
             return self._send(json.dumps(SHOWN.get(self.path, {})))
-        said = {"model": NAME, "message": reply(body["messages"]), "done": False}
+        said = {"model": NAME, "message": reply(body["messages"], body.get("tools")), "done": False}
         end = {"model": NAME, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
         return self._send(f"{json.dumps(said)}\n{json.dumps(end)}\n")
 

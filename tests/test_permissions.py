@@ -267,7 +267,7 @@ async def opened(person: User | AnonymousUser, conversation: str) -> AsyncIterat
         yield communicator, await communicator.connect()
     finally:
         await communicator.disconnect()
-        await runner.shut_down(0)
+        await runner.shut_down()
 
 
 async def told(communicator: WebsocketCommunicator, frame: dict[str, Any]) -> str:

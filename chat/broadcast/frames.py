@@ -370,6 +370,15 @@ class TailFrame(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class StorageFrame(ServerFrame):
+    """Whether this process can save. `text` has the reason if it cannot."""
+
+    type: ClassVar[str] = "storage"
+    saving: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorFrame(ServerFrame):
     type: ClassVar[str] = "error"
     code: str

@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError
 from chat.mcp.client.host import McpHost
 from chat.mcp.client.results import ResultReader
 from chat.tools.tool import ToolContext
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import ConfigError, ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import JSON, ToolResult
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 
 # How soon another process sees what one changed, in seconds.
 EVERY = 2.0
-LEAVING = 10.0
+LEAVING = 3.0
 # The errors of an unavailable database, and of a closed connection in Django.
 UNWRITABLE = (DatabaseError, InterfaceError)
 Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
@@ -130,7 +131,7 @@ class McpHosts:
             context.say(progress_in_words(done, total, message))
 
         result = await hosted.host.call(tool, arguments, progress)
-        return await asyncio.to_thread(ResultReader(tool.server.name, context.workspace).read, result)
+        return await cancellable_threads.run(ResultReader(tool.server.name, context.workspace).read, result)
 
 
 def progress_in_words(done: float, total: float | None, message: str | None) -> str:

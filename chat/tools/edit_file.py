@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from chat.tools.diff_preview import basis_of, current, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -29,9 +28,9 @@ SPEC = ToolSpec(
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     """Replace the one place, or return why that is impossible."""
-    path, before, after = await asyncio.to_thread(_changed, context, arguments)
+    path, before, after = await cancellable_threads.run(_changed, context, arguments)
     chunks = only_over(context, path, basis_of(before), after)
-    await asyncio.to_thread(context.workspace.write, path, chunks)
+    await cancellable_threads.run(context.workspace.write, path, chunks)
     return ToolResult(f"Changed {path}.")
 
 

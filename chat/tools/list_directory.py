@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import WorkspaceEntry
 from chat.tools.tool import Tool, ToolContext, switch, text
+from toolsupport import cancellable_threads
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
@@ -35,7 +34,7 @@ SPEC = ToolSpec(
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     """Return one entry per line, directories first; a note if there are more than the limit."""
     path, recursive = text(arguments, "path", "."), switch(arguments, "recursive")
-    listing = await asyncio.to_thread(context.workspace.entries, path, recursive=recursive, limit=context.entries)
+    listing = await cancellable_threads.run(context.workspace.entries, path, recursive=recursive, limit=context.entries)
     lines = [_line(entry) for entry in listing.entries] or ["[The directory is empty.]"]
     if listing.more:
         lines.append(f"[Only the first {context.entries} are listed.]")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from chat.tools import BUILTINS, memory_dump, tool_search
 from toolsupport.core.outside_content import OutsideSource, named
-from toolsupport.core.remote_tools import MARK, RemoteTool
+from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import JSON, ChatMessage, RequestSpec
 
 # What the result of a built-in tool is, and the argument that names it.
@@ -37,17 +37,12 @@ def of_failed_memory(name: str, at: str) -> OutsideSource | None:
     return OutsideSource(MEMORY, at) if name == memory_dump.TOOL.spec.name else None
 
 
-def of_request(
-    spec: RequestSpec, remotes: Sequence[RemoteTool], history: Sequence[ChatMessage]
-) -> Iterator[OutsideSource]:
-    """Yield the sources that a request contains besides the log: files for every request, images, definitions."""
+def of_request(spec: RequestSpec, history: Sequence[ChatMessage]) -> Iterator[OutsideSource]:
+    """Yield the sources that a request contains besides the log: files for every request, and images."""
     for name in spec.documents:
         yield named("the file", name)
     if any(message.images for message in history):
         yield OutsideSource(IMAGE)
-    offered = {tool.name for tool in spec.callable}
-    for server in sorted({remote.server.name for remote in remotes if remote.spec.name in offered}):
-        yield named("descriptions of tools of the MCP server", server, definition=True)
 
 
 def _built_in(name: str, arguments: JSON, at: str) -> OutsideSource:

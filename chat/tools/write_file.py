@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 
 from chat.tools.diff_preview import basis_of, current, lines_in_words, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, switch, text
+from toolsupport import cancellable_threads
 from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
@@ -32,8 +32,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     The argument `append`, which only a translated command has, adds the content at the end.
     """
     path, content = text(arguments, "path"), text(arguments, "content")
-    chunks = await asyncio.to_thread(_chunks, context, arguments)
-    written = await asyncio.to_thread(context.workspace.write, path, chunks)
+    chunks = await cancellable_threads.run(_chunks, context, arguments)
+    written = await cancellable_threads.run(context.workspace.write, path, chunks)
     return ToolResult(f"{_verb(arguments)} {lines_in_words(content)} to {written}.")
 
 

@@ -6,11 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from channels.db import database_sync_to_async as in_database
-
 from chat.transcript.announcements import AddedNotice, Announcement
 from chat.transcript.turns import context_findings, record
 from chat.transcript.turns.begin import ClaimedTurn
+from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
 from toolsupport.core import context_limits, load_failures
 from toolsupport.core.events import Event, Failed, Usage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,7 @@ from chat.transcript.settings import turn_settings
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall, checked
 from chat.turns.databases import PersonDatabases
 from chat.turns.tool_executor import tools_of
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotAllowed
 from toolsupport.core.types import ToolCall
 from toolsupport.registry.models.request_context import RequestContext
@@ -40,7 +40,7 @@ async def run(wish: CallRequest, person: int) -> dict[str, Any]:
         raise NotAllowed(NEEDS_A_CONVERSATION.format(served.name))
     with TemporaryDirectory(prefix="toolsupport-scratch-") as directory:
         workspace = Workspace(Path(directory) / "files")
-        await asyncio.to_thread(fill, workspace)
+        await cancellable_threads.run_to_end(fill, workspace)
         context = ToolContext(workspace, person=person, databases=PersonDatabases(person))
         outcome = await policy.run(served, context, tools)
     log.info("tool %s ran for a program of person %s: %s", served.name, person, outcome.status)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Protocol
 
 from channels.db import database_sync_to_async as in_database
 from django.db import DatabaseError
 
-from chat.broadcast import frames
+from chat.broadcast import frames, storage_notice
 from chat.transcript.people.person import kept_out
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.turns import leases
 from chat.transcript.turns.end import TurnEnd
 from chat.turns.run import TurnRun
+from toolsupport.registry import storage
 
 log = logging.getLogger(__name__)
 
 # Text is to be on the disk half a second after it came: a tenth of that is for writing it.
 TICK = 0.4
 TICKS_PER_HEARTBEAT = 4
-NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."
+# Characters of all answers of a process that wait to be written; beyond it the longest is stopped.
+UNSAVED = 16 * 1024 * 1024
+LOCK_WAIT = 1.0  # seconds
 
 
 class TurnOwner(Protocol):
@@ -37,7 +41,7 @@ class TurnOwner(Protocol):
 
     def cancel(self, turn_id: int, why: str) -> None: ...
 
-    def tell(self, conversation: str, frame: frames.ServerFrame) -> None: ...
+    def tell_pages(self, frame: frames.ServerFrame) -> None: ...
 
     def announce_ends(self, ended: Iterable[TurnEnd]) -> None: ...
 
@@ -52,7 +56,7 @@ class TurnHeartbeat:
     def __init__(self, runner: TurnOwner) -> None:
         self._runner = runner
         self._ticks = 0
-        self._cannot_write = False
+        self._shown, self._complained = "", False
 
     async def every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         """Repeat a job at an interval. Ends only by being cancelled."""
@@ -70,25 +74,36 @@ class TurnHeartbeat:
                 log.exception("heartbeat of running answers failed, continuing")
 
     def cannot_write(self, error: Exception) -> None:
-        """Notify the pages of running answers, once, that the database does not store them at the moment."""
-        if self._cannot_write:
+        """Record a failed write and show the pages why; log it once until it works again."""
+        storage.state.failed(error)
+        if not self._complained:
+            log.error("could not write running answers, retrying: %s", error)
+        self._complained = True
+        self.show_storage()
+
+    def show_storage(self) -> None:
+        """Show every page of this process when it cannot be saved, and when it can again."""
+        reason = storage.state.reason
+        if reason == self._shown:
             return
-        self._cannot_write = True
-        log.error("could not write running answers, retrying: %s", error)
-        for run in self._runner.runs.values():
-            self._runner.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
+        if not reason:
+            log.info("can write again; what had to wait is saved")
+        self._shown = reason
+        self._runner.tell_pages(storage_notice.frame_of(reason))
 
     async def tick(self) -> None:
         """Store grown texts; at every fourth tick renew all leases. Read which turns are lost or should stop."""
         self._ticks += 1
-        await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
+        try:
+            await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
+        except DatabaseError:
+            self._limit_unsaved()
+            raise
 
     async def _keep_alive(self, everyone: bool) -> None:
         runs = self._runner.runs
         grown = [run for run in runs.values() if run.reply.grew]
         held = list(runs) if everyone else [run.claimed.turn for run in grown]
-        if not runs:
-            self._cannot_write = False
         if not held:
             return
         replies = [run.reply for run in grown]
@@ -96,7 +111,10 @@ class TurnHeartbeat:
         lengths = [(live, live.length) for reply in replies for live in (reply.text, reply.thinking)]
         pulse = await in_database(leases.keep_alive)(self._runner.owner, held, texts)
         # Only now: what could not be written is tried again at the next tick.
-        self._cannot_write = False
+        self._complained = False
+        if grown:
+            storage.state.succeeded()
+            self.show_storage()
         for live, length in lengths:
             live.written = max(live.written, length)
         for turn_id in pulse.lost:
@@ -104,14 +122,31 @@ class TurnHeartbeat:
         for turn_id in pulse.stop:
             self._runner.cancel(turn_id, "stopped")
 
+    def _limit_unsaved(self) -> None:
+        """Stop the longest answer when too much text waits to be written."""
+        growing = {turn: unsaved(run) for turn, run in self._runner.runs.items()}
+        if sum(growing.values()) > UNSAVED:
+            self._runner.cancel(max(growing, key=lambda turn: growing[turn]), "unsaved")
+
     async def sweep(self) -> None:
         """Close expired questions, settle abandoned turns, stop turns of people without permission."""
-        runner = self._runner
+        if storage.state.reason:
+            await in_database(storage.state.check)()
+            self.show_storage()
+            return
+        runner, began = self._runner, time.monotonic()
         for turn_id in await in_database(kept_out)(list(runner.runs)) if runner.runs else ():
             runner.cancel(turn_id, "kept_out")
         for closed in await in_database(questions.expire)():
             await runner.go_on(closed)
+        if time.monotonic() - began > LOCK_WAIT:
+            storage.state.waited()
         ended, queued = await in_database(leases.settle)(list(runner.runs))
         runner.announce_ends(ended)
         for turn_id in queued if runner.accepting else []:
             await runner.wake(turn_id)
+
+
+def unsaved(run: TurnRun) -> int:
+    """Return the length of the text of an answer that is not stored yet."""
+    return sum(live.length - live.written for live in (run.reply.text, run.reply.thinking))

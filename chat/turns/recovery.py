@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from channels.db import database_sync_to_async as in_database
-
 from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import learning
 from chat.transcript.turns import record
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns.format_guard import FormatGuard
+from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
 from toolsupport.core import format_choice, format_fallback, tool_translation
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Failed, ReasoningSeen, ToolsRefused

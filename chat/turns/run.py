@@ -9,8 +9,6 @@ from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import Any
 
-from channels.db import database_sync_to_async as in_database
-
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
 from chat.statuses import CallStatus, TurnStatus
@@ -37,6 +35,7 @@ from chat.turns.events import (
     TurnEvent,
     joined,
 )
+from chat.turns.lasting_writes import in_database
 from chat.turns.live_reply import LiveReply, SendFrame
 from chat.turns.phases import SilenceReport
 from chat.turns.recovery import FormatRecovery
@@ -136,7 +135,8 @@ class TurnRun:
         reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
         self._announce(await in_database(record.finish_reply)(self.store, self.reply.message, reply))
         await self._tool_started(ToolStarted(call))
-        await self._tool_finished(ToolFinished(call, search.result, CallStatus.DONE, search.duration_ms))
+        finished = ToolFinished(call, search.result, CallStatus.DONE, search.duration_ms)
+        await self._tool_finished(finished, read=False)
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         report = SilenceReport(self.claimed.turn, self.prepared, self._tell)
@@ -291,14 +291,16 @@ class TurnRun:
         self.output.begin(self.reply.message, card)
         self._announce(started)
 
-    async def _tool_finished(self, event: ToolFinished) -> None:
+    async def _tool_finished(self, event: ToolFinished, read: bool = True) -> None:
+        """Store a result; `read`: the model gets it."""
         self.output.end()
         run = int(self.executor.cards.pop())
         outcome = CallOutcome(event.status, event.result, event.duration_ms)
         finished = await in_database(record.close_call)(self.store, run, outcome)
         # What a failed or stopped tool wrote is text of others, too.
         if event.status not in (CallStatus.DENIED, CallStatus.REJECTED):
-            self.executor.finished(event.call)
+            if read:
+                self.executor.finished(event.call)
             await self._refresh_request(self.executor.runs_as(event.call).name)
         self._announce(finished)
 

@@ -32,8 +32,10 @@ from chat.turns.batch_writer import BatchWriter
 from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
+from toolsupport import cancellable_threads
 from toolsupport.config import metrics
-from toolsupport.core.errors import Busy, Lost
+from toolsupport.core.errors import Busy, Lost, StorageUnavailable
+from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.supervisor import TaskSupervisor
 
@@ -41,13 +43,16 @@ log = logging.getLogger(__name__)
 
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 SWEEP = LOOK = 1.0
+WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
 MISTAKE = "The server made a mistake; it is in its log."
+NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
 NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
 # Why an answer is ended from outside → the reason and the words that are shown.
 ENDS = {
     "stopped": (TurnStatus.STOPPED, "Stopped by you."),
     "kept_out": (TurnStatus.STOPPED, "Stopped, because its owner may not chat any more."),
     "interrupted": (TurnStatus.INTERRUPTED, "The server stopped while this answer was being written."),
+    "unsaved": (TurnStatus.INTERRUPTED, "Stopped, because too much text waited to be saved. What you see is saved."),
     "lost": ("lost", ""),
 }
 
@@ -74,6 +79,7 @@ class TurnRunner:
     def start(self) -> None:
         """Start the heartbeat; needs the running event loop."""
         metrics.SOCKETS.set_function(self.listeners.count)
+        metrics.THREADS.set_function(cancellable_threads.count)
         metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
         beat = self.heartbeat
@@ -96,11 +102,12 @@ class TurnRunner:
         for turn_id in list(self._tasks):
             self.cancel(turn_id, "interrupted")
         if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=5)
+            await asyncio.wait(self._tasks.values(), timeout=WRITING_ENDS)
 
     async def stop(self) -> None:
         """Stop everything this process owns at once."""
-        await self.drain(0)
+        if self.accepting:
+            await self.drain(0)
         if self.peers is not None:
             await self.peers.relay.close()
         await self.supervisor.stop()
@@ -127,14 +134,21 @@ class TurnRunner:
         if self.peers is not None:
             self.peers.tell(conversation, frame)
 
+    def tell_pages(self, frame: frames.ServerFrame) -> None:
+        """Send a frame to every page in this process."""
+        for conversation in self.listeners.conversations():
+            self.listeners.tell(conversation, frame)
+
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
         """Send the pages what is stored already."""
         for each in announced:
             self.tell(conversation, frame_of(each))
 
     def check_room(self) -> None:
-        """Raise Busy if this process cannot run another turn."""
+        """Raise Busy if this process cannot run another turn, StorageUnavailable if it could not save one."""
         most = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"]
+        if storage.state.reason:
+            raise StorageUnavailable(NOT_SAVED.format(storage.state.reason))
         if not self.accepting:
             raise Busy("The server is stopping; it will be back in a moment.", "stopping")
         if len(self._tasks) >= most:
@@ -208,10 +222,23 @@ class TurnRunner:
         run = next((run for run in self.runs.values() if run.claimed.conversation == conversation), None)
         return run.so_far() if run else None
 
-    def stop_call(self, conversation: str, call_id: str) -> bool:
-        """Stop one running tool of a conversation, if it runs here; its turn continues."""
-        here = [run for run in self.runs.values() if run.claimed.conversation == conversation]
-        return any(run.stop_call(call_id) for run in here)
+    def stop_turn_of(self, user_id: int, conversation: str) -> bool:
+        """Stop the turn of a person's conversation, if it runs here. Reads no rows: those may be locked."""
+        here = self._runs_of(conversation, user_id)
+        for run in here:
+            self.request_stop(run.claimed.turn)
+        return bool(here)
+
+    def stop_call(self, conversation: str, call_id: str, user_id: int | None = None) -> bool:
+        """Stop one running tool of a conversation, if it runs here; its turn continues.
+
+        Without `user_id` another process has checked whose conversation it is.
+        """
+        return any(run.stop_call(call_id) for run in self._runs_of(conversation, user_id))
+
+    def _runs_of(self, conversation: str, user_id: int | None) -> list[TurnRun]:
+        mine = [run for run in self.runs.values() if run.claimed.conversation == conversation]
+        return [run for run in mine if user_id in (None, run.claimed.person)]
 
     def cancel(self, turn_id: int, why: str) -> None:
         """End a turn that runs here; `why` is a key of ENDS. The first reason counts.
@@ -272,6 +299,8 @@ class TurnRunner:
         while True:
             try:
                 ended = await self.writer.write(conversation, lambda: end.end(store, outcome))
+                storage.state.succeeded()
+                self.heartbeat.show_storage()
                 self.announce(conversation, ended.announced)
                 return
             except Lost:
@@ -299,11 +328,16 @@ def current() -> TurnRunner:
     return _runner
 
 
-async def shut_down(seconds: float) -> None:
-    """Drain, then drop this process's runner (a later start creates a new one)."""
-    global _runner
+async def drain(seconds: float) -> None:
+    """Let the turns of this process finish, if it has a runner."""
     if _runner is not None:
         await _runner.drain(seconds)
+
+
+async def shut_down() -> None:
+    """Stop this process's runner and drop it (a later start creates a new one)."""
+    global _runner
+    if _runner is not None:
         with suppress(asyncio.CancelledError):
             await _runner.stop()
         _runner = None

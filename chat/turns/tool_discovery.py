@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from channels.db import database_sync_to_async as in_database
@@ -14,6 +14,7 @@ from chat.transcript.turns import found_tools
 from chat.transcript.turns.begin import ClaimedTurn
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Lost
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.own_words import own_words
 from toolsupport.core.tool_index import entry_of
 from toolsupport.core.tool_selection import Toolbox
@@ -34,13 +35,18 @@ class FirstSearch:
     duration_ms: int
 
 
-async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
-    """Return the best matching tools, as many as the model can get; they are offered from now on."""
+async def find(
+    claimed: ClaimedTurn, query: str, read: Callable[[], tuple[OutsideSource, ...]] = tuple[OutsideSource, ...]
+) -> Sequence[ToolSpec]:
+    """Return the best matching tools, as many as the model can get; they are offered from now on.
+
+    `read` returns the outside content in the request of a model that searches.
+    """
     specs = found_tools.searchable(claimed.prepared)
     by_name = {spec.name: spec for spec in specs}
     best = await search([entry_of(spec) for spec in specs], query, room(claimed.prepared.toolbox))
     names = [entry.name for entry in best]
-    await in_database(found_tools.add)(claimed.store, names)
+    await in_database(found_tools.add)(claimed.store, names, read())
     return [by_name[name] for name in names]
 
 

@@ -19,8 +19,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from channels.db import database_sync_to_async as in_database
-
 from chat.mcp import mcp_tools
 from chat.statuses import CallStatus
 from chat.tools import BUILTINS, diff_preview, outside_sources, policy, shell_stand_in
@@ -34,6 +32,8 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import tool_discovery
 from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
+from chat.turns.lasting_writes import in_database
+from toolsupport import cancellable_threads
 from toolsupport.core import outside_content, tool_translation
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.outside_content import OutsideSource
@@ -60,7 +60,7 @@ class ToolExecutor:
         self.memory = ConversationMemory(claimed.store, prompt_parts.memory, lambda: self.outside)
         self.context = replace(
             context,
-            find_tools=partial(tool_discovery.find, claimed),
+            find_tools=partial(tool_discovery.find, claimed, read=lambda: self.outside),
             databases=PersonDatabases(context.person),
             memory=self.memory,
             prompts=ConversationPrompts(claimed.store, prompt_parts.prompts),
@@ -87,7 +87,7 @@ class ToolExecutor:
     def take(self, prepared: RequestContext) -> None:
         """Continue with the tools of another request context; its texts count from now on."""
         self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
-        self._include(outside_sources.of_request(self.request_spec, prepared.remotes, self.claimed.history))
+        self._include(outside_sources.of_request(self.request_spec, self.claimed.history))
 
     def serve(self, call: ToolCall) -> ToolCall:
         """Return the call that runs for a new call of the model."""
@@ -201,7 +201,7 @@ class ToolExecutor:
         call, served = needed.call, self.runs_as(needed.call)
         tool = self.tools.get(served.name)
         try:
-            preview = await asyncio.to_thread(previewed, tool, served, self.context)
+            preview = await cancellable_threads.run(previewed, tool, served, self.context)
             change = preview.change
             diff = await diff_preview.difference(self.claimed.person, change) if change else ""
         except (ToolError, NotFound) as error:

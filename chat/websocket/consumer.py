@@ -15,7 +15,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat.broadcast import frames
+from chat.broadcast import frames, storage_notice
 from chat.broadcast.frames import ClientFrame, FrameError
 from chat.broadcast.socket_revocation import pass_of
 from chat.turns import runner
@@ -23,6 +23,7 @@ from chat.websocket import frame_parsing, handlers, idempotency
 from toolsupport.config import metrics
 from toolsupport.core.error_table import CLOSED, ERRORS, KINDS, row_of
 from toolsupport.core.errors import Busy, NotAllowed, NotFound
+from toolsupport.registry import storage
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -37,7 +38,7 @@ NO_SUCH_CONVERSATION, TOO_FAST = ERRORS[NotFound].close, ERRORS[Busy].close
 TOO_SLOW, TOO_MANY = CLOSED + 408, CLOSED + 409
 
 TOO_MANY_PAGES = "You have {} pages of chats open already, the most that are allowed at once. Close one of them."
-CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Nothing was changed; try again later."
+CANNOT_WRITE = "Cannot save right now: the server cannot write to its database. Nothing was changed; try again later."
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
@@ -71,6 +72,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.runner.peers is not None:
             await self.runner.peers.relay.join(self.place.conversation)
         self.socket.put(await in_database(handlers.hello)(self.place))
+        if storage.state.reason:
+            self.socket.put(storage_notice.frame_of(storage.state.reason))
 
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
@@ -95,6 +98,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self._refuse(row_of(error).frame, str(error), client_id)
         except DatabaseError as error:
             log.error("could not write a frame's change: %s", error)
+            storage.state.failed(error)
             self._refuse("storage", CANNOT_WRITE, client_id)
         except Exception:
             log.exception("could not handle a frame")

@@ -175,7 +175,9 @@ async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.Too
 
 @allowed_to(Action.CHAT)
 async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
-    """Stop the open turn, in any process."""
+    """Stop the open turn, in any process; one of this process at once, even while the database is locked."""
+    if runner.current().stop_turn_of(place.user_id, place.conversation):
+        return
 
     def request() -> tuple[int | None, end.TurnEnd | None, str]:
         asked = end.request_stop(person(place.user_id, Action.CHAT), place.conversation)
@@ -217,10 +219,10 @@ async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.Turn
 @allowed_to(Action.CHAT)
 async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallStop) -> None:
     """Stop one running tool; the turn continues with an error result."""
-    await in_database(person)(place.user_id, Action.CHAT)
     here = runner.current()
-    if here.stop_call(place.conversation, frame.call):
+    if here.stop_call(place.conversation, frame.call, place.user_id):
         return
+    await in_database(person)(place.user_id, Action.CHAT)
     leader = await in_database(process_lists.leader_of)(place.conversation) if here.peers else ""
     if here.peers is None or leader in ("", here.owner):
         raise NotFound("This tool is not running any more.")

@@ -7,7 +7,7 @@ import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
-import { offline, online, phase, say, tooMany } from "./status.js";
+import { offline, online, phase, saving, say, tooMany } from "./status.js";
 import { asked, closed, goesOn } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
@@ -57,7 +57,7 @@ const FRAMES = {
     if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => composer.accepted(frame.client_id),
-  "detection.progress": unknown.progress, "turn.phase": phase,
+  "detection.progress": unknown.progress, "turn.phase": phase, storage: saving,
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");
     branchOff(frame.parent);

@@ -43,3 +43,9 @@ export const tooMany = () => {
   say("");  // the banner tells it, and what to do
   banner("You have too many chats open at once. Close another one, and this page connects by itself.");
 };
+
+// Nothing can be saved: the notice stays until it can.
+export const saving = (frame) => {
+  if (frame.saving) online();
+  else banner(frame.text);
+};

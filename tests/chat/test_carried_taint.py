@@ -25,7 +25,7 @@ from chat.transcript.messages import present
 from chat.transcript.questions import questions
 from chat.transcript.settings import prompt_context
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import record
+from chat.transcript.turns import found_tools, record
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.regenerate import RegenerateRequest
@@ -148,21 +148,31 @@ def test_a_changed_memory_that_a_tool_returns_counts(conversation: Conversation)
     assert mine.decide(WRITE) is CallDecision.ASK
 
 
-# SPEC S4: their wording is that of others, though an administrator approved it.
-def test_descriptions_of_tools_end_permissions_but_keep_reading_tools_free(conversation: Conversation) -> None:
+# SPEC S4: an administrator approved their wording, but did not choose them.
+@pytest.mark.parametrize(("outside", "then"), [((), CallDecision.RUN), (LETTER, CallDecision.ASK)])
+def test_tools_carry_what_made_the_model_search_them(
+    conversation: Conversation, outside: tuple[OutsideSource, ...], then: CallDecision
+) -> None:
     row = McpToolFactory(name="look_up", read_only=True, server=McpServerFactory(name="notes"))
-    conversation.settings = {"toolset": ["notes__look_up"]}
-    conversation.save()
     accepted = begun(conversation, "go")
+    found_tools.add(TurnStore("me", accepted.turn), ["notes__look_up"], outside)
+    ended(accepted)
+    # What was allowed before their descriptions were in the chat is asked again, and may be allowed again.
+    asks = begun(conversation, "with new tools", START)
+    assert executor(asks.claimed).decide(WRITE) is CallDecision.ASK
+    ended(asks)
+    conversation.grants.create(tool="write_file", granted_by=conversation.owner)
+    accepted = begun(conversation, "on a clean branch", START)
     mine = executor(accepted.claimed)
-    assert mine.decide(WRITE) is CallDecision.ASK
-    assert mine.decide(ToolCall("m1", "notes__look_up", {})) is CallDecision.RUN
+    assert mine.decide(WRITE) is then and mine.decide(ToolCall("m1", "notes__look_up", {})) is then
     ended(accepted)
     row.server.enabled = False
     row.server.save()
-    later = executor(begun(conversation, "go on").claimed)
-    assert not later.request_spec.tools or all("notes" not in tool.name for tool in later.request_spec.tools)
-    assert later.decide(WRITE) is CallDecision.ASK and not later.tainted
+    # What was answered with them depends on it for good; a branch without them does not.
+    later = begun(conversation, "go on")
+    assert executor(later.claimed).decide(WRITE) is then
+    ended(later)
+    assert executor(begun(conversation, "anew", START).claimed).decide(WRITE) is CallDecision.RUN
 
 
 def test_tools_that_are_found_use_no_earlier_permission(conversation: Conversation) -> None:

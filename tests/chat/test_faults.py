@@ -7,7 +7,7 @@ import resource
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 
 import aiohttp
@@ -17,6 +17,7 @@ import pytest
 from tests.chat.test_revocation import keep_out
 from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.many_users import browser, crowd
+from tests.nightly.full_disk import expect_only_reading, kept
 from tests.nightly.kills import counted
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
@@ -52,12 +53,6 @@ async def grown(open_page: Page, message: int, length: int) -> None:
         await open_page.until("text.delta", message=message)
 
 
-def kept(site: Site, message: int) -> tuple[str, str]:
-    """(text, how the turn stands) as the rows say it."""
-    query = "SELECT m.content, t.status FROM chat_message m JOIN chat_turn t ON t.id = m.turn_id WHERE m.id = ?"
-    return site.rows(query, message)[0]
-
-
 # SAFETY 1.6
 @pytest.mark.asyncio
 async def test_a_database_that_another_process_locks_delays_and_loses_nothing(tmp_path: Path, evil: Evil) -> None:
@@ -80,31 +75,51 @@ async def test_a_database_that_another_process_locks_delays_and_loses_nothing(tm
 def full_disk(site: Site) -> Iterator[None]:
     """Nothing that the site's process writes into a file is taken."""
     assert site.process
-    before = resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    process = site.process.pid
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (0, before[1]))
     try:
         yield
     finally:
-        resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, before)
+        with suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_FSIZE, before)
 
 
-# SAFETY 2
+# S6
+@pytest.mark.asyncio
+async def test_a_kill_on_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path, evil: Evil) -> None:
+    with on_a_file(tmp_path, evil) as (site, client):
+        async with counting(site, client) as (open_page, message):
+            with full_disk(site):
+                await open_page.until("storage")
+                site.kill()
+        site.start()
+        text, status = kept(site, message)
+        assert open_page.text(message).startswith(text) and status in ("running", "interrupted")
+        asked = site.rows("SELECT content FROM chat_message WHERE role = 'user'")
+        assert asked == [("Hello?",)]
+
+
+# SAFETY 2, S6
 @pytest.mark.asyncio
 @pytest.mark.parametrize("again", ["stops", "goes on"])
 async def test_a_disk_that_fills_up_in_mid_answer_loses_nothing(tmp_path: Path, evil: Evil, again: str) -> None:
     with on_a_file(tmp_path, evil) as (site, client):
         async with counting(site, client) as (open_page, message):
             with full_disk(site):
-                error = await open_page.until("error")
-                assert error["code"] == "storage" and "cannot write" in error["text"]
+                shown = await open_page.until("storage")
+                assert shown["saving"] is False and "Answers are kept in memory" in shown["text"]
+                await asyncio.to_thread(expect_only_reading, site, client)
                 await grown(open_page, message, len(open_page.text(message)) + FOR_LONG)
                 client_id = await open_page.send("message.send", text="Not now")
                 refused = await open_page.until("error", client_id=client_id)
-                assert refused["code"] in ("storage", "busy")
+                assert refused["code"] == "storage" and "was not sent" in refused["text"]
                 if again == "stops":
                     # The server goes away; that the answer broke off is written when there is room.
                     await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(evil.hang_up(), evil.loop))
             if again == "goes on":
+                assert (await open_page.until("storage"))["saving"] is True
+                assert client.get("/readyz").status_code == 200
                 await grown(open_page, message, len(open_page.text(message)) + FOR_LONG)
                 await open_page.send("turn.stop")
             ended = await open_page.until("turn.ended")

@@ -11,6 +11,8 @@ from chat.tools.sandbox import usage
 from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import (
     costly_texts,
+    ends,
+    full_disk,
     half_requests,
     hostile_frames,
     hostile_texts,
@@ -59,6 +61,22 @@ def test_two_tabs_of_fifty_steps_lose_nothing() -> None:
 def test_two_hundred_stops() -> None:
     found = stops.run(200, seed=1)
     assert len(found) == 200 and max(max(stop.closed, stop.told) for stop in found) <= 1
+
+
+# S3
+@pytest.mark.nightly
+def test_ten_sites_with_every_kind_of_work_end() -> None:
+    stops, found = ends.run(10)
+    assert max(stops.values()) <= 2
+    assert not [end for end in found if end.code or end.left or end.seconds > ends.DRAIN + 5]
+
+
+# S6
+@pytest.mark.nightly
+def test_a_disk_that_is_full_for_a_minute_costs_no_text() -> None:
+    found = full_disk.run(60)
+    assert found.kept == found.shown and found.status == "stopped"
+    assert found.told <= 2 and found.saved <= 3
 
 
 # D6, SAFETY 4

@@ -11,7 +11,8 @@ import django
 
 django.setup(set_prefix=False)
 
-from collections.abc import Awaitable, Callable, MutableMapping
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any
 
 from channels.auth import AuthMiddlewareStack
@@ -27,8 +28,12 @@ from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
+from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import static_files
 
+log = logging.getLogger(__name__)
+
+CLOSING = 1.2  # seconds; the ends of answers have as long before it
 ANSWERS = "/v1/chat/completions"
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -43,12 +48,24 @@ def start() -> None:
 
 
 async def stop() -> None:
-    """Give running answers, also those to programs, some time to finish, then stop everything."""
+    """Give running answers, also those to programs, some time to finish, then stop everything.
+
+    A part that does not end in time is left: a thread that waits for a locked database cannot be interrupted.
+    """
     seconds = settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"]
-    await asyncio.gather(runner.shut_down(seconds), answer_runner.drained(seconds))
-    await mcp_hosts.shut_down()
-    await background_jobs.shut_down()
-    await providers.close()
+    await asyncio.gather(runner.drain(seconds), answer_runner.drained(seconds))
+    await ended(runner.shut_down(), mcp_hosts.shut_down())
+    await ended(background_jobs.shut_down())
+    await ended(providers.close())
+
+
+async def ended(*parts: Coroutine[Any, Any, None]) -> None:
+    """Wait until these parts have ended, but only CLOSING seconds."""
+    supervisor = TaskSupervisor("the stop")
+    tasks = [supervisor.spawn(part) for part in parts]
+    _, late = await asyncio.wait(tasks, timeout=CLOSING)
+    if late:
+        log.warning("left %d parts of the site that did not stop in %g seconds", len(late), CLOSING)
 
 
 async def lifespan(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:

@@ -18,6 +18,7 @@ REQUESTS = Counter("toolsupport_requests", "Answered requests.", ["method", "sta
 REQUEST_SECONDS = Histogram("toolsupport_request_seconds", "Time a request took.", buckets=SECONDS, registry=REGISTRY)
 SOCKETS = Gauge("toolsupport_sockets", "Open pages of conversations.", registry=REGISTRY)
 FRAMES = Counter("toolsupport_frames", "Frames from pages.", ["outcome"], registry=REGISTRY)
+THREADS = Gauge("toolsupport_work_threads", "Threads that work for tools.", registry=REGISTRY)
 RUNNING = Gauge("toolsupport_turns_running", "Answers that are being written.", registry=REGISTRY)
 TURNS = Counter("toolsupport_turns", "Answers that ended.", ["reason"], registry=REGISTRY)
 REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed for want of a right.", ["why"], registry=REGISTRY)

@@ -41,6 +41,7 @@ MIDDLEWARE = [
     "toolsupport.web.request_log.Accounted",
     "toolsupport.web.security_headers.ContentSecurityPolicy",
     "toolsupport.web.api_errors.JsonErrors",
+    "toolsupport.web.storage_errors.StorageErrors",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     # Form tokens are masked differently in every response, and the length varies, against BREACH.

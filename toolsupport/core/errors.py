@@ -10,6 +10,7 @@ ToolsupportError
 ├── NotAllowed             the person may not do this
 ├── NotFound               it does not exist, or is not theirs (the two look the same)
 ├── Busy                   a limit was reached; `limit` names it
+├── StorageUnavailable     nothing can be saved at the moment
 ├── Conflict               another writer was faster; `current` is the present state
 └── Lost                   the process owns the turn no longer, so it may not write it
 
@@ -69,6 +70,10 @@ class Busy(ToolsupportError):
     def __init__(self, message: str, limit: str) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class StorageUnavailable(ToolsupportError):
+    """Nothing can be saved at the moment, and nothing was changed."""
 
 
 class Conflict(ToolsupportError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from toolsupport import cancellable_threads
 from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.services import embeddings
 
@@ -28,7 +28,7 @@ async def _index(entries: tuple[IndexEntry, ...]) -> tuple[ToolIndex, bool]:
     """Return the cached index, and whether it includes vectors."""
     vectors = await embeddings.vectors([entry.whole for entry in entries])
     key = (entries, vectors is not None)
-    index = _indexes[key] if key in _indexes else await asyncio.to_thread(ToolIndex, entries, vectors)
+    index = _indexes[key] if key in _indexes else await cancellable_threads.run(ToolIndex, entries, vectors)
     _indexes[key] = index
     _indexes.move_to_end(key)
     while len(_indexes) > KEPT:

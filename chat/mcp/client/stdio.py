@@ -19,7 +19,7 @@ from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.remote_tools import RemoteServer
 
 LINE_BYTES = 8 * 1024 * 1024
-GRACE = 2.0  # seconds a server has to end by itself, then again after it was asked to
+GRACE = 0.5  # seconds a server has to end by itself, then again after it was asked to
 LAST_WORDS = 400
 # Lines that are no messages: some servers greet on their standard output.
 MOST_UNREADABLE = 50

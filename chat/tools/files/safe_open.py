@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from chat.tools.files.paths import shown
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -127,6 +128,7 @@ def scan(above: int) -> list[DirectoryEntry]:
         names = [entry.name for entry in islice(entries, SCANNED)]
     found: list[DirectoryEntry] = []
     for name in names:
+        cancellable_threads.check()
         with suppress(FileNotFoundError):
             found.append(look(above, name))
     return sorted(found, key=lambda one: one.order)

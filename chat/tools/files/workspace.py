@@ -17,6 +17,7 @@ from typing import BinaryIO
 from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, is_valid_name, parts, shown
 from chat.tools.files.safe_open import NEW_FILE, DirectoryEntry, directory, in_words, look, regular_file, walk
 from chat.tools.files.text_decoding import size_in_words
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError
 
 MIB = 1024 * 1024
@@ -178,7 +179,7 @@ def _wait_for(lock: int) -> None:
         except BlockingIOError:
             if time.monotonic() > end:
                 raise ToolError("Nothing was written: another write to these files has not ended. Try again.") from None
-            time.sleep(PAUSE)
+            cancellable_threads.pause(PAUSE)
 
 
 def _levels(recursive: bool) -> int:
@@ -195,6 +196,7 @@ def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:
     free = size_in_words(max(0, space))
     with os.fdopen(os.open(name, NEW_FILE, 0o600, dir_fd=root), "wb") as file:
         for chunk in chunks:
+            cancellable_threads.check()
             space -= len(chunk)
             if space < 0:
                 raise ToolError(f"There is not enough room: only {free} are free in this workspace.")

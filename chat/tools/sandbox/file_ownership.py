@@ -12,6 +12,7 @@ from pathlib import Path
 from chat.tools.files.paths import TEMPORARY
 from chat.tools.files.safe_open import DIRECTORY, directory
 from chat.tools.sandbox.bwrap import NOBODY
+from toolsupport import cancellable_threads
 
 # Directories inside each other that are left of what a command made; every level needs an open descriptor.
 DEEPEST = 64
@@ -28,6 +29,7 @@ def hand_over(root: Path) -> None:
 
 def _give(above: int, user: int, levels: int) -> None:
     for name in os.listdir(above):
+        cancellable_threads.check()
         with suppress(FileNotFoundError):
             os.chown(name, user, user, dir_fd=above, follow_symlinks=False)
             if levels and stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):

@@ -5,12 +5,13 @@ Each step runs in a process of its own that ends with it. Its saved state can be
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic_monty import (
     AsyncFunctionSnapshot,
@@ -189,10 +190,22 @@ async def _session(limits: PythonLimits) -> AsyncIterator[AsyncMontySession]:
     """Start a process for one step; cancellation ends it too."""
     wall = limits.seconds + GRACE
     async with (
-        AsyncMonty(min_processes=1, max_processes=1, request_timeout=wall) as pool,
+        _started(AsyncMonty(min_processes=1, max_processes=1, request_timeout=wall)) as pool,
         pool.checkout(limits=limits.for_sandbox(), os_policy={"sleep": "zero"}) as session,
     ):
         yield session
+
+
+@asynccontextmanager
+async def _started(pool: AsyncMonty) -> AsyncIterator[AsyncMonty]:
+    """Enter a pool as a whole: a start that was cancelled half-way would leave its processes running."""
+    starting = cast(asyncio.Future[AsyncMonty], pool.__aenter__())
+    try:
+        await asyncio.shield(starting)
+        yield pool
+    finally:
+        await asyncio.wait([starting])
+        await pool.__aexit__()
 
 
 async def _without_tools(snapshot: AsyncSnapshot, functions: Collection[str]) -> AsyncSnapshot:

@@ -19,6 +19,7 @@ from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import ENTRIES, Workspace
 from chat.tools.sandbox import bwrap, command_groups, file_ownership, seccomp, usage
 from chat.tools.sandbox.bwrap import SandboxLimits
+from toolsupport import cancellable_threads
 from toolsupport.core.errors import ToolError
 
 LIMITS = SandboxLimits()
@@ -75,7 +76,7 @@ class CommandMonitor:
             return f"it took longer than {self.limits.seconds:g} seconds"
         if time.monotonic() - self.looked < LOOK:
             return ""
-        why = await asyncio.to_thread(self._look, process)
+        why = await cancellable_threads.run(self._look, process)
         self.looked = time.monotonic()
         return why
 
@@ -117,8 +118,9 @@ async def run(
     """
     if len(command.encode()) > LONGEST_COMMAND or "\0" in command:
         raise ToolError(f"The command is too long, or no text: {size_in_words(LONGEST_COMMAND)} at most.")
-    group = await asyncio.to_thread(_prepare, workspace, limits)
+    group = None
     try:
+        group = await cancellable_threads.run_to_end(_prepare, workspace, limits)
         process = await _started(workspace, command, limits, group)
         collected = OutputBuffer(limits.output)
         try:
@@ -128,7 +130,7 @@ async def run(
         if command_groups.ran_out_of_memory(group):
             why = why or _too_much_memory(limits)
     finally:
-        await asyncio.to_thread(_clean, workspace, group)
+        await cancellable_threads.run_to_end(_clean, workspace, group)
     output = "".join(collected.pieces)
     return CommandResult(output, None if why else code, why, cut=collected.size > limits.output)
 
@@ -154,6 +156,7 @@ def _prepare(workspace: Workspace, limits: SandboxLimits) -> Path | None:
     if why:
         raise ToolError(f"Nothing was run: {why}. Delete some files first.")
     file_ownership.hand_over(workspace.root)
+    cancellable_threads.check()  # nothing would remove the group of a command that does not start
     return command_groups.make(limits)
 
 

@@ -27,13 +27,14 @@ TEXT = "SELECT text FROM chat_prompt WHERE name = %s ORDER BY id DESC LIMIT 1"
 class PromptContext:
     """`memory` and `chosen` are texts of the conversation, `prompts` are all available ones.
 
-    `outside` is the outside content that the memory depends on.
+    `outside` is the outside content that the memory depends on, `outside_tools` that which chose offered tools.
     """
 
     memory: str = ""
     chosen: tuple[str, ...] = ()
     prompts: tuple[NamedPrompt, ...] = ()
     outside: tuple[OutsideSource, ...] = ()
+    outside_tools: tuple[OutsideSource, ...] = ()
 
     def system(self, base: str) -> str:
         """Return the system text that begins with `base`; the part about tools comes after it."""

@@ -18,7 +18,7 @@ from chat.tools.files.workspace import Workspace, lock_file
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context
 from chat.transcript.settings.prompt_context import PromptContext
-from toolsupport.core import tool_translation
+from toolsupport.core import outside_content, tool_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.types import ChatSettings, ToolFilter
@@ -30,6 +30,8 @@ DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
 DOCUMENT_BYTES = 8 * 1024
 # The setting with the model that denied access to files in this conversation.
 THROUGH_BASH = "through_bash"
+# The setting with the outside content that has made a model search tools, by the name of the found tool.
+FOUND_BY = "found_by"
 # Under this key, for one answer and never saved, stands the text format that a person asked for.
 ASKED_FORMAT = "asked_format"
 
@@ -68,6 +70,10 @@ def prepared(conversation: Conversation) -> ChatRequestContext:
         request_spec = tool_translation.after_refusal(request_spec) or request_spec
     if context_of(request_spec) == "minimal_system":
         request_spec = replace(request_spec, documents=documents(workspace(str(conversation.pk))))
+    found_by = conversation.settings.get(FOUND_BY) or {}
+    offered_names = {tool.name for tool in request_spec.callable}
+    outside = (outside_content.read(rows) for name, rows in found_by.items() if name in offered_names)
+    prompt_parts = replace(prompt_parts, outside_tools=outside_content.merged(*outside))
     inherited = {name.name: getattr(made, name.name) for name in fields(made)}
     return ChatRequestContext(**inherited | {"request_spec": request_spec}, prompt_parts=prompt_parts)
 

@@ -46,6 +46,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
+from toolsupport.registry import storage
 from toolsupport.registry.leases import TURN, in_future
 
 
@@ -230,7 +231,7 @@ def _started(turn: Turn, prepared: ChatRequestContext) -> StartedTurn:
 def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
-    besides = outside_sources.of_request(prepared.request_spec, prepared.remotes, log.messages)
+    parts, besides = prepared.prompt_parts, outside_sources.of_request(prepared.request_spec, log.messages)
     return ClaimedTurn(
         turn=turn.pk,
         store=TurnStore(turn.owner, turn.pk),
@@ -240,7 +241,7 @@ def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
         model=prepared.request_spec.model,
         prepared=prepared,
         history=log.messages,
-        received=outside_content.merged(log.received, prepared.prompt_parts.outside, besides),
+        received=outside_content.merged(log.received, parts.outside, parts.outside_tools, besides),
         asked=log.asked,
         granted=questions.granted(str(conversation.pk)),
         searched="toolset" in conversation.settings,
@@ -278,7 +279,7 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmi
     if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
-        ended = expire(here.exclude(owner=owner)) or supersede(here)
+        ended = (expire(here.exclude(owner=owner)) if storage.state.steady else []) or supersede(here)
         if not ended:
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["leaf"])

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from django.db import transaction
+from django.utils import timezone
 
 from chat.models import Turn
 from chat.transcript.announcements import AddedNotice, Announcement
 from chat.transcript.conversations.conversations import Person, own, say
 from chat.transcript.settings import chat_settings, turn_settings
-from chat.transcript.settings.turn_settings import ChatRequestContext
+from chat.transcript.settings.turn_settings import FOUND_BY, ChatRequestContext
 from chat.transcript.turn_store import fenced
 from chat.transcript.turns.resume import gone_on
+from toolsupport.core import outside_content
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import ToolSpec
 from toolsupport.registry.models.request_context import RequestContext
@@ -30,11 +33,19 @@ def searchable(prepared: RequestContext) -> tuple[ToolSpec, ...]:
 
 
 @fenced
-def add(turn: Turn, names: Sequence[str]) -> None:
-    """Offer these tools from now on, before those that were found earlier. A search without results counts too."""
-    kept = turn.conversation.settings.get(KEY) or ()
-    before = [name for name in kept if name not in names]
-    chat_settings.change(turn.conversation_id, **{KEY: [*names, *before][:MOST]})
+def add(turn: Turn, names: Sequence[str], outside: Iterable[OutsideSource] = ()) -> None:
+    """Offer these tools from now on, before those that were found earlier. A search without results counts too.
+
+    Outside content that has made the model search goes on with them, wherever they are offered. Descriptions of new
+    tools are texts of others: permissions that were given before are revoked, and a person is asked again.
+    """
+    settings, sources = turn.conversation.settings, outside_content.stored(outside)
+    before = [name for name in settings.get(KEY) or () if name not in names]
+    marked = {name: old for name, old in (settings.get(FOUND_BY) or {}).items() if name in before}
+    marked |= {name: sources for name in names if sources}
+    if set(names) - set(settings.get(KEY) or ()):
+        turn.conversation.grants.filter(revoked_at=None).update(revoked_at=timezone.now())
+    chat_settings.change(turn.conversation_id, **{KEY: [*names, *before][:MOST], FOUND_BY: marked})
 
 
 @transaction.atomic

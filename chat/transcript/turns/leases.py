@@ -24,7 +24,7 @@ from chat.statuses import TurnStatus
 from chat.transcript import sql
 from chat.transcript.locks import hold
 from chat.transcript.turns.end import TurnEnd, close
-from toolsupport.registry import leases
+from toolsupport.registry import leases, storage
 
 PATIENCE = timedelta(seconds=2)
 
@@ -57,9 +57,10 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
     """Interrupt the turns with an expired lease; also return the queued turns that no process claimed in time.
 
-    Those `running` in this process are alive, even if the database accepted no renewal for some time.
+    Those `running` in this process are alive, even if the database accepted no renewal for some time. After such a time
+    the leases of other processes are not judged either, until they could be renewed.
     """
-    ended = expire(Turn.objects.exclude(pk__in=running))
+    ended = expire(Turn.objects.exclude(pk__in=running)) if storage.state.steady else []
     waiting = Turn.objects.filter(
         status=TurnStatus.QUEUED, created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -37,7 +38,7 @@ from tests.chat.transcript.losses import (
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, Lost
 from toolsupport.core.types import ToolCall
-from toolsupport.registry import leases
+from toolsupport.registry import leases, storage
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.metrics.call_metrics import CallCount
 
@@ -182,6 +183,21 @@ def test_a_new_lease_is_as_long_as_a_renewed_one(begun: AcceptedMessage) -> None
 def test_the_sweep_spares_what_runs_in_this_process(begun: AcceptedMessage) -> None:
     run_out(begun.turn)
     assert settle([begun.turn])[0] == []
+    assert [one.turn for one in settle()[0]] == [begun.turn]
+
+
+# S6
+def test_a_process_that_could_not_write_judges_no_lease(
+    begun: AcceptedMessage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = storage.StorageState()
+    monkeypatch.setattr(storage, "state", state)
+    run_out(begun.turn)
+    state.failed(OSError(errno.ENOSPC, "full"))
+    assert settle()[0] == []
+    state.succeeded()
+    assert settle()[0] == [], "its process needs time to renew it"
+    monkeypatch.setattr(storage, "STEADY", 0.0)
     assert [one.turn for one in settle()[0]] == [begun.turn]
 
 

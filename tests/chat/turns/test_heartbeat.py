@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from chat.broadcast import frames
+from chat.broadcast import frames, storage_notice
 from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.turns import leases
 from chat.transcript.turns.end import TurnEnd
 from chat.transcript.turns.leases import Heartbeat
 from chat.turns import heartbeat
-from chat.turns.heartbeat import NOT_KEPT_YET, TurnHeartbeat
+from chat.turns.heartbeat import TurnHeartbeat
 from chat.turns.live_reply import LiveReply
 from toolsupport.core.events import TextDelta
+from toolsupport.registry import storage
 
 
 class Owner:
@@ -36,19 +38,27 @@ class Owner:
             for turn, reply in runs.items()
         }
         self.cancelled: list[tuple[int, str]] = []
-        self.told: list[tuple[str, frames.ServerFrame]] = []
+        self.told: list[frames.ServerFrame] = []
 
     def cancel(self, turn_id: int, why: str) -> None:
         self.cancelled.append((turn_id, why))
 
-    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
-        self.told.append((conversation, frame))
+    def tell_pages(self, frame: frames.ServerFrame) -> None:
+        self.told.append(frame)
 
     def announce_ends(self, ended: Iterable[TurnEnd]) -> None: ...
 
     async def go_on(self, closed: ClosedQuestion) -> None: ...
 
     async def wake(self, turn_id: int) -> None: ...
+
+
+def locked() -> OperationalError:
+    """As Django raises it."""
+    error, cause = OperationalError("locked"), sqlite3.OperationalError("locked")
+    cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    error.__cause__ = cause
+    return error
 
 
 @pytest.fixture
@@ -110,9 +120,10 @@ async def test_what_could_not_be_written_is_tried_again(
 
 @pytest.mark.asyncio
 async def test_errors_do_not_end_it_and_pages_are_told_once_until_it_works_again(
-    owner: Owner, caplog: pytest.LogCaptureFixture
+    owner: Owner, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done, errors = asyncio.Event(), [OperationalError("locked"), OperationalError("locked"), KeyError("mistake")]
+    monkeypatch.setattr(storage, "state", storage.StorageState())
+    done, errors = asyncio.Event(), [locked(), locked(), KeyError("mistake")]
 
     async def work() -> None:
         if errors:
@@ -122,7 +133,7 @@ async def test_errors_do_not_end_it_and_pages_are_told_once_until_it_works_again
     task = asyncio.create_task(TurnHeartbeat(owner).every(0.001, work))
     await asyncio.wait_for(done.wait(), 10)
     task.cancel()
-    assert owner.told == [(turn, frames.ErrorFrame("storage", NOT_KEPT_YET)) for turn in ("1", "2")]
+    assert owner.told == [storage_notice.frame_of("the database is locked")]
     lines = [record.getMessage() for record in caplog.records]
     assert lines == [
         "could not write running answers, retrying: locked",

@@ -20,6 +20,8 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import database_upgrade, serve_lock
+from toolsupport.services.exit_deadline import deadline
+from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import connection_settings, static_files
 
 MESSAGE_LIMIT = 256 * 1024
@@ -28,6 +30,8 @@ HTTP_TIMEOUT = 120
 BACKLOG = 1024
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 STOPS = (signal.SIGTERM, signal.SIGINT)
+# Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
+ENDING, AFTER_STOP, SIMULATOR_SECONDS = 4.0, 2.0, 1.0
 
 
 def port(text: str) -> int:
@@ -138,9 +142,13 @@ def make_server(application: Any, host: str, port: int) -> BoundedServer:
 
 
 def stop_on_signals(server: BoundedServer) -> None:
-    """On SIGTERM or SIGINT stop listening, let running answers finish, then stop."""
+    """On SIGTERM or SIGINT stop listening, let running answers finish, then stop.
+
+    The process ends within the drain time and ENDING, whatever runs in it.
+    """
     from toolsupport.config import asgi
-    from toolsupport.services import background_jobs
+
+    supervisor = TaskSupervisor("the stop")
 
     async def end() -> None:
         try:
@@ -149,16 +157,18 @@ def stop_on_signals(server: BoundedServer) -> None:
             await asgi.stop()
         finally:
             server.stop()
+            deadline.set(AFTER_STOP)
 
-    def asked_to_stop() -> None:
+    def asked_to_stop(*_: object) -> None:
         # Once is enough: a second signal waits for the same end.
         for number in STOPS:
-            loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)
-        background_jobs.current().spawn(end())
+        deadline.set(settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"] + ENDING)
+        loop.call_soon_threadsafe(lambda: supervisor.spawn(end()))
 
     for number in STOPS:
-        loop.add_signal_handler(number, asked_to_stop)
+        # Not the event loop's own way, which does nothing while the loop is blocked.
+        signal.signal(number, asked_to_stop)
 
 
 def start_simulator() -> subprocess.Popen[str] | None:
@@ -183,4 +193,8 @@ def meet_simulator(child: subprocess.Popen[str] | None) -> None:
 def stop_simulator(child: subprocess.Popen[str] | None) -> None:
     if child is not None:
         child.terminate()
-        child.wait(5)
+        try:
+            child.wait(SIMULATOR_SECONDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import Resolver404
 
-from toolsupport.web import api_errors
+from toolsupport.web import api_errors, storage_errors
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -31,6 +33,8 @@ def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def failed(request: HttpRequest) -> HttpResponse:
+    if (unavailable := storage_errors.unavailable(request, sys.exception())) is not None:
+        return unavailable
     if api_errors.wanted_by(request):
         return api_errors.answer(500, "Something broke on our side; it was written to the server's log.")
     # No request context: what broke may be what the context needs.

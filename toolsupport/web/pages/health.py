@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from toolsupport.config import metrics as counted
 from toolsupport.core import client_address
+from toolsupport.registry import storage
 from toolsupport.registry.people import security_events, sign_in_limits
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.doctor import migrated
@@ -35,10 +36,12 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @public
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Return 200 if the database answers and has every migration; else 503 with the reason."""
+    """Return 200 if the database has every migration and takes a write; else 503 with the reason."""
     if not migrated():
         why = "The database cannot be reached, or migrations are missing: manage.py doctor tells which."
         return JsonResponse({"status": "not ready", "why": why}, status=503)
+    if reason := storage.state.check():
+        return JsonResponse({"status": "not ready", "why": f"Cannot save right now: {reason}."}, status=503)
     return JsonResponse({"status": "ready"})
 
 

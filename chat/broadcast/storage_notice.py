@@ -1,0 +1,12 @@
+"""Builds the notice for pages while nothing can be saved."""
+
+from __future__ import annotations
+
+from chat.broadcast.frames import StorageFrame
+
+
+def frame_of(reason: str) -> StorageFrame:
+    """Return the frame for a reason why nothing can be saved, "" if everything can."""
+    until = "there is room" if "full" in reason else "that is over"
+    text = f"Cannot save right now: {reason}. Answers are kept in memory and saved when {until}."
+    return StorageFrame(not reason, text if reason else "")
