@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are f
 TESTS = """
 import os, time
 from tests.fork_server import ForkedProcess
-print(ForkedProcess(("simulator", "--port", "0"), dict(os.environ), open(os.devnull, "w")).pid, flush=True)
+print(ForkedProcess(("shell", "-c", "import time; time.sleep(60)"), dict(os.environ), open(os.devnull, "w")).pid, flush=True)
 time.sleep(60)
 """
 
