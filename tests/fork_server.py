@@ -132,17 +132,25 @@ def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> str:
 
 
 def serve(requests: socket.socket) -> list[str]:
-    """Fork for each request. Returns in the child, with the words to run; the server itself ends here."""
+    """Fork for each request. Returns in the child, with the words to run; the server itself ends here.
+
+    When the tests end, or are killed, what still runs is killed too.
+    """
+    running: set[int] = set()
     while True:
         data, handles, _, _ = socket.recv_fds(requests, LARGEST, 2)
         if not data:
+            for child in running:
+                os.kill(child, signal.SIGKILL)
             os._exit(0)
         request = json.loads(data)
         if "ended" in request:
             number, status = os.waitpid(request["ended"], os.WNOHANG)
             answer = os.waitstatus_to_exitcode(status) if number else None
+            running -= {number}
             requests.send(json.dumps(answer).encode())
         elif child := os.fork():
+            running.add(child)
             for handle in handles:
                 os.close(handle)
             requests.send(json.dumps(child).encode())

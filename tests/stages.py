@@ -111,7 +111,7 @@ def everything() -> list[Part]:
         Part("rest", 3, ("tests", *left), environment=alone),
         Part("browser", 2, (BROWSER,), environment=alone),
         Part("servers", 2, STORED),
-        Target("real", 1, ("real",), environment=alone, limit=420),
+        Target("real", 1, ("real",), environment=alone, limit=600),
     ]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -58,10 +59,15 @@ def populate(person: User) -> None:
     McpToolFactory.create_batch(2, server=McpServerFactory())
 
 
-def counted(address: Address, verb: str) -> Counted:
-    """A request of an administrator, whose pages show the most, for their own things."""
+def administrator() -> tuple[User, Client]:
+    """Somebody whose pages show the most, signed in, on a site with some of everything."""
     person, client = visitor("admin")
     populate(person)
+    return person, client
+
+
+def counted(address: Address, verb: str, person: User, client: Client) -> Counted:
+    """A request of an administrator for their own things."""
     url = reverse(address.name, args=[KINDS[name].own(person) for name in address.parameters])
     client.get(reverse("models"))  # what a session begins with is not the page's
     sent = SENT.get(address.name, {}) if verb == "post" else {}
@@ -86,8 +92,9 @@ def repeated(asked: list[str]) -> dict[str, int]:
 
 def faults(address: Address) -> Iterator[str]:
     """Where an address asks more than it may."""
+    person, client = administrator()
     for verb in ("get", "post"):
-        found, most = counted(address, verb), CEILINGS.get(f"{verb} {address.name}", 0)
+        found, most = counted(address, verb, person, client), CEILINGS.get(f"{verb} {address.name}", 0)
         if found.status in REFUSED:
             continue
         if found.asked > most:

@@ -150,7 +150,7 @@ async def _read(listener: ReplyReader, batch: Sequence[Event]) -> AsyncGenerator
             unpaused = 0
             await asyncio.sleep(0)
         unpaused += len(piece.text) if isinstance(piece, TextDelta | ThinkingDelta) else 1
-        for event in listener.hear([piece]):
+        for event in listener.read([piece]):
             if isinstance(event, CallReady | CallFound):
                 await asyncio.sleep(0)  # its check may take 50 ms, and a reply has many calls
             yield event

@@ -108,7 +108,7 @@ async def test_a_costly_text_holds_up_nobody_else(site: Site, client: httpx.Clie
     (found,) = await costly_texts.measured(site, evil, ["`c`, 19,900 blank lines"])
     assert found.reloaded == "no colors"
     assert found.shown in ("no colors", "plain at first")
-    assert len(found.pings) > 5 and max(found.pings) < 5
+    assert max(found.pings) < 5
     assert max(found.pages) < 5
 
 

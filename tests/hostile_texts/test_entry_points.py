@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.hostile_texts.entry_points import ENTRY_POINTS, EntryPoint, cost
 from tests.hostile_texts.units import COMMON, UNITS
+from tests.house import ROOT
 from tests.tables import every
 
 # A tenth of the size at a third of the budget: this finds what grows by the square, and costs little every day.
 SMALLER, SHARE = 10, 3
+ROW = re.compile(r"^\| ([^|]+) \| ([\d,]+) characters[^|]*\|", re.M)
 
 
 # S1
@@ -20,3 +24,10 @@ def test_worst_texts_stay_in_their_budget(name: str, entry: EntryPoint) -> None:
 
 def test_there_are_many_units_and_each_is_one() -> None:
     assert len(UNITS) >= 200 and all(UNITS)
+
+
+def test_the_table_of_the_docs_names_every_entry_point() -> None:
+    table = (ROOT / "docs" / "safety.md").read_text().partition("## Texts of others")[2].partition("\n## ")[0]
+    rows = {name: int(size.replace(",", "")) for name, size in ROW.findall(table)}
+    wanted = {name: entry.size for name, entry in ENTRY_POINTS.items() if not name.startswith("a reply, ")}
+    assert rows == wanted | {"a reply in any format": ENTRY_POINTS["a reply, native"].size}

@@ -44,6 +44,10 @@ NOTES = {
 }
 
 
+# A page may send 30 frames in ten seconds.
+PAUSE = 0.35
+
+
 class Participant(NamedTuple):
     client: httpx.Client
     conversation: str
@@ -86,7 +90,7 @@ async def pings(quiet: Page, waits: list[float]) -> None:
         await quiet.send("ping")
         await quiet.until("pong")
         waits.append(time.monotonic() - began)
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(PAUSE)
 
 
 def load(person: Participant) -> tuple[str, float]:
@@ -98,7 +102,7 @@ def load(person: Participant) -> tuple[str, float]:
 async def loads(person: Participant, waits: list[float]) -> None:
     while True:
         waits.append((await asyncio.to_thread(load, person))[1])
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(PAUSE)
 
 
 async def one(site: Site, evil: Evil, people: tuple[Participant, Participant], name: str) -> CostlyText:

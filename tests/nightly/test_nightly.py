@@ -17,6 +17,7 @@ from tests.nightly import (
     hostile_frames,
     hostile_texts,
     kills,
+    mallory,
     poison,
     poison_carried,
     quirks,
@@ -147,6 +148,14 @@ def test_costly_texts_hold_up_nobody_else() -> None:
 def test_the_worst_texts_of_every_entry_point() -> None:
     found = hostile_texts.run()
     assert [worst for worst in found if worst.seconds > worst.budget] == [] and len(found) > 50
+
+
+# S2: while one person does the worst, another one's ping stays short and streams go on.
+@pytest.mark.nightly
+def test_mallory_beside_bob() -> None:
+    _, found = mallory.run(60)
+    assert found.lost == 0 and found.streams >= 1 and found.faults == {}
+    assert max(found.pings) <= 0.25
 
 
 # T10: what PostgreSQL reads as a call is seen as one.

@@ -12,7 +12,7 @@ It never checks arguments against a schema, never runs anything, and raises noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from toolsupport.core import sanitize
@@ -68,10 +68,12 @@ class ReplyReader:
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""
-        collected: list[Event] = []
+        return list(self.read(batch))
+
+    def read(self, batch: Iterable[Event]) -> Iterator[Event]:
+        """Yield the same events one by one: with calls of a megabyte each one takes time."""
         for event in batch:
-            collected += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
-        return [storable(event) for event in collected]
+            yield from map(storable, self._ended(event) if isinstance(event, Finished | Failed) else self._one(event))
 
     def _one(self, event: Event) -> list[Event]:
         if isinstance(event, TextDelta):

@@ -163,6 +163,8 @@ daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactor
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
     """Daphne's server, which can stop listening while open requests continue."""
 
+    connections: dict[Any, dict[str, Any]]
+
     def __init__(self, limits: ConnectionLimits | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.ports: list[Any] = []
@@ -177,6 +179,11 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
         """End connections whose time is over, now and every second."""
         self.table.sweep()
         reactor.callLater(min(SWEEP, self.table.limits.head / 4), self.sweep, reactor)
+
+    def kill_all_applications(self) -> Any:
+        # Daphne expects an application of each connection, but a half request has none.
+        self.connections = {one: found for one, found in self.connections.items() if "application_instance" in found}
+        return super().kill_all_applications()
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         # Daphne takes the root path from a header that anybody can send.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc/self")
+NO_LIMIT = 2**60  # bytes: version 1 writes the largest number it has; version 2 writes "max"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ def memory_left(proc: Path = PROC) -> Iterator[int]:
         for directory in _directories(version, proc):
             with suppress(OSError, ValueError):
                 limit = int((directory / version.limit).read_text())
-                yield limit - int((directory / version.used).read_text()) + _reclaimable(directory, version)
+                if limit < NO_LIMIT:
+                    yield limit - int((directory / version.used).read_text()) + _reclaimable(directory, version)
 
 
 def own_group(proc: Path = PROC) -> tuple[Path | None, bool]:

@@ -83,7 +83,7 @@ def _proportional(process: int, otherwise: int) -> int:
 
 def memory_left() -> int:
     """Return the memory that programs of this machine, or of this container, could still get, in bytes."""
-    return min(_meminfo()["MemAvailable"], *control_groups.memory_left())
+    return min([_meminfo()["MemAvailable"], *control_groups.memory_left()])
 
 
 # Memory of the machine that belongs to programs, holds copies of files, or can be given back.

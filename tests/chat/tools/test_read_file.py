@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -41,6 +43,18 @@ async def test_a_missing_file_comes_with_the_names_that_are_close(context: ToolC
         await run(context, {"path": "src/config.json"})
     with pytest.raises(NotFound, match=r"'zzz' does not exist\.$"):
         await run(context, {"path": "zzz"})
+
+
+# S1: 400 such names took 1.2 s of processor time.
+async def test_names_that_are_costly_to_compare_are_not_compared(context: ToolContext) -> None:
+    chance = random.Random(3)
+    names = ["".join(chance.sample("ab" * 95, 190)) for _ in range(401)]
+    for name in names[1:]:
+        context.workspace.write(name, [b""])
+    began = time.process_time()
+    with pytest.raises(NotFound):
+        await run(context, {"path": names[0]})
+    assert time.process_time() - began < 0.3
 
 
 @pytest.mark.parametrize("arguments", [{}, {"path": ""}, {"path": " "}, {"path": 3}, {"path": None}, {"path": ["a"]}])

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tests.tables import every
+from toolsupport.core.arguments import typed
 from toolsupport.core.calls import MOST_BYTES, complaints_about
 from toolsupport.core.coercion import ALL_TYPES, coerce, types
 from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema, depth_of
 from toolsupport.core.schema_patterns import MOST_PATTERNS
+from toolsupport.core.types import ToolSpec
 
 SELF = {"$ref": "#"}
 TWICE = {"type": "object", "allOf": [{"properties": {"a": SELF}}, {"properties": {"a": SELF}}]}
@@ -186,4 +188,8 @@ def test_types_are_found_among_few_alternatives() -> None:
     assert seconds(lambda: types({"$ref": "#/$defs/a"}, three)) < 0.1
     assert types(many, many) == types({"enum": OBJECTS}, {}) == ALL_TYPES
     assert seconds(lambda: coerce(["1"] * 20_000, {"items": many}, many)) < 0.5
+    integers = ToolSpec("a", "", listed({"type": "integer"}))
+    long = {"a": ["1"] * 50_000}
+    assert seconds(lambda: typed(long, integers)) < 0.2 and typed(long, integers) == (long, ())
+    assert typed({"a": ["1"] * 2000}, integers)[0] == {"a": [1] * 2000}
     assert coerce(["1", "x"], {"items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, {}) == [1, "x"]

@@ -155,6 +155,7 @@ def test_errors_do_not_name_the_directory(place: Path) -> None:
 
 # T10, S1
 @pytest.mark.nightly
+@pytest.mark.asyncio
 async def test_queries_without_an_end_are_ended(source: DatabaseSource) -> None:
     for query in BOMBS[source.kind]:
         with pytest.raises(SourceError):

@@ -20,7 +20,7 @@ import pytest
 from tests.serving import Site, new_chat, sign_in
 from toolsupport.registry.people import sessions
 from toolsupport.web import server
-from toolsupport.web.server import BoundedRequest
+from toolsupport.web.server import BoundedRequest, BoundedServer
 
 MIB = 1024 * 1024
 
@@ -224,3 +224,12 @@ async def test_a_lookup_that_takes_too_long_drops_the_upload(monkeypatch: pytest
             await request.asked
         answer.set()
         assert request.too_large
+
+
+@pytest.mark.asyncio
+async def test_a_half_request_does_not_keep_others_from_being_ended() -> None:
+    stopping = BoundedServer.__new__(BoundedServer)
+    running = asyncio.get_running_loop().create_future()
+    stopping.connections = {"half": {}, "whole": {"application_instance": running}}
+    await stopping.kill_all_applications().asFuture(asyncio.get_running_loop())
+    assert running.cancelled()

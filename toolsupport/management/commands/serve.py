@@ -26,6 +26,8 @@ from toolsupport.web import connection_settings, static_files
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
+# Connections that wait until they are accepted; one more would try again after a second or longer.
+BACKLOG = 1024
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 STOPS = (signal.SIGTERM, signal.SIGINT)
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
@@ -127,7 +129,7 @@ def make_server(application: Any, host: str, port: int) -> BoundedServer:
     """Return the server with the limits of this site."""
     return BoundedServer(
         application=application,
-        endpoints=[f"tcp:port={port}:interface={host}"],
+        endpoints=[f"tcp:port={port}:interface={host}:backlog={BACKLOG}"],
         signal_handlers=False,
         http_timeout=HTTP_TIMEOUT,
         websocket_max_message_size=MESSAGE_LIMIT,

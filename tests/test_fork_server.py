@@ -1,0 +1,33 @@
+"""What the tests start ends with them, however they end."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are followed by pidfd, which Linux has.")
+
+TESTS = """
+import os, time
+from tests.fork_server import ForkedProcess
+print(ForkedProcess(("shell", "-c", "import time; time.sleep(60)"), dict(os.environ), open(os.devnull, "w")).pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_process_ends_with_the_tests_that_were_killed(tmp_path: Path) -> None:
+    environment = {**os.environ, "TOOLSUPPORT_DATA_DIR": str(tmp_path)}
+    tests = subprocess.Popen([sys.executable, "-c", TESTS], stdout=subprocess.PIPE, text=True, env=environment)
+    assert tests.stdout
+    with tests.stdout:
+        process = os.pidfd_open(int(tests.stdout.readline()))
+    assert select.select([process], [], [], 0)[0] == []
+    tests.kill()
+    tests.wait()
+    assert select.select([process], [], [], 30)[0] == [process]
+    os.close(process)
