@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from chat.models import (
     Conversation,
+    FormattedMessage,
     Grant,
     Memory,
     Message,
@@ -84,6 +85,12 @@ class RawExchangeAdmin(ReadOnlyAdmin):
     list_filter = ("status",)
     list_select_related = ("conversation",)
     fields = ("conversation", "message", "status", "times", "request_bytes", "reply_bytes", "duration_ms", "started_at")
+
+
+@admin.register(FormattedMessage)
+class FormattedMessageAdmin(ReadOnlyAdmin):
+    list_display = ("message",)
+    fields = ("message",)
 
 
 @admin.register(Question)

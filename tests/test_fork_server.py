@@ -15,7 +15,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are f
 TESTS = """
 import os, time
 from tests.fork_server import ForkedProcess
-print(ForkedProcess(("shell", "-c", "import time; time.sleep(60)"), dict(os.environ), open(os.devnull, "w")).pid, flush=True)
+words = ("shell", "-v", "0", "-c", "print(1, flush=True); import time; time.sleep(60)")
+process = ForkedProcess(words, dict(os.environ), open(os.devnull, "w"))
+process.stdout.readline()  # it runs
+print(process.pid, flush=True)
 time.sleep(60)
 """
 

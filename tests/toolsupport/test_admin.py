@@ -11,7 +11,19 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.models import Grant, Memory, Message, Prompt, Question, RawExchange, ResultTable, Share, ToolRun, Turn
+from chat.models import (
+    FormattedMessage,
+    Grant,
+    Memory,
+    Message,
+    Prompt,
+    Question,
+    RawExchange,
+    ResultTable,
+    Share,
+    ToolRun,
+    Turn,
+)
 from tests.factories import (
     PASSWORD,
     ConversationFactory,
@@ -71,6 +83,7 @@ def said(bob: User) -> None:
     sent = {"url": "http://box/api/chat", "request": "canary-raw", "reply": "canary-result"}
     sizes = {"request_bytes": 10, "characters": 23, "duration_ms": 1, "started_at": timezone.now()}
     RawExchange.objects.create(conversation=conversation, message=message, **sent, **sizes)
+    FormattedMessage.objects.create(message=message, html="canary-text", seal="canary-raw")
     Question.objects.create(conversation=conversation, kind="approval", text="canary-text", preview="canary-raw")
     Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
     Share.objects.create(conversation=conversation, reader=bob)
