@@ -118,7 +118,7 @@ CEILINGS = {
     "post prompt-write": 6,
     "get prompts": 6,
     "post question-answer": 6,
-    "get readyz": 3,
+    "get readyz": 7,
     "post server-add": 7,
     "post server-check": 13,
     "post server-switch": 8,

@@ -44,7 +44,7 @@ class Part:
     def command(self, *more: str) -> tuple[str, ...]:
         # What failed last is noted for each part by itself: they run at the same time.
         noted = ("-o", f"cache_dir=.pytest_cache/{self.name}")
-        return (sys.executable, "-m", "pytest", "-q", "-m", self.marked, *noted, *self.words, *more)
+        return (sys.executable, "-m", "pytest", "-q", "--durations=40", "-m", self.marked, *noted, *self.words, *more)
 
     def first(self) -> tuple[str, ...]:
         """What its first run takes; what failed is then tried alone."""

@@ -27,7 +27,7 @@ def test_bob_reads_with_a_reason_and_alice_is_told(alice: User, bob: User, conve
     asked = bobs.get(address(conversation)).content.decode()
     assert "Read it" in asked and "hello" not in asked
     page = bobs.post(address(conversation), {"reason": "She asked <me> for help"}).content.decode()
-    assert "<strong>hello</strong>" in page and "alice is told" in page
+    assert "<strong>hello</strong>" in page and "alice sees that you read it" in page
     assert "hidden.md" not in page and "inside" not in page
     assert Audit.objects.get().subject == str(conversation.pk)
     for path in ("", "readers/"):

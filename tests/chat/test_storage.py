@@ -29,7 +29,7 @@ async def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
                 client_id = await open_page.send("message.send", text="Not kept")
                 error = await open_page.until("error")
                 assert (error["code"], error["client_id"]) == ("storage", client_id)
-                assert "disk full" in error["text"]
+                assert "Cannot save right now" in error["text"]
                 database.execute("DROP TRIGGER full")
             await open_page.send("message.send", text="Not kept", client_id=client_id)
             assert (await open_page.until("turn.ended"))["reason"] == "done"

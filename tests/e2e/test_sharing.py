@@ -72,7 +72,7 @@ def test_an_administrator_gives_a_reason_and_the_owner_sees_it(
     assert violations(page) == [] and overflow(page) <= 0
     page.get_by_label("Reason").press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator("main")).to_contain_text("is told that you read it")
+    expect(page.locator("main")).to_contain_text("sees that you read it")
     assert violations(page) == [] and overflow(page) <= 0
     theirs = as_colleague(open_browser, site, colleague)
     theirs.goto(f"/chat/{colleague['conversation']}/")

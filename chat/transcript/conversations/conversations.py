@@ -60,12 +60,15 @@ def latest(person: Person) -> str | None:
     return str(found.pk) if found else None
 
 
-def create(person: Person) -> str:
-    """Create a conversation with the person's last model, else the team's default, and an example workspace."""
-    last = Conversation.objects.filter(owner_id=person.pk, profile__isnull=False).order_by("-updated_at").first()
-    conversation = Conversation.objects.create(
-        owner_id=person.pk or 0, profile_id=picker.first_choice(last.profile_id if last else None)
-    )
+def create(person: Person, profile: int | None = None) -> str:
+    """Create a conversation with an example workspace.
+
+    Its model is `profile`, else the person's last one, else the team's default.
+    """
+    if profile is None:
+        last = Conversation.objects.filter(owner_id=person.pk, profile__isnull=False).order_by("-updated_at").first()
+        profile = picker.first_choice(last.profile_id if last else None)
+    conversation = Conversation.objects.create(owner_id=person.pk or 0, profile_id=profile)
     fill(turn_settings.workspace(str(conversation.pk)))
     return str(conversation.pk)
 

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from chat.models import Conversation
 from chat.transcript.announcements import Announcements
 from chat.transcript.conversations import conversations
 from toolsupport.core.errors import NotFound
@@ -122,11 +121,9 @@ def prepare(person: User, name: str, may_administer: bool) -> PreparedTask:
     if task.database:
         _have_database(may_administer)
     latest = conversations.latest(person) if task.swaps else None
-    conversation = latest or conversations.create(person)
     if latest:
-        return PreparedTask(conversation, task.question, conversations.select_model(person, latest, str(tile.id)))
-    Conversation.objects.filter(pk=conversation).update(profile=tile.id)
-    return PreparedTask(conversation, task.question, ())
+        return PreparedTask(latest, task.question, conversations.select_model(person, latest, str(tile.id)))
+    return PreparedTask(conversations.create(person, tile.id), task.question, ())
 
 
 def has_database() -> bool:

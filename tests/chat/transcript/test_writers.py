@@ -42,6 +42,8 @@ WRITERS = {
     "record.fall_back": FENCED,
     "questions.park": FENCED,
     "learning.ask_to_learn": FENCED,
+    "found_tools.add": FENCED,
+    "first_tasks.prepare": NEW,
     "sql.end_turn": OWNER,
     "sql.write_grown": OWNER,
     "leases.keep_alive": OWNER,

@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import IntegrityError, InterfaceError, OperationalError, connection
+from django.db import IntegrityError, InterfaceError, OperationalError
 
 from chat.turns import heartbeat, lasting_writes
 from toolsupport.models import Lease
@@ -120,7 +120,6 @@ async def test_the_longest_answer_is_stopped_when_too_much_waits(monkeypatch: py
     assert stopped == [(2, "unsaved")]
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of SQLite")
 def test_a_read_only_database_is_one(tmp_path: Any) -> None:
     file = sqlite3.connect(tmp_path / "a.sqlite3")
     file.execute("PRAGMA query_only = ON")
