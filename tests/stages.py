@@ -20,7 +20,10 @@ BROWSER = "tests/e2e"
 LONGEST = 2**24  # bytes of a line: what a failed comparison prints may be long
 LIMIT = 3600.0  # seconds of a part: no promise, but an end
 # What needs PostgreSQL or Redis, and what stores rows in ways of its own: `.ci/run` has servers for these.
-ON_SERVERS = ("tests/chat/test_several_processes.py", "tests/toolsupport/sources/test_engines.py")
+ON_SERVERS = (
+    *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
+    *("tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
+)
 STORED = (
     *("tests/upgrades", "tests/chat/transcript", "tests/toolsupport/registry", "tests/toolsupport/sources"),
     *(f"tests/chat/test_{name}.py" for name in ("several_processes", "end_to_end", "approvals", "redis_away")),
