@@ -8,7 +8,8 @@ const takeOver = async (path, places) => {
     document.querySelector(place).replaceWith(fresh);
     htmx.process(fresh);
   }
-  document.title = page.title;
+  // The mark of an answer that ended meanwhile in the background stays.
+  document.title = (document.title.startsWith("● ") ? "● " : "") + page.title;
   refresh();
 };
 

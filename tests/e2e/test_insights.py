@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, photograph
+from tests.e2e.conftest import answered, ask, new_chat, photograph, until
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site
 
@@ -46,15 +47,12 @@ def opened(page: Page) -> Page:
     return page
 
 
-def corner(page: Page) -> list[int]:
-    """What is painted at all of a plot, as the sum of each colour."""
-    return list(
-        page.evaluate(
-            "(() => { const canvas = document.querySelector('.uplot canvas');"
-            " const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
-            " return [0, 1, 2].map((part) => data.filter((_, at) => at % 4 === part).reduce((a, b) => a + b, 0)); })()"
-        )
-    )
+# What is painted at all of a plot, as the sum of each colour.
+PAINTED = (
+    "JSON.stringify((() => { const canvas = document.querySelector('.uplot canvas');"
+    " const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+    " return [0, 1, 2].map((part) => data.filter((_, at) => at % 4 === part).reduce((a, b) => a + b, 0)); })())"
+)
 
 
 # D15
@@ -112,7 +110,7 @@ def test_a_filter_draws_anew_and_stands_in_the_address(open_browser: Open) -> No
 
 def test_another_theme_paints_the_plots_anew(open_browser: Open) -> None:
     page = opened(open_browser(viewport=WIDE, color_scheme="light").new_page())
-    light = corner(page)
+    light = page.evaluate(PAINTED)
     page.emulate_media(color_scheme="dark")
     expect(page.locator(".uplot canvas")).to_have_count(4)
-    assert corner(page) != light
+    until(page, f"{PAINTED} !== {json.dumps(light)}")
