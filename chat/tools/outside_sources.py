@@ -1,4 +1,4 @@
-"""Finds the texts of others in requests and results of tools."""
+"""Finds the outside content in requests and results of tools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DESCRIPTIONS = "descriptions of tools of MCP servers"
 
 
 def of_call(name: str, arguments: JSON, at: str = "") -> OutsideSource | None:
-    """Return the source that the result of a tool is, None if it contains no text of others."""
+    """Return the source that the result of a tool is, None if it contains no outside content."""
     tool = BUILTINS.get(name)
     if name == tool_search.NAME:
         return OutsideSource(DESCRIPTIONS, at, definition=True)

@@ -297,7 +297,7 @@ class TurnRun:
         run = int(self.executor.cards.pop())
         outcome = CallOutcome(event.status, event.result, event.duration_ms)
         finished = await in_database(record.close_call)(self.store, run, outcome)
-        # What a failed or stopped tool wrote is text of others, too.
+        # What a failed or stopped tool wrote is outside content, too.
         if event.status not in (CallStatus.DENIED, CallStatus.REJECTED):
             if read:
                 self.executor.finished(event.call)

@@ -1,1 +1,1 @@
-"""Texts that are costly to read, and every place that reads texts of others."""
+"""Texts that are costly to read, and every place that reads untrusted texts."""

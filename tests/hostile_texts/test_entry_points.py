@@ -1,4 +1,4 @@
-"""No text of others costs more than its budget: every entry point with its worst units, and the table of the docs."""
+"""No untrusted text costs more than its budget: every entry point with its worst units, and the table of the docs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_there_are_many_units_and_each_is_one() -> None:
 
 
 def test_the_table_of_the_docs_names_every_entry_point() -> None:
-    table = (ROOT / "docs" / "safety.md").read_text().partition("## Texts of others")[2].partition("\n## ")[0]
+    table = (ROOT / "docs" / "safety.md").read_text().partition("## Untrusted texts")[2].partition("\n## ")[0]
     rows = {name: int(size.replace(",", "")) for name, size in ROW.findall(table)}
     wanted = {name: entry.size for name, entry in ENTRY_POINTS.items() if not name.startswith("a reply, ")}
     assert rows == wanted | {"a reply in any format": ENTRY_POINTS["a reply, native"].size}

@@ -1,4 +1,4 @@
-"""Names the texts of others that a text depends on, so that it carries them wherever it is used again."""
+"""Names the outside content that a text depends on, so that it carries this wherever it is used again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT_LENGTH = 160
 
 @dataclass(frozen=True, slots=True)
 class OutsideSource:
-    """A text of others: `text` names it ("the file notes.txt"), `at` is the time of reading (ISO 8601, or "").
+    """An outside text: `text` names it ("the file notes.txt"), `at` is the time of reading (ISO 8601, or "").
 
     `definition`: it is the description of a tool, whose wording an administrator approved. It ends permissions for the
     whole chat as other sources do, but data may still be sent to read-only tools.

@@ -18,7 +18,7 @@ NEARLY_FULL = 80
 
 @dataclass(frozen=True, slots=True)
 class ShownOutsideSource:
-    """A text of others that a chat contains, and when it was read (None: unknown)."""
+    """An outside text that a chat contains, and when it was read (None: unknown)."""
 
     text: str
     at: datetime | None = None

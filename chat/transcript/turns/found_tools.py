@@ -37,7 +37,7 @@ def add(turn: Turn, names: Sequence[str], outside: Iterable[OutsideSource] = ())
     """Offer these tools from now on, before those that were found earlier. A search without results counts too.
 
     Outside content that has made the model search goes on with them, wherever they are offered. Descriptions of new
-    tools are texts of others: permissions that were given before are revoked, and a person is asked again.
+    tools are outside content: permissions that were given before are revoked, and a person is asked again.
     """
     settings, sources = turn.conversation.settings, outside_content.stored(outside)
     before = [name for name in settings.get(KEY) or () if name not in names]
