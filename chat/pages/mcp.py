@@ -98,8 +98,6 @@ def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 def approve_all(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Approve the chosen definitions that this person has seen; what changed since stays unapproved."""
     seen = _pins(request.POST.getlist("pin"))
-    if not seen:
-        return _answer(request, {"wrong": "Select at least one tool."})
     approved, left = tool_approvals.approve_all(mcp_server_id, seen, int(request.user.pk))
     return _answer(request, _approval_words(approved, left) | {"notice_for": mcp_server_id})
 
@@ -129,7 +127,7 @@ def _pins(sent: list[str]) -> dict[int, str]:
 def _approval_words(approved: list[str], left: list[str]) -> dict[str, str]:
     notice = f"Approved: {', '.join(approved)}. Each call still asks." if approved else ""
     changed = f"Not approved, because the definition changed since you read it: {', '.join(left)}." if left else ""
-    return {"notice": notice, "wrong": changed}
+    return {"notice": notice, "wrong": changed if approved or left else "Select at least one tool."}
 
 
 def _tested(request: AuthedRequest, server_id: int) -> HttpResponse:

@@ -36,7 +36,7 @@ def write(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Store a person's text; on an error it stays in the form."""
     text = sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
     change = partial(conversations_memory.write, text=text)
-    return _changed(request, str(conversation_id), change, "Saved. It applies from the next message on.", given=text)
+    return _changed(request, str(conversation_id), change, "Saved. It applies from the next message on.")
 
 
 @require_POST
@@ -53,12 +53,13 @@ def check(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     return _changed(request, str(conversation_id), conversations_memory.check, CHECKED)
 
 
-def _changed(request: AuthedRequest, here: str, change: Callable[..., object], done: str, **kept: str) -> HttpResponse:
-    """Make the change on the text that this person saw; on an error show it beside what was `kept`."""
+def _changed(request: AuthedRequest, here: str, change: Callable[..., object], done: str) -> HttpResponse:
+    """Make the change on the text that this person saw; on an error what was sent stays in the form."""
     try:
         change(request.user, here, basis=request.POST.get("basis", ""))
     except (Conflict, ValueError) as error:
-        return _panel(request, here, {"failed": str(error), "stands": getattr(error, "current", None), **kept})
+        wrong = {"failed": str(error), "stands": getattr(error, "current", None), "given": request.POST.get("text")}
+        return _panel(request, here, wrong)
     return _panel(request, here, {"notice": done})
 
 

@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from toolsupport.core import http_address, remote_tools
-from toolsupport.core.errors import ConfigError, Conflict, NotFound
+from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import McpServer, McpTool

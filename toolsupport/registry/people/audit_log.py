@@ -51,14 +51,14 @@ def write(actor: int, deed: str, subject: str, reason: str) -> None:
 def write_all(actor: int, deed: str, about: Sequence[tuple[str, str]]) -> None:
     """Append one action for each (subject, reason), in three queries. Raises as `write` does."""
     assert DEEDS[deed]
+    checked = [(subject[:SUBJECT_LENGTH], _checked(reason)) for subject, reason in about]
     # The first row is never changed: writers lock it, so that no two rows follow the same row.
     list(Audit.objects.select_for_update().order_by("id")[:1])
     last = Audit.objects.order_by("id").last()
     previous = last.digest if last else BEFORE_THE_FIRST
     rows = []
-    for subject, reason in about:
-        row = Audit(at=timezone.now(), actor_id=actor, deed=deed, subject=subject[:SUBJECT_LENGTH])
-        row.reason, row.previous = _checked(reason), previous
+    for subject, reason in checked:
+        row = Audit(at=timezone.now(), actor_id=actor, deed=deed, subject=subject, reason=reason, previous=previous)
         previous = row.digest = digest(row)
         rows.append(row)
     Audit.objects.bulk_create(rows, batch_size=100)
