@@ -2,20 +2,21 @@
 import * as chips from "./chips.js";
 import { obey } from "./commands.js";
 import { newId } from "./ids.js";
-import { enqueue } from "./queue.js";
+import { asking, enqueue } from "./queue.js";
 import { say } from "./status.js";
 import { stored } from "./stored.js";
 
-const form = document.getElementById("composer"), field = document.getElementById("text");
-const [sendButton, stopButton] = [document.getElementById("send"), document.getElementById("stop")];
+const [form, field, sendButton, stopButton] = ["composer", "text", "send", "stop"].map((id) => document.getElementById(id));
 
 const LIMIT = 64 * 1024;
 let send = () => false;
 let pending = JSON.parse(stored("pending") || "null");
 let parent, running = false;
 
-const show = () => {
-  const name = running ? "Send after this answer" : "Send";
+const queues = () => running && !asking();
+
+export const show = () => {
+  const name = queues() ? "Send after this answer" : "Send";
   sendButton.hidden = running && !field.value.trim();
   Object.assign(sendButton, { ariaLabel: name, title: name, disabled: Boolean(pending) });
   stopButton.hidden = !running;
@@ -52,7 +53,7 @@ export const submit = () => {
   if (done) return void clear();
   if (new Blob([text]).size > LIMIT) return void say("A message may have 64 KiB at most. Put longer text into a file.", "off");
   if (chips.unready()) return void say(chips.unready(), "ask");
-  if (running) return void (enqueue(text, parent, chips.attached()) && leave());
+  if (queues()) return void (enqueue(text, parent, chips.attached()) && leave());
   keep({ client_id: newId(), text, parent, attachments: chips.attached() });
   flush();
 };
@@ -79,8 +80,7 @@ export const refused = (clientId) => {
   if (pending?.client_id === clientId) keep(null);
 };
 
-export const isRunning = () => running;
-export const isEditing = () => parent !== undefined;
+export const isRunning = () => running, isEditing = () => parent !== undefined;
 
 export const setRunning = (on) => {
   running = on;

@@ -19,7 +19,8 @@ const keep = (value) => {
   shared("queued", value && JSON.stringify(value));
 };
 
-const asking = () => Boolean(document.querySelector("#transcript [data-call] [data-question]"));
+// A tool waits for a person: what they send now themselves takes the place of their approval; what is queued stays.
+export const asking = () => Boolean(document.querySelector("#transcript [data-call] [data-question]"));
 const ending = () => [...document.querySelectorAll("#transcript > .message")].at(-1)?.querySelector(":scope > [data-ended]")?.dataset.ended;
 
 const show = (act, why) => {
@@ -64,7 +65,7 @@ export const enqueue = (text, parent, attachments) => {
   entry = read();
   if (entry) return void say("One message is queued already. Edit it, send it or remove it first.", "ask");
   keep({ client_id: newId(), text, parent, attachments, at: Date.now() });
-  say(asking() ? "Queued. The answer needs your approval first." : "Queued. It is sent after this answer.");
+  say("Queued. It is sent after this answer.");
   settle();
   return true;
 };
@@ -114,7 +115,4 @@ export const connected = () => {
   sending = false;
 };
 
-export const start = (sender) => {
-  send = sender;
-  entry = read();
-};
+export const start = (sender) => void ([send, entry] = [sender, read()]);
