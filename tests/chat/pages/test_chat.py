@@ -17,9 +17,11 @@ from django.utils.safestring import mark_safe
 from chat.broadcast import fragments
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
+from chat.transcript.messages.call_groups import CallGroup
 from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from tests.factories import ModelProfileFactory
 from tests.markup import flat
+from tests.tables import every
 from toolsupport.rendering import markdown
 
 pytestmark = pytest.mark.django_db
@@ -163,7 +165,7 @@ def test_the_page_holds_transcript_picker_and_examples(alice: User, owned: Conve
         "&lt;b&gt;Read&lt;/b&gt; it",
         "<strong>2.4.1</strong>",
         "Read</span>",
-        "done · 120 ms",
+        "1 line · 120 ms",
         "phi-x:7b",
         "What's in this folder?",
     ):
@@ -251,18 +253,35 @@ CALL = ShownCall(
 def test_a_card_is_closed_with_one_line_and_opens_to_everything() -> None:
     html = fragments.call(CALL)
     assert html.startswith('<details class="call" id="call-5" data-call="5" data-status="done">')
-    for wanted in ("config.json", "[1, 2]", "&quot;version&quot;: &quot;2.4.1&quot;", "done · 120 ms", "native"):
+    for wanted in ("config.json", "[1, 2]", "&quot;version&quot;: &quot;2.4.1&quot;", "1 line · 120 ms", "native"):
         assert wanted in html, wanted
 
 
-@pytest.mark.parametrize("status", ["running", "done", "failed", "denied", "stopped", "interrupted", "rejected"])
-def test_a_card_says_its_state_in_words(status: str) -> None:
-    html = flat(fragments.call(replace(CALL, status=status, duration_ms=None)))
-    assert f'<span class="state">{status}' in html
+@every(
+    "status, answer, word",
+    [
+        ("waiting", "", "Needs approval"),
+        ("failed", "", "Failed · 30 s"),
+        ("timeout", "", "Timed out after 30 s"),
+        ("denied", "deny", "Denied"),
+        ("denied", "expired", "Expired"),
+        ("rejected", "", "Not run"),
+    ],
+)
+def test_a_card_says_its_state_in_words(status: str, answer: str, word: str) -> None:
+    html = flat(fragments.call(replace(CALL, status=status, answer=answer, duration_ms=30_000)))
+    assert f'<span class="state">{word} </span>' in html.replace("</span>", " </span>").replace("  ", " ")
 
 
-def test_a_card_that_ran_out_of_time_says_so() -> None:
-    assert "timed out · 30 s" in fragments.call(replace(CALL, status="timeout", duration_ms=30_000))
+def test_many_calls_of_one_tool_are_one_row_that_opens_for_a_failure() -> None:
+    calls = [replace(CALL, id=str(number), status="failed" if number == 2 else "done") for number in range(1, 5)]
+    html = flat(fragments.message(ShownMessage(9, None, "assistant", "", calls=tuple(calls))))
+    assert 'id="group-1" data-members="1 2 3 4" open>' in html
+    assert "Read 3 of 4 files · 1 failed" in html and "Show 3 more that worked" in html
+    worked = flat(fragments.message(ShownMessage(9, None, "assistant", "", calls=(calls[0], calls[2], calls[3]))))
+    assert 'data-members="1 3 4"> <summary>' in worked and "more that worked" not in worked
+    bare = flat(fragments.group(CallGroup(calls)))
+    assert bare.count('class="call"') == 0 and "Read 3 of 4 files · 1 failed" in bare
 
 
 def test_a_card_shows_what_was_changed() -> None:
