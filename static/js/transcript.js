@@ -59,7 +59,7 @@ const putGroup = (fresh) => {
   if (fresh.open && !opened.has(old)) opened.add(old), old.open = true;
 };
 
-export const putCall = (message, html, group) => {
+export const putCall = (message, { html, group }) => {
   const fresh = parse(html), program = document.getElementById(`call-${fresh.dataset.program}`);
   const calls = (program ?? messageOf(message))?.querySelector(program ? "[data-inner]" : "[data-calls]");
   if (!calls) return;

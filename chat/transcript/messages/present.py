@@ -169,8 +169,8 @@ class CallSummary(NamedTuple):
 
 def _group_of(run: ToolRun) -> CallGroup[Any] | None:
     beside = with_approvals(ToolRun.objects.filter(message_id=run.message_id, program=None)).order_by("id")
-    rows = beside.values_list("pk", "name", "status", "duration_ms", "answer")
-    calls = [CallSummary(str(pk), name, status, took, answer or "") for pk, name, status, took, answer in rows]
+    rows = beside.only("name", "status", "duration_ms")
+    calls = [CallSummary(str(row.pk), row.name, row.status, row.duration_ms, _approval(row)[0]) for row in rows]
     groups = (row for row in grouped(calls) if isinstance(row, CallGroup))
     return next((group for group in groups if str(run.pk) in group.members.split()), None)
 
