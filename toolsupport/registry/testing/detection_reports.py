@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Avg, Case, Count, Q, When
@@ -142,15 +142,6 @@ def expected_seconds(profile: ModelProfile) -> int:
     own_first = Case(When(profile=profile.pk, then=0), default=1)
     took = done.order_by(own_first, "-pk").values_list("run_ms", flat=True).first()
     return max(1, round((took or 5000) / 1000))
-
-
-def last_durations(profiles: Collection[int]) -> dict[int, int]:
-    """Return the milliseconds of the last finished test of each of these models that had one."""
-    if not profiles:
-        return {}
-    done = Detection.objects.filter(profile__in=profiles, kind="tools", run_ms__gt=0).order_by("pk")
-    rows = done.values_list("profile", "run_ms", "load_ms")
-    return {profile: (run or 0) + (load or 0) for profile, run, load in rows}
 
 
 @dataclass(frozen=True, slots=True)

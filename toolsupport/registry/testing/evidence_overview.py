@@ -148,7 +148,8 @@ def read(person: int | None) -> EvidenceOverview:
     """Return the overview for a person, whose own running tests give the time that is left."""
     rows = [row for row in picker.offered() if row.chats and row.gone_since is None]
     ids = [row.pk for row in rows]
-    known, claims, tests = effective_values.known_of_each(rows), _claims(ids), _newest(ids)
+    known, claims, newest = effective_values.known_of_each(rows), _claims(ids), _newest(ids)
+    tests = {profile: test for profile, test in newest.items() if test.build_key == test.profile.build.key}
     open_tests = detection_reports.open_progress(ids)
     counts = _counts(test.pk for test in tests.values())
     tiles = tuple(
@@ -157,7 +158,7 @@ def read(person: int | None) -> EvidenceOverview:
     )
     bulk = detection_reports.bulk(person) if open_tests else None
     waiting = {tile.id for tile in tiles if not tile.verdict and not tile.open}
-    took = detection_reports.last_durations(waiting)
+    took = {profile: (test.run_ms or 0) + (test.load_ms or 0) for profile, test in newest.items()}
     return EvidenceOverview(
         tiles=tiles,
         native=_share(tiles, True, "proven"),
@@ -209,11 +210,11 @@ def _claims(profiles: Sequence[int]) -> dict[int, bool | None]:
 
 
 def _newest(profiles: Sequence[int]) -> dict[int, Detection]:
-    """Return the newest finished test of native tools of each model, if it is of the build that runs now."""
+    """Return the newest finished test of native tools of each model, of whatever build."""
     over = Detection.objects.filter(profile__in=profiles, kind="tools", status="done")
     last = over.values("profile").annotate(last=Max("pk")).values_list("last", flat=True)
     rows = Detection.objects.filter(pk__in=last).select_related("profile__server")
-    return {row.profile_id: row for row in rows if row.build_key == row.profile.build.key}
+    return {row.profile_id: row for row in rows}
 
 
 def _counts(tests: Iterable[int]) -> FormatCounts:
