@@ -29,6 +29,9 @@ DATA_DIR = Path(_DIRECTORY.name)
 # Another database to run the tests on, as in DATABASE_URL; the name gets `test_` put before it.
 OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 
+# The sites that files share, while the tests run.
+SHARED = pytest.StashKey[ExitStack]()
+
 # Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
 
@@ -98,6 +101,12 @@ def starts_sites(item: pytest.Item) -> bool:
     return any(getattr(one, "__module__", "") == "tests.serving" for one in named)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the shared sites before the first test that needs none: files with sites begin first, and sites cost time."""
+    if SHARED in item.session.stash and not ("sites" in getattr(item, "fixturenames", ()) or starts_sites(item)):
+        item.session.stash[SHARED].close()
+
+
 def use_database(url: str) -> None:
     """Take another database than the one the settings came with."""
     connections.close_all()
@@ -163,12 +172,14 @@ def charlie(db: None) -> User:
 
 
 @pytest.fixture(scope="session")
-def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+def sites(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
     """Sites by their settings: one of each for all files of this process that ask for it."""
     with ExitStack() as running:
+        request.session.stash[SHARED] = running
 
         @cache
         def site_with(**environment: str) -> Site:
+            running.callback(site_with.cache_clear)
             return running.enter_context(serving(tmp_path_factory.mktemp("site"), **environment))
 
         yield site_with
