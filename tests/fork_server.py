@@ -180,13 +180,14 @@ def import_applications() -> None:
 def forget_settings() -> None:
     """Let the next access read the settings of this process's environment; applications prepare for those."""
     from django.apps import apps
-    from django.conf import empty, settings
+    from django.conf import settings
     from django.db import connections
+    from django.utils.functional import empty
 
     settings._wrapped = empty
     del sys.modules[SETTINGS]
     del connections["default"], connections.settings
-    connections._settings = None
+    connections._settings = None  # type: ignore[attr-defined]
     for application in apps.get_app_configs():
         application.ready()
 

@@ -151,7 +151,7 @@ def wrong_answers(address: Address, who: str, visiting: Visitor) -> Iterator[str
     """Every verb and every owner; gives what came out otherwise than declared."""
     kinds = [KINDS[name] for name in address.parameters]
     person, client = visiting
-    verbs = VERBS
+    verbs: tuple[str, ...] = VERBS
     # One's own thing last: what is refused changes nothing.
     for owner in ("absent", "foreign", "own") if kinds else ("own",):
         url = reverse(address.name, args=[getattr(kind, owner)(person) for kind in kinds])
