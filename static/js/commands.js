@@ -1,4 +1,5 @@
 // Commands typed into the message field: each does what a button of the page does.
+import { open } from "./picker.js";
 import { say } from "./status.js";
 
 const press = (selector) => document.querySelector(selector)?.click();
@@ -15,7 +16,8 @@ const useModel = (name) => (name ? tell("model:chosen", name) : say("Which model
 // The longest name that fits is meant; those that take nothing after them fit alone only.
 const COMMANDS = [
   ["/model use", useModel, true],
-  ["/model list", () => press("#picker-button")],
+  ["/model list", () => open()],
+  ["/model", () => open()],
   ["/detect", detect],
   ["/tools on", () => tell("tools:switched", true)],
   ["/tools off", () => tell("tools:switched", false)],

@@ -80,7 +80,8 @@ def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
     works = _text(outcomes)
     if works and native.values.get("tools") is not True:
         values = {**side, **native.values, **works.values}
-        return Verdict("text", f"{native.reason} {works.reason}".strip(), values, {**native.detail, **works.detail})
+        detail = {**native.detail, "native": native.name, **works.detail}
+        return Verdict("text", f"{native.reason} {works.reason}".strip(), values, detail)
     return Verdict(native.name, native.reason, {**side, **native.values}, native.detail)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 from django.db.models import Q
 
 from toolsupport.core.errors import NotFound
+from toolsupport.core.evidence_state import ModelEvidence
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.overrides import BOUND_TO_BUILD
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry.knowledge import effective_values, overrides, stale_tests
+from toolsupport.registry.knowledge import effective_values, model_evidence, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
@@ -71,13 +72,25 @@ class ModelRow:
     simulated: bool
     gone: bool
     enabled: bool
-    state: str
-    state_word: str
+    evidence: ModelEvidence
     family: str
     source: str
     cells: tuple[CapabilityCell, ...]
-    older: bool
     chats: bool
+
+    @property
+    def older(self) -> bool:
+        """Whether it was tested on another build than the running one."""
+        return self.evidence.older
+
+    @property
+    def testable(self) -> bool:
+        return self.enabled and self.chats and not self.gone
+
+    @property
+    def untested(self) -> bool:
+        """Whether a test of the running build is missing, and possible."""
+        return self.testable and self.evidence.state in ("claimed", "none") and not self.evidence.test
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +119,6 @@ class DecisionEditor:
     decided: bool | None
     newest: int
     cell: CapabilityCell
-    state: str
-    state_word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +141,9 @@ def listed(wanted: str = "") -> tuple[ModelRow, ...]:
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
-    known, older = effective_values.known_of_each(profiles), stale_tests.kinds(profiles)
-    made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
+    known = effective_values.known_of_each(profiles)
+    evidence = model_evidence.of_each(profiles, known)
+    made = (_row(profile, known[profile.pk], evidence[profile.pk]) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
 
@@ -140,7 +152,7 @@ def shown(profile_id: int) -> ModelPage:
     profile = _get(profile_id)
     known = effective_values.known(profile)
     return ModelPage(
-        model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
+        model=picker.row_of(profile, known, model_evidence.of_one(profile, known)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_settings.of(profile), num_ctx=profile.default_context),
@@ -198,7 +210,6 @@ def _get(profile_id: int) -> ModelProfile:
 
 
 def _editor(profile: ModelProfile, known: Capabilities) -> DecisionEditor:
-    state, word = picker.chip(known)
     in_force = overrides.in_force(profile, NewOverride(profile.pk, "tools"))
     decided = (claim.value for claim in in_force if claim.source == "user_confirmed")
     return DecisionEditor(
@@ -206,13 +217,10 @@ def _editor(profile: ModelProfile, known: Capabilities) -> DecisionEditor:
         decided=next(decided, None),
         newest=overrides.newest_seq(profile.pk, "tools"),
         cell=cell(known["tools"]),
-        state=state,
-        state_word=word,
     )
 
 
-def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
-    state, words = picker.chip(known)
+def _row(profile: ModelProfile, known: Capabilities, evidence: ModelEvidence) -> ModelRow:
     return ModelRow(
         id=profile.pk,
         name=profile.name,
@@ -221,12 +229,10 @@ def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
         simulated=profile.server.simulated,
         gone=profile.gone_since is not None,
         enabled=profile.enabled and profile.server.enabled,
-        state=state,
-        state_word=words,
+        evidence=evidence,
         family=profile.family,
         source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
-        older=older,
         chats=profile.chats,
     )
 

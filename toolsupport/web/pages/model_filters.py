@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from toolsupport.core.evidence_state import STATES
 from toolsupport.registry.models.profiles import ModelRow
 
 # What a filter is called, and which of its values a model has.
@@ -13,7 +14,7 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
     {
         "server": ("Server", lambda row: row.server),
         "family": ("Family", lambda row: row.family),
-        "tools": ("Tools", lambda row: row.state_word),
+        "tools": ("Tools", lambda row: STATES[row.evidence.state]),
         "source": ("Source", lambda row: row.source),
     }
 )
