@@ -49,7 +49,7 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Return the present transcript, for a page that missed something."""
-    return render(request, f"{PAGE}#transcript", {"conversation": _with_html(request, conversation_id)})
+    return render(request, "chat/transcript.html", {"conversation": _with_html(request, conversation_id)})
 
 
 def _with_html(request: AuthedRequest, conversation_id: UUID) -> ShownConversation:
@@ -103,4 +103,4 @@ def settings(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     except ValueError as error:
         context |= {"saved": False, "error": str(error)}
     shown = conversations.show(request.user, str(conversation_id))
-    return render(request, f"{PAGE}#settings", {"conversation": shown} | context)
+    return render(request, "chat/settings.html", {"conversation": shown} | context)

@@ -33,7 +33,9 @@ class FilterChoice:
 
 def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
     """Return the models that match every filter; `needing` are the ids of those that need review."""
-    kept = [row for row in rows if all(_passes(row, name, wanted) for name in FILTERS)]
+    words = wanted.get("q", "").lower().split()
+    named = [row for row in rows if all(word in f"{row.name} {row.server}".lower() for word in words)]
+    kept = [row for row in named if all(_passes(row, name, wanted) for name in FILTERS)]
     return tuple(row for row in kept if not wanted.get(REVIEW) or row.id in needing)
 
 
