@@ -86,7 +86,7 @@ def picker(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 def models(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Return the rows of the model picker, which are fetched when it is opened."""
     context = {
-        "model": conversations.model_of(request.user, str(conversation_id)),
+        "chosen": conversations.chosen(request.user, str(conversation_id)),
         "choices": conversations.choices(request.user, simulated=request.GET.get("simulated") == "1"),
     }
     return render(request, "chat/models.html", context)

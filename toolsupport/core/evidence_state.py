@@ -188,7 +188,7 @@ def _text(facts: EvidenceFacts, name: str) -> ModelEvidence:
 
 
 def _native(test: EvidenceTest) -> str:
-    """Return the verdict on native tools: one on a text format says nothing once the format is not in force."""
+    """Return the verdict on native tools: one on a text format counts only while the format is in force."""
     return test.native if test.verdict == "text" else test.verdict
 
 

@@ -361,7 +361,9 @@ def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
             sentence = (
                 f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
             )
-            return Verdict("text", sentence, values, {"format": name})
+            tried = counting(made)
+            counts = {"passed": _passed(made), "tried": len(tried)}
+            return Verdict("text", sentence, values, {"format": name, **counts})
     return None
 
 

@@ -237,6 +237,13 @@ def model_of(person: Person, conversation_id: str) -> ShownModel | None:
     return _model_of(conversation)
 
 
+def chosen(person: Person, conversation_id: str) -> int | None:
+    """Return the id of the conversation's model. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    choose_first(conversation)
+    return conversation.profile_id
+
+
 def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
     """Return the conversation's model; its row was read with the conversation."""
     profile = conversation.profile

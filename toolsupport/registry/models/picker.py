@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
@@ -26,15 +28,20 @@ _UNITS = ((10**9, "B"), (10**6, "M"))
 
 
 def choices(simulated: bool = False) -> tuple[ShownModel, ...]:
-    """Return all models to choose from, in eight queries.
+    """Return all models to choose from, in five queries.
 
     Simulated models are hidden once a real server answers, unless they are wanted.
     """
-    rows = [row for row in (_enabled() if simulated else offered()) if row.chats]
+    rows = [row for row in offered(simulated) if row.chats]
     known = effective_values.known_of_each(rows)
     evidence = model_evidence.of_each(rows, known)
     shown_models = (row_of(row, known[row.pk], evidence[row.pk]) for row in rows)
     return tuple(sorted(shown_models, key=_order))
+
+
+def chatting() -> list[ModelProfile]:
+    """Return the models that can chat, without their evidence."""
+    return sorted((row for row in offered() if row.chats), key=lambda row: (row.server.simulated, row.name))
 
 
 def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
@@ -112,30 +119,25 @@ def _trouble(row: ModelProfile) -> str:
     return servers.badge_of(row.server)[0] if row.server.reachable is False else ""
 
 
-def offered() -> QuerySet[ModelProfile]:
-    """Return the enabled models; without simulated ones once a real server answers."""
-    return _enabled().exclude(server__kind="simulator") if _simulator_aside() else _enabled()
-
-
-def _enabled() -> QuerySet[ModelProfile]:
-    return ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True)
+def offered(simulated: bool = False) -> list[ModelProfile]:
+    """Return the enabled models; without simulated ones once a real server answers, unless they are wanted."""
+    rows = list(ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True))
+    return [row for row in rows if not row.server.simulated] if not simulated and _simulator_aside(rows) else rows
 
 
 def hidden_simulated() -> tuple[int, str, bool]:
-    """Return how many simulated models are left out, why, and whether they could be used all the same."""
+    """Return how many simulated models are left out while others are offered, why, and whether they could be used."""
     rows = ModelProfile.objects.filter(server__kind="simulator", server__removed_at=None, gone_since=None)
-    off = settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off" or not rows.filter(server__enabled=True).exists()
-    if not off and not _simulator_aside():
-        return 0, "", False
-    return rows.count(), SIMULATOR_OFF if off else SIMULATOR_ASIDE, not off
+    usable = [*rows.filter(enabled=True).values_list("server__enabled", flat=True)]
+    off = settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off" or not any(usable)
+    return len(usable), SIMULATOR_OFF if off else SIMULATOR_ASIDE, not off
 
 
-def _simulator_aside() -> bool:
+def _simulator_aside(rows: Sequence[ModelProfile]) -> bool:
     """Return True if a real server exists, so that the Simulator is not needed."""
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] != "auto":
         return bool(settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off")
-    usable = ModelProfile.objects.filter(enabled=True, gone_since=None, server__enabled=True, server__reachable=True)
-    return usable.exclude(server__kind="simulator").exists()
+    return any(row.gone_since is None and row.server.reachable and not row.server.simulated for row in rows)
 
 
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:

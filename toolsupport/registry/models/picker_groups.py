@@ -62,5 +62,6 @@ def grouped(recent: Sequence[int], simulated: bool = False) -> ModelChoices:
     groups = (
         ModelGroup(name, status, tuple(row for row in others if row.server_id == pk)) for pk, name, status in servers
     )
-    hidden, why, may_show = (0, "", False) if simulated else picker.hidden_simulated()
+    there = simulated or any(row.simulated for row in rows)
+    hidden, why, may_show = (0, "", False) if there else picker.hidden_simulated()
     return ModelChoices(first, tuple(groups), hidden, why, may_show)

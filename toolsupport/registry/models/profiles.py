@@ -11,11 +11,10 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import ModelEvidence
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.overrides import BOUND_TO_BUILD
-from toolsupport.core.resolve import CAPABILITIES
+from toolsupport.core.resolve import CAPABILITIES, explain
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, model_evidence, overrides
-from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.settings import model_settings
@@ -205,12 +204,14 @@ def _get(profile_id: int) -> ModelProfile:
 
 
 def _editor(profile: ModelProfile, known: Capabilities) -> DecisionEditor:
-    in_force = overrides.in_force(profile, NewOverride(profile.pk, "tools"))
-    decided = (claim.value for claim in in_force if claim.source == "user_confirmed")
+    claims = effective_values.claims([profile.pk])[profile.pk]
+    entries = explain(effective_values.family_of(profile), claims, profile.build.key).get("tools", ())
+    counting = (entry for entry in entries if entry.standing in ("winner", "beaten"))
+    decided = (entry.value for entry in counting if entry.source == "user_confirmed")
     return DecisionEditor(
         profile=profile.pk,
         decided=next(decided, None),
-        newest=overrides.newest_seq(profile.pk, "tools"),
+        newest=max((one.seq for one in claims if one.capability == "tools" and not one.session), default=0),
         cell=cell(known["tools"]),
     )
 
