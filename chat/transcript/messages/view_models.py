@@ -8,10 +8,21 @@ from datetime import datetime
 from typing import Any
 
 from chat.statuses import UNFINISHED, CallStatus
+from chat.transcript.messages import call_phrases
+from chat.transcript.messages.call_groups import CallGroup
 from toolsupport.core import format_choice
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.registry.models.picker_rows import ShownModel
 
+# The icons of calls that did not simply run.
+NOT_RUN = dict.fromkeys(("Denied", "Not allowed", "Stopped", "Interrupted", "Not run"), "minus")
+SYMBOLS = NOT_RUN | {
+    "Queued": "clock",
+    "Needs approval": "lock",
+    "Expired": "clock",
+    "Failed": "cross",
+    "Timed out": "cross",
+}
 # Percent of the context above which the page warns that little is left.
 NEARLY_FULL = 80
 
@@ -54,7 +65,8 @@ class ShownCall:
     `status` is pending, waiting, running, done, failed, timeout, denied, stopped, interrupted or rejected. `phrase` and
     `target` form the closed line ("Read", "config.json"); `raw` is the model's original text. `asked_as` and
     `asked_arguments` are the requested call, if another tool served it. `inner` are the calls that a program made,
-    `program` is the card of the program that made this one.
+    `program` is the card of the program that made this one. `answer` is that to its approval; `group` the group of a
+    card that is sent alone.
     """
 
     id: str
@@ -75,6 +87,24 @@ class ShownCall:
     asked_arguments: Mapping[str, Any] = field(default_factory=dict)
     inner: tuple[ShownCall, ...] = ()
     program: str = ""
+    icon: str = "tool"
+    answer: str = ""
+    group: CallGroup[Any] | None = None
+
+    @property
+    def state(self) -> str:
+        """The word for a state other than "ran": Queued, Needs approval, Failed, Denied, Expired …"""
+        return call_phrases.state_word(self.status, self.answer)
+
+    @property
+    def fact(self) -> str:
+        """What its closed line shows of the result: "5 lines"."""
+        return call_phrases.fact(self.name, self.result) if self.result else ""
+
+    @property
+    def symbol(self) -> str:
+        """The icon of its line: that of its tool, or of a state that ended it."""
+        return SYMBOLS.get(self.state, self.icon)
 
     @property
     def repeatable(self) -> bool:
