@@ -39,7 +39,7 @@ CEILINGS = {
     "post conversation-memory-check": 17,
     "post conversation-memory-write": 12,
     "get conversation-messages": 14,
-    "get conversation-models": 13,
+    "get conversation-models": 12,
     "get conversation-picker": 12,
     "get conversation-prompts": 9,
     "post conversation-prompts-choose": 15,

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import conversations, listing, raw_request
@@ -89,7 +90,7 @@ def models(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         "chosen": conversations.chosen(request.user, str(conversation_id)),
         "choices": conversations.choices(request.user, simulated=request.GET.get("simulated") == "1"),
     }
-    return render(request, "chat/models.html", context)
+    return HttpResponse(render_to_string("chat/models.html", context))
 
 
 @require_POST

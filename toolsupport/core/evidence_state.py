@@ -133,7 +133,7 @@ class ModelEvidence:
     @property
     def proof(self) -> str:
         """The proof in few words: `9 of 9 · 22 Nov · this build`; "" without a test."""
-        if not self.test:
+        if not self.test or self.verdict not in VERDICTS:
             return ""
         build = "older build" if self.older else "this build"
         return " · ".join(part for part in (self.share, short_day(self.at), build) if part)
