@@ -11,11 +11,20 @@ from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import model_evidence
 from toolsupport.registry.knowledge.effective_values import known_of_each
 from toolsupport.registry.models import picker
-from toolsupport.registry.testing import detection_reports
+from toolsupport.registry.testing import detection_reports, first_tests
+from toolsupport.registry.testing.first_tests import ExpectedTest
 
 CLAIMS = {True: "Claims tools", False: "Claims no tools", None: "Claims nothing"}
 # Verdicts that contradict a claim, the clearest contradiction first.
 SURPRISES = {True: ("ignored", "refused", "text", "flaky"), False: ("native", "text"), None: ("native", "text")}
+# The sentence "… claims tools" goes on with these words.
+CONTRADICTIONS = {
+    "ignored": " and never calls one",
+    "refused": ", but its server refuses them",
+    "text": ", but works in text mode",
+    "flaky": ", but calls them unreliably",
+    "native": ", but calls the right tool",
+}
 LONGEST = 160  # characters of a reply on the page
 
 
@@ -66,6 +75,11 @@ class Surprise:
     reason: str
     reply: str
 
+    @property
+    def words(self) -> str:
+        """The claim and its contradiction, after the model's name."""
+        return f"{CLAIMS[self.tile.claims].lower()}{CONTRADICTIONS[self.tile.verdict]}"
+
 
 @dataclass(frozen=True, slots=True)
 class EvidenceOverview:
@@ -76,6 +90,7 @@ class EvidenceOverview:
     text: tuple[int, int]
     seconds_left: int
     surprise: Surprise | None
+    expected: tuple[ExpectedTest, ...] = ()
 
     @property
     def servers(self) -> list[str]:
@@ -87,13 +102,31 @@ class EvidenceOverview:
 
     @property
     def untested(self) -> list[int]:
-        """The ids of the models without a verdict and without a test."""
-        return [tile.id for tile in self.tiles if not tile.verdict and not tile.open]
+        """The ids of the models without a verdict and without a test, the quickest test first."""
+        return first_tests.in_order(self.expected)
+
+    @property
+    def first(self) -> list[int]:
+        """The models that are tested on a first visit; all others are offered afterwards."""
+        return self.untested if self.tested else first_tests.first(self.expected)[0]
+
+    @property
+    def first_seconds(self) -> int:
+        return -(-first_tests.first(self.expected)[1] // 5) * 5
+
+    @property
+    def claiming(self) -> int:
+        return sum(tile.claims is True for tile in self.tiles)
 
     @property
     def testing(self) -> int:
         """Models whose tests run or wait."""
         return sum(tile.open for tile in self.tiles)
+
+    @property
+    def wanted(self) -> int:
+        """Models with a result, or with a test that runs or waits."""
+        return self.tested + self.testing
 
     @property
     def total(self) -> int:
@@ -119,12 +152,15 @@ def read(person: int | None) -> EvidenceOverview:
         for row in sorted(rows, key=lambda row: (row.server.simulated, row.server_id, row.pk))
     )
     bulk = detection_reports.bulk(person) if any(tile.open for tile in tiles) else None
+    waiting = {tile.id for tile in tiles if not tile.verdict and not tile.open}
+    took = _took(waiting) if waiting else {}
     return EvidenceOverview(
         tiles=tiles,
         native=_share(tiles, True, "proven"),
         text=_share(tiles, False, "text"),
         seconds_left=bulk.left if bulk and bulk.open else 0,
         surprise=_surprise(tiles, {row.pk: row for row in rows}),
+        expected=tuple(first_tests.expected(row, took.get(row.pk, 0)) for row in rows if row.pk in waiting),
     )
 
 
@@ -132,6 +168,12 @@ def _claims(profiles: Sequence[int]) -> dict[int, bool | None]:
     """Return what the servers last claimed about native tool calls."""
     rows = Override.objects.filter(profile__in=profiles, capability="tools", source="declared", withdraws=None)
     return {profile: value for profile, value in rows.order_by("seq").values_list("profile", "value")}
+
+
+def _took(profiles: Iterable[int]) -> dict[int, int]:
+    """Return the duration of the newest finished test of native tools of each model, of whatever build, in ms."""
+    over = Detection.objects.filter(profile__in=list(profiles), kind="tools", status="done").order_by("pk")
+    return {pk: (run or 0) + (load or 0) for pk, run, load in over.values_list("profile", "run_ms", "load_ms")}
 
 
 def _share(tiles: Iterable[ModelTile], claims: bool, evidence: str) -> tuple[int, int]:
