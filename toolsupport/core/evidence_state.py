@@ -200,8 +200,10 @@ def _of_test(test: EvidenceTest) -> ModelEvidence:
     if test.verdict == "flaky" and not test.passed:
         result = "Wrong calls {}"
     spoken = label(test.format) if test.format else "Text"
-    filled = (text.replace("{format}", spoken).replace("{}", test.share).strip() for text in (result, sentence))
-    return ModelEvidence(state, *reversed([*filled]), share=test.share, at=test.at, test=test.id)
+    sentence, result = (
+        text.replace("{format}", spoken).replace("{}", test.share).strip() for text in (sentence, result)
+    )
+    return ModelEvidence(state, sentence, result, share=test.share, at=test.at, test=test.id)
 
 
 def _by_person(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
