@@ -45,6 +45,7 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     site.manage("shell", "--no-imports", "-c", PROPOSED)
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
     page.goto("/models/")
+    page.keyboard.press("g")
     page.keyboard.press("h")
     page.wait_for_url("**/history/")
     page.get_by_text("Show 3 entries").click()
