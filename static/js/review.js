@@ -53,7 +53,9 @@ document.addEventListener("keydown", (event) => {
 
 // The row that was acted on stays, and keeps the focus.
 let acted = null;
-document.addEventListener("htmx:beforeSwap", ({ target }) => { acted = target.matches("[data-row]") && target.contains(document.activeElement) ? target.id : null; });
+document.addEventListener("htmx:beforeSwap", ({ target }) => {
+  acted = target.matches("[data-row]") && target.contains(document.activeElement) ? target.id : null;
+});
 document.addEventListener("htmx:afterSettle", () => {
   if (acted) document.getElementById(acted)?.focus();
   acted = null;

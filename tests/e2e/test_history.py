@@ -78,7 +78,6 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     expect(row.get_by_role("status")).to_contain_text("Reverted.")
     row.get_by_role("button", name="Undo").click()
     expect(row.get_by_role("status")).to_have_text("Restored.")
-    page.locator("summary", has_text="Filters").click()
     page.get_by_label("What", exact=True).select_option("withdrawal")
     expect(page.locator("[data-row]", has_text="sim-honest").first).to_be_visible()
     assert "kind=withdrawal" in page.url

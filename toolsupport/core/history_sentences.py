@@ -68,7 +68,7 @@ def evidence(kind: str, verdict: str) -> tuple[str, str]:
 
 
 def who(kind: str, source: str, actor: str) -> str:
-    """Say who caused an entry: "Ana tested", "Ben proposes", "The server claims"."""
+    """Write who caused an entry: "Ana tested", "Ben proposes", "The server claims"."""
     if kind == "override" and source in MACHINES:
         return MACHINES[source]
     by_person, by_program = DEEDS[kind]

@@ -113,7 +113,7 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
 
 def counts(filters: Sequence[TimelineFilter], most: int) -> list[int]:
     """Return how many entries each of these filters lets through, `most` and more as `most`; only facets count."""
-    every = list(HistoryFacet.objects.values("pk", "kind", "source", "verdict", "depth"))
+    every: list[dict[str, Any]] = list(HistoryFacet.objects.values("pk", "kind", "source", "verdict", "depth"))
     parts = []
     for wanted in filters:
         depth, needed = HistoryFacet.MEMBER if wanted.open else HistoryFacet.FINDING, wanted.facet().items()

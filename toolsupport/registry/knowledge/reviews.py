@@ -83,7 +83,7 @@ def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
 
 
 def open_proposals() -> QuerySet[Override]:
-    """Return the proposals that nobody has answered."""
+    """Return the proposals without an answer."""
     return Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
 
 

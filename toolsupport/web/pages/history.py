@@ -176,7 +176,7 @@ def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> Htt
 
 
 def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> HttpResponse:
-    """Return the row with what became of it; without htmx the page of the entry."""
+    """Return the row with the result; without htmx the page of the entry."""
     if not wants_part(request):
         return _entry(request, entry_id, result)
     read_marks.mark_entry(request.user.pk, entry_id)
