@@ -113,11 +113,12 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
 
 def counts(filters: Sequence[TimelineFilter], most: int) -> list[int]:
     """Return how many entries each of these filters lets through, `most` and more as `most`; only facets count."""
-    every: list[dict[str, Any]] = list(HistoryFacet.objects.values("pk", "kind", "source", "verdict", "depth"))
+    every = list(HistoryFacet.objects.all())
     parts = []
     for wanted in filters:
         depth, needed = HistoryFacet.MEMBER if wanted.open else HistoryFacet.FINDING, wanted.facet().items()
-        facets = [one["pk"] for one in every if one["depth"] < depth and all(one[name] == is_ for name, is_ in needed)]
+        fitting = (one for one in every if all(getattr(one, name) == value for name, value in needed))
+        facets = [one.pk for one in fitting if one.depth < depth]
         parts.append(COUNT.replace("{facets}", ",".join(map(str, facets)) or "NULL"))
     rows = raw_sql.rows(
         " UNION ALL ".join(parts), *(value for place, _ in enumerate(filters) for value in (place, most))
