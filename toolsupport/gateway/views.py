@@ -11,6 +11,7 @@ from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
+from toolsupport import loop_share
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed
 from toolsupport.gateway import answer_runner, error_replies, keep_alive, model_list, request_preparation
@@ -100,7 +101,9 @@ async def _read(request: AuthedRequest, read: Callable[[bytes], GatewayRequest])
 async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
     caller = Caller(request.user.pk, request.key)
     try:
-        prepared = await in_database(request_preparation.prepare)(await _read(request, api.read), caller)
+        asked = await _read(request, api.read)
+        loop_share.person.set(caller.person)
+        prepared = await in_database(request_preparation.prepare)(asked, caller)
         response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
     except (InvalidField, NotFound, ConfigError, Busy, TooLarge) as error:
         response = error_replies.before(error)
