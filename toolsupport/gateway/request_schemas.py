@@ -210,11 +210,12 @@ class BodyCheck:
 
     def _described(self, path: list[Any]) -> tuple[int, str]:
         """Return the innermost part of this path that has a description: its depth, and the description."""
-        node, depth, named = self._schema, 0, False
+        node: Any = self._schema
+        depth, named = 0, False
         found = (0, str(node["description"]))
         for step in path:
             if isinstance(node, dict) and step not in node:
-                return depth + 1, "given"  # a type requires it, whose other fields say what it holds
+                return depth + 1, "given"  # only the type of its object requires it
             node = node[step]
             if step == "properties" and not named:
                 named = True
