@@ -20,7 +20,7 @@ from chat.templatetags import readable
 from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from tests.factories import ModelProfileFactory
 from tests.markup import flat
-from toolsupport.rendering import markdown
+from toolsupport.rendering import messages
 
 pytestmark = pytest.mark.django_db
 
@@ -283,7 +283,7 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
         ShownMessage(1, None, "user", HOSTILE),
         ShownMessage(1, None, "assistant", HOSTILE, thinking=HOSTILE, finished=False, model=HOSTILE),
         ShownMessage(
-            1, None, "assistant", "", html=mark_safe(markdown.render(HOSTILE)), ended="failed", ended_detail=HOSTILE
+            1, None, "assistant", "", html=mark_safe(messages.render(HOSTILE)), ended="failed", ended_detail=HOSTILE
         ),
         ShownMessage(1, None, "notice", HOSTILE, code="switched"),
     ],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_no_faster
 from toolsupport.rendering import code_colors, markdown
-from toolsupport.rendering.markdown import render
+from toolsupport.rendering.messages import render
 
 ADDRESS = "javascript:alert(1)"
 HOSTILE = [
@@ -122,6 +122,9 @@ ATTRIBUTES = frozenset(
         "aria-label",
         "tabindex",
         "role",
+        "dir",
+        "disabled",
+        "checked",
     ]
 )
 
@@ -189,18 +192,19 @@ def test_any_text_is_shown(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("plain", "<p>plain</p>"),
+        ("plain", '<p dir="auto">plain</p>'),
+        ("- [ ] a\n- [x] b", '<label><input checked="" disabled="" type="checkbox"> b</label>'),
         ("**b** *e* ~~s~~ `c`", "<strong>b</strong> <em>e</em> <s>s</s> <code>c</code>"),
         ("- a\n- b", "<li>a</li>"),
-        ("3. c", '<ol start="3">'),
-        ("> q", "<blockquote>"),
+        ("3. c", '<ol start="3" dir="auto">'),
+        ("> q", '<blockquote dir="auto">'),
         ("a\n\n---", "<hr>"),
         ("a  \nb", "a<br>"),
         ("1 < 2 & 3", "1 &lt; 2 &amp; 3"),
         ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
         ("|a|b|\n|-|-:|\n|1|2|", '<td class="right">2</td>'),
         ("|a|\n|:-:|\n|1|", '<td class="center">1</td>'),
-        ("|a|\n|-|\n|1|", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'),
+        ("|a|\n|-|\n|1|", '<div class="scroll" tabindex="0" role="group" aria-label="Table" dir="auto"><table>'),
         ("![a cat](https://e.example/cat.png)", ">a cat</a>"),
         ("see https://e.example/a_b?c=1.", 'href="https://e.example/a_b?c=1"'),
         ("(https://e.example/x)", ">https://e.example/x</a>)"),
