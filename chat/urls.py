@@ -76,6 +76,7 @@ urlpatterns = [
     path("tools/mcp/<int:mcp_server_id>/test/", mcp.test, name="mcp-test"),
     path("tools/mcp/<int:mcp_server_id>/switch/", mcp.switch, name="mcp-switch"),
     path("tools/mcp/<int:mcp_server_id>/trust/", mcp.trust, name="mcp-trust"),
+    path("tools/mcp/<int:mcp_server_id>/approve/", mcp.approve_all, name="mcp-approve-all"),
     path("tools/mcp/<int:mcp_server_id>/remove/", mcp.remove, name="mcp-remove"),
     path("tools/mcp/tools/<int:mcp_tool_id>/approve/", mcp.approve, name="mcp-approve"),
     path("tools/mcp/tools/<int:mcp_tool_id>/mark/", mcp.mark, name="mcp-mark"),

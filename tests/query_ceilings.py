@@ -77,6 +77,7 @@ CEILINGS = {
     "get mcp": 7,
     "post mcp-add": 7,
     "post mcp-approve": 9,
+    "post mcp-approve-all": 10,
     "post mcp-mark": 13,
     "post mcp-remove": 10,
     "post mcp-switch": 12,

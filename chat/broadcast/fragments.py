@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 from django.template.loader import render_to_string
 
@@ -14,27 +15,32 @@ log = logging.getLogger(__name__)
 # Questions about a model look otherwise than those of calls.
 TEMPLATES = {
     "unknown_model": "chat/asks.html#unknown_model",
-    "runtime_learning": "chat/conversation.html#learning",
+    "runtime_learning": "chat/learning_question.html",
 }
+
+
+def _rendered(template: str, context: dict[str, Any]) -> str:
+    """Return the HTML of one item, without the line end after the template's comment."""
+    return render_to_string(template, context).strip()
 
 
 def message(shown: ShownMessage) -> str:
     """Render a bubble or a notice."""
     part = "notice" if shown.role == "notice" else "message"
-    return render_to_string(f"chat/conversation.html#{part}", {"message": shown})
+    return _rendered(f"chat/{part}.html", {"message": shown})
 
 
 def question(shown: ShownQuestion) -> str:
     """Render an open question with its buttons."""
-    template = TEMPLATES.get(shown.kind, "chat/conversation.html#question")
-    return render_to_string(template, {"question": shown})
+    template = TEMPLATES.get(shown.kind, "chat/approval.html")
+    return _rendered(template, {"question": shown})
 
 
 def call(shown: ShownCall) -> str:
     """Render a tool card. A result that cannot be rendered is left out, so that its turn continues."""
     try:
-        return render_to_string("chat/conversation.html#call", {"call": shown})
+        return _rendered("chat/call.html", {"call": shown})
     except Exception:
         log.exception("could not render the card of call %s", shown.id)
         plain = replace(shown, result="", error="The result of this call cannot be shown here.")
-        return render_to_string("chat/conversation.html#call", {"call": plain})
+        return _rendered("chat/call.html", {"call": plain})

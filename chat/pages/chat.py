@@ -53,7 +53,7 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Return the present transcript, for a page that missed something."""
-    return render(request, f"{PAGE}#transcript", {"conversation": _with_html(request, conversation_id)})
+    return render(request, "chat/transcript.html", {"conversation": _with_html(request, conversation_id)})
 
 
 def _with_html(request: AuthedRequest, conversation_id: UUID) -> ShownConversation:
@@ -85,7 +85,7 @@ def picker(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         "conversation": conversations.show(request.user, str(conversation_id)),
         "choices": conversations.choices(request.user),
     }
-    return render(request, f"{PAGE}#picker", context)
+    return render(request, "chat/picker.html", context)
 
 
 @require_POST
@@ -99,4 +99,4 @@ def settings(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     except ValueError as error:
         context |= {"saved": False, "error": str(error)}
     shown = conversations.show(request.user, str(conversation_id))
-    return render(request, f"{PAGE}#settings", {"conversation": shown} | context)
+    return render(request, "chat/settings.html", {"conversation": shown} | context)

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.mcp import mcp_hosts, server_check
 from toolsupport.core.errors import Conflict
-from toolsupport.registry.mcp import mcp_servers
+from toolsupport.core.remote_tools import MOST_TOOLS
+from toolsupport.registry.mcp import mcp_servers, tool_approvals
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.form_page import board, made
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -77,7 +78,7 @@ def trust(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
 def remove(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Remove a server that was added here."""
     mcp_servers.remove(mcp_server_id)
-    return _answer(request, {"notice": "It is forgotten, with what was approved of it."})
+    return _answer(request, {"notice": "Removed, with its approvals."})
 
 
 @require_POST
@@ -86,7 +87,7 @@ def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
     """Approve the definition that this person has read."""
     read_only = request.POST.get("read_only") == "1"
     try:
-        mcp_servers.approve(mcp_tool_id, request.POST.get("digest", ""), read_only, int(request.user.pk))
+        tool_approvals.approve(mcp_tool_id, request.POST.get("digest", ""), read_only, int(request.user.pk))
     except Conflict as error:
         return _answer(request, {"wrong": str(error), "opened": mcp_tool_id})
     return _answer(request, {"opened": mcp_tool_id})
@@ -94,9 +95,18 @@ def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
+def approve_all(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
+    """Approve the chosen definitions that this person has seen; what changed since stays unapproved."""
+    seen = _pins(request.POST.getlist("pin"))
+    approved, left = tool_approvals.approve_all(mcp_server_id, seen, int(request.user.pk))
+    return _answer(request, _approval_words(approved, left) | {"notice_for": mcp_server_id})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
 def mark(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
     """Set whether a tool is read-only."""
-    mcp_servers.set_read_only(mcp_tool_id, request.POST.get("read_only") == "1", int(request.user.pk))
+    tool_approvals.set_read_only(mcp_tool_id, request.POST.get("read_only") == "1", int(request.user.pk))
     return _answer(request, {"opened": mcp_tool_id})
 
 
@@ -105,12 +115,24 @@ def mark(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 def switch_tool(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
     """Enable or disable a tool."""
     mcp_servers.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1", int(request.user.pk))
-    return _answer(request, {"opened": mcp_tool_id})
+    return _answer(request, {"saved": mcp_tool_id})
+
+
+def _pins(sent: list[str]) -> dict[int, str]:
+    """Return the digests by tool; what is no pin is left out."""
+    pairs = (one.partition(":") for one in sent[:MOST_TOOLS])
+    return {int(tool): digest for tool, _, digest in pairs if tool.isascii() and tool.isdigit() and len(tool) < 19}
+
+
+def _approval_words(approved: list[str], left: list[str]) -> dict[str, str]:
+    notice = f"Approved: {', '.join(approved)}. Each call still asks." if approved else ""
+    changed = f"Not approved, because the definition changed since you read it: {', '.join(left)}." if left else ""
+    return {"notice": notice, "wrong": changed if approved or left else "Select at least one tool."}
 
 
 def _tested(request: AuthedRequest, server_id: int) -> HttpResponse:
     why = async_to_sync(server_check.ask)(server_id)
-    return _answer(request, {"notice": f"It does not answer: {why}" if why else "It answers.", "notice_for": server_id})
+    return _answer(request, {"notice": f"Offline: {why}" if why else "Online.", "notice_for": server_id})
 
 
 def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:

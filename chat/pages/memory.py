@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +20,8 @@ from toolsupport.core.errors import Conflict
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
+CHECKED = "Checked. From the next message on, the memory is an ordinary part of the prompt."
+
 
 @require_GET
 @requires(Action.CHAT)
@@ -29,41 +34,36 @@ def memory(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def write(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Store a person's text; on an error it stays in the form."""
-    here, text = str(conversation_id), sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
-    try:
-        conversations_memory.write(request.user, here, text, request.POST.get("basis", ""))
-    except Conflict as error:
-        return _panel(request, here, {"failed": str(error), "stands": error.current, "given": text})
-    except ValueError as error:
-        return _panel(request, here, {"failed": str(error), "given": text})
-    return _panel(request, here, {"notice": "Saved. It applies from the next message on."})
+    text = sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
+    change = partial(conversations_memory.write, text=text)
+    return _changed(request, str(conversation_id), change, "Saved. It applies from the next message on.")
 
 
 @require_POST
 @requires(Action.CHAT)
 def put_back(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Undo the last change."""
-    here = str(conversation_id)
-    try:
-        conversations_memory.put_back(request.user, here, request.POST.get("basis", ""))
-    except Conflict as error:
-        return _panel(request, here, {"failed": str(error)})
-    return _panel(request, here, {"notice": "Put back what stood there before."})
+    return _changed(request, str(conversation_id), conversations_memory.put_back, "The earlier text is back.")
 
 
 @require_POST
 @requires(Action.CHAT)
 def check(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Mark the memory as checked, as the person has just read it."""
-    here = str(conversation_id)
+    return _changed(request, str(conversation_id), conversations_memory.check, CHECKED)
+
+
+def _changed(request: AuthedRequest, here: str, change: Callable[..., object], done: str) -> HttpResponse:
+    """Make the change on the text that this person saw; on an error what was sent stays in the form."""
     try:
-        conversations_memory.check(request.user, here, request.POST.get("basis", ""))
-    except Conflict as error:
-        return _panel(request, here, {"failed": str(error), "stands": error.current})
-    return _panel(request, here, {"notice": "Checked: it is an ordinary part of the prompt from the next message on."})
+        change(request.user, here, basis=request.POST.get("basis", ""))
+    except (Conflict, ValueError) as error:
+        wrong = {"failed": str(error), "stands": getattr(error, "current", None), "given": request.POST.get("text")}
+        return _panel(request, here, wrong)
+    return _panel(request, here, {"notice": done})
 
 
-def _panel(request: AuthedRequest, here: str, notice: dict[str, Any] | None = None) -> HttpResponse:
+def _panel(request: AuthedRequest, here: str, notice: Mapping[str, Any] = MappingProxyType({})) -> HttpResponse:
     found = conversations_memory.show(request.user, here)
     context = {"conversation_id": here, "memory": found, "most": size_in_words(MOST_BYTES)}
-    return render(request, "chat/memory.html", context | (notice or {}))
+    return render(request, "chat/memory.html", context | dict(notice))

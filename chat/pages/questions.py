@@ -92,7 +92,7 @@ def _asks(request: AuthedRequest, here: str) -> HttpResponse:
 
 def _grants(request: AuthedRequest, here: str, notice: str = "") -> HttpResponse:
     context = {"conversation": {"id": here}, "grants": questions.grants(request.user, here), "notice": notice}
-    return render(request, "chat/conversation.html#grants", context)
+    return render(request, "chat/grants.html", context)
 
 
 def _given(request: AuthedRequest) -> questions.SubmittedAnswer:

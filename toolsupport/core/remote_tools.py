@@ -19,6 +19,7 @@ NAME_LENGTH = 64
 MARK = "__"  # between the name of a server and that of its tool
 SERVER_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?")
 DESCRIPTION_LENGTH = 1024
+ABOUT_LENGTH = 160
 MOST_TOOLS = 500
 MOST_CHARACTERS = 32 * 1024  # of one definition, written as JSON
 UNWRITABLE = re.compile("[\ud800-\udfff]")
@@ -135,6 +136,20 @@ def spec_of(server: str, definition: JSON) -> ToolSpec:
         text = text[: DESCRIPTION_LENGTH - 1].rstrip() + "…"
     schema = {key: value for key, value in definition["inputSchema"].items() if key != "$schema"}
     return ToolSpec(callable_name(server, definition["name"]), text, {"type": "object"} | schema).completed()
+
+
+def claims_read_only(definition: JSON) -> bool:
+    """Return whether the server calls its tool read-only: a claim for people to read, which lowers no level."""
+    hints = definition.get("annotations")
+    return isinstance(hints, dict) and hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
+
+
+def first_sentence(description: str) -> str:
+    """Return the first sentence of a description, or its first line, at most ABOUT_LENGTH characters of it."""
+    line = description.partition("\n")[0]
+    begins, end, _ = line.partition(". ")
+    sentence = f"{begins}." if end else line
+    return sentence if len(sentence) <= ABOUT_LENGTH else f"{sentence[: ABOUT_LENGTH - 1].rstrip()}…"
 
 
 def difference(before: JSON, after: JSON) -> str:

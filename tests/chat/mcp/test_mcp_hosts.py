@@ -27,7 +27,7 @@ from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolResult, ToolSpec
 from toolsupport.models import McpServer, McpTool
-from toolsupport.registry.mcp import mcp_servers
+from toolsupport.registry.mcp import mcp_servers, tool_approvals
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,7 +65,7 @@ async def until(condition: Any) -> None:
 
 def approve(name: str, bob: User, read_only: bool = False) -> None:
     row = McpTool.objects.get(name=name)
-    mcp_servers.approve(row.pk, row.waiting_digest, read_only, bob.pk)
+    tool_approvals.approve(row.pk, row.waiting_digest, read_only, bob.pk)
 
 
 @pytest.mark.asyncio
@@ -86,7 +86,7 @@ async def test_an_approved_tool_runs_tells_its_progress_and_is_stopped_being_cal
         assert isinstance(result, ToolResult) and result.content == "there"
         assert said == ["1 of 2 step 1\n", "2 of 2 step 2\n"]
         row = await in_database(McpTool.objects.get)(name="progress")
-        await in_database(mcp_servers.set_read_only)(row.pk, False, bob.pk)
+        await in_database(tool_approvals.set_read_only)(row.pk, False, bob.pk)
         with pytest.raises(ToolError, match="may not be called any more"):
             await tool.run(context, {})
 

@@ -11,6 +11,7 @@ from django.test import Client
 
 from chat.mcp import server_check
 from tests.factories import McpServerFactory, McpToolFactory
+from tests.markup import flat
 from toolsupport.models import Audit, McpServer, McpTool
 from toolsupport.registry.mcp import reported_tools
 
@@ -42,22 +43,23 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_bob_defines_a_server_approves_its_tool_and_switches_it_off(client: Client, bob: User, answers: list[int]):
     client.force_login(bob)
     part = text(client.post("/tools/mcp/add/", SENT, headers=HTMX))
-    assert "It answers." in part and "1 to approve" in part and "<html" not in part
+    assert "Online." in part and "1 needs approval" in part and "<html" not in part
     assert "Sends &lt;b&gt;it&lt;/b&gt;." in part and "canary" not in part
     tool = McpTool.objects.get()
     digest = re.search(r'name="digest" value="(\w+)"', part)
     assert digest
     part = text(client.post(f"/tools/mcp/tools/{tool.pk}/approve/", {"digest": digest[1]}, headers=HTMX))
-    assert "asks every time" in part and "approved by bob" in part
-    assert "runs without asking" in text(
+    assert "Asks every time" in flat(part) and "approved by bob" in part
+    assert "Asks in a chat with outside content" in text(
         client.post(f"/tools/mcp/tools/{tool.pk}/mark/", {"read_only": "1"}, headers=HTMX)
     )
-    assert "switched off" in text(client.post(f"/tools/mcp/tools/{tool.pk}/switch/", {"enabled": "0"}, headers=HTMX))
+    part = text(client.post(f"/tools/mcp/tools/{tool.pk}/switch/", headers=HTMX))
+    assert "data-off" in part and "Saved" in part and not McpTool.objects.get().enabled
     assert "stays internal" in text(client.post(f"/tools/mcp/{tool.server_id}/trust/", {"in_house": "1"}))
     assert "stays internal" in Audit.objects.latest("id").reason
     client.post(f"/tools/mcp/{tool.server_id}/switch/", {"enabled": "0"})
     assert McpServer.objects.get().enabled is False
-    assert "forgotten" in text(client.post(f"/tools/mcp/{tool.server_id}/remove/", headers=HTMX))
+    assert "Removed, with its approvals" in text(client.post(f"/tools/mcp/{tool.server_id}/remove/", headers=HTMX))
     assert answers == [tool.server_id]
 
 
@@ -68,6 +70,32 @@ def test_a_definition_that_changed_meanwhile_is_not_approved(client: Client, bob
     assert "has changed since you read it" in part
     tool.refresh_from_db()
     assert tool.waiting == SEND
+
+
+def pins(page: str, form: str) -> list[str]:
+    """What a button of the page sends."""
+    (buttons,) = re.findall(form, page, re.DOTALL)
+    return re.findall(r'value="(\d+:\w+)"', buttons)
+
+
+def test_bob_approves_several_at_once_and_what_changed_meanwhile_stays(client: Client, bob: User, answers: list[int]):
+    reading = {"name": "find", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+    deleting = reading | {"name": "wipe", "annotations": {"readOnlyHint": True, "destructiveHint": True}}
+    server = McpServerFactory()
+    reported_tools.seen(server.pk, "", [SEND, reading, deleting])
+    client.force_login(bob)
+    page = flat(text(client.get("/tools/mcp/")))
+    find, send, wipe = (f"{tool.pk}:{tool.waiting_digest}" for tool in McpTool.objects.order_by("name"))
+    assert pins(page, r'<form method="post" action="/tools/mcp/\d+/approve/".*?</form>') == [find]
+    assert "Approve 1 read-only tool" in page and "Server claims: read-only" in page
+    assert re.findall(r'name="pin" value="([\d\w:]+)" form', page) == [find, send, wipe]
+    reported_tools.seen(server.pk, "", [SEND | {"title": "x"}, reading, deleting])
+    sent = {"pin": [find, send, "x", "1", f"{10**30}:a"]}
+    part = text(client.post(f"/tools/mcp/{server.pk}/approve/", sent, headers=HTMX))
+    assert "Approved: find." in part and "changed since you read it: send." in part
+    assert list(McpTool.objects.exclude(digest="").values_list("name", "read_only")) == [("find", False)]
+    assert "Asks every time" in flat(part)
+    assert "Select at least one" in text(client.post(f"/tools/mcp/{server.pk}/approve/", {"pin": "x"}, headers=HTMX))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +111,7 @@ def test_one_that_does_not_answer_is_kept_and_says_why(client: Client, bob: User
     server = McpServerFactory(reachable=None)
     client.force_login(bob)
     part = text(client.post(f"/tools/mcp/{server.pk}/test/", headers=HTMX))
-    assert "does not answer" in part and "cannot be reached" in part
+    assert "Offline" in part and "cannot be reached" in part
     server.refresh_from_db()
     assert server.reachable is False and server.down_since is not None
 
@@ -94,13 +122,14 @@ def test_everybody_else_reads(client: Client, alice: User, charlie: User):
         client.force_login(person)
         page = text(client.get("/tools/mcp/"))
         assert tool.name in page and "Connection refused." in page
-        for word in ("Approve", "Test now", "Add MCP server", "Switch off"):
+        for word in ("Approve", "Refresh", "Check again", "Add MCP server", "Switch off", "mcp-pick"):
             assert word not in page
         for path in (
             "add/",
             f"{tool.server_id}/test/",
             f"{tool.server_id}/switch/",
             f"{tool.server_id}/trust/",
+            f"{tool.server_id}/approve/",
             f"tools/{tool.pk}/approve/",
         ):
             assert client.post(f"/tools/mcp/{path}", SENT).status_code == 403

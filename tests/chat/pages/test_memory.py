@@ -46,7 +46,7 @@ def test_alice_changes_what_is_remembered_and_undoes_it(
     assert "changed meanwhile" in page
     form = {"basis": basis_of("Maria likes tea.\nPaul does not.")}
     page = client.post(address(conversation, "-back"), form).content.decode()
-    assert "Put back" in page and prompt_context.memory_of(conversation.pk) == "Maria likes tea."
+    assert "earlier text is back" in page and prompt_context.memory_of(conversation.pk) == "Maria likes tea."
     assert "nothing to go back to" in client.post(address(conversation, "-back"), form).content.decode()
 
 

@@ -35,9 +35,12 @@ QUOTATIONS = {
     "❛": "❜",
     "〝": "〞〟",
     "｢": "｣",
+    "″": "″",
+    "′": "′",
+    "´": "´",
 }
 STRAIGHT = ('"', "'")
-BY_PLACE = frozenset("\"'»›")
+BY_PLACE = frozenset("\"'»›″′´")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
 # Elements around quoted text; they count at the beginning of a line, since prose names such tags, too.
@@ -70,6 +73,7 @@ class CallPosition:
     `fenced`: it is in a code fence that holds only calls, `alone` if no word precedes that fence. `before`: a word
     precedes it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`: straight
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
+    `ruler`: the sign of the line directly above, which makes it a listing if such a line follows.
     """
 
     quoted: bool = False
@@ -80,6 +84,7 @@ class CallPosition:
     closers: str = ""
     left_open: str = ""
     unfinished: bool = False
+    ruler: str = ""
 
 
 class ContextTracker:
@@ -93,7 +98,10 @@ class ContextTracker:
         self._comment = ""
         self._tags: list[str] = []
         self._cue = ""
-        self._transcript = self._listed = self._blank_above = False
+        self._transcript = self._listed = self._blank_above = self._diff = self._quoted_above = False
+        # The level of the heading whose section shows examples, and the sign of the ruler above.
+        self._section = 0
+        self._ruler = ""
         self._begin_paragraph()
         self._begin_line()
 
@@ -144,6 +152,7 @@ class ContextTracker:
             closers=closers,
             left_open=self._left_open,
             unfinished=self._cue.rstrip()[-1:].isalnum(),
+            ruler="" if self._before else self._ruler,
         )
 
     def called(self, raw: str, place: CallPosition) -> None:
@@ -238,6 +247,7 @@ class ContextTracker:
             self._fence_words = True
 
     def _end_line_of_text(self, line: str) -> None:
+        self._note_kind(line)
         tildes = TILDES.match(line) if self._whole else None
         fence = tildes[1] if tildes else "`" * self._code if self._code >= len("```") else ""
         if fence:
@@ -255,6 +265,16 @@ class ContextTracker:
         elif self._whole:
             self._begin_paragraph()
 
+    def _note_kind(self, line: str) -> None:
+        """Keep what a whole line means for the lines below it."""
+        ruler, heading = call_cues.RULER.match(line), call_cues.HEADING.match(line)
+        if ruler or line.strip() or not self._whole:
+            self._ruler = ruler[2] if ruler and self._words else ""
+        self._diff = bool(line.strip()) and (self._diff or bool(call_cues.DIFF.match(line)))
+        self._quoted_above = bool(line.strip()) and (self._block_quote or self._quoted_above)
+        if heading and (not self._section or len(heading[1]) <= self._section):
+            self._section = len(heading[1]) if call_cues.SHOWING.match(heading[2][:LONGEST_CUE]) else 0
+
     def _adjacent(self) -> bool:
         """Return whether only space stands between an opening quote and this position."""
         last = self._tail.rstrip()[-1:]
@@ -270,10 +290,21 @@ class ContextTracker:
     def _is_example(self) -> bool:
         """Return whether the text or element before this position shows that the call is an example."""
         tail, cue = self._tail, self._cue if not self._before else ""
-        shown = call_cues.LOG.match(tail) or call_cues.ASSIGNED.search(tail) or call_cues.CODE.search(tail)
-        titled = (
-            call_cues.HEADING.match(cue) or call_cues.BLOCK.match(cue) or call_cues.TITLE.match(tail.strip() or cue)
+        shown = (
+            call_cues.LOG.match(tail)
+            or call_cues.ASSIGNED.search(tail)
+            or call_cues.CODE.search(tail)
+            or call_cues.LEADING.match(tail)
         )
+        key = call_cues.KEY.match(tail)
+        titled = (
+            call_cues.LEADS.match(cue)
+            or call_cues.BLOCK.match(cue)
+            or call_cues.TITLE.match(tail.strip() or cue)
+            or (key and not call_cues.OWN_ELEMENT.match(key[1]))
+        )
+        if self._section or self._quoted_above or (self._diff and call_cues.DIFF_LINE.match(tail)):
+            return True
         assistant = self._transcript and call_cues.ASSISTANT.match(tail.strip() or cue)
         around = call_cues.ELEMENT.search(tail if tail.strip() else self._cue)
         within = around and not call_cues.OWN_ELEMENT.match(around[1])
@@ -295,5 +326,7 @@ def _opens(mark: str, previous: str, following: str) -> bool:
     """Return whether a mark opens a quotation here: an apostrophe or an inch sign does not."""
     if mark not in BY_PLACE:
         return True
+    if mark in STRAIGHT and following == "\n":
+        return not previous.strip()  # it ends its line behind a blank: the text on the lines below is quoted
     in_a_word = previous.isdigit() or previous.lower() != previous.upper() or previous in (*".,;!?)]}", "’")
     return not (previous and in_a_word) and not following.isspace()

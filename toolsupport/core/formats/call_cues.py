@@ -55,8 +55,15 @@ EXAMPLE = _one_of(
 TITLE = _one_of(
     r"[\W_]*(?:examples?|samples?|templates?|beispiele?|ejemplos?|exemplos?|exemples?|esempi\w?)(?: \d{1,3})?[\W_]*\Z",
     r"[\W_]*(?:(?:eg|ex)\.?|syntax|usage|demo|format|pattern|schema|title|forbidden|wrong|incorrect|invalid|bad|falsch|"
-    r"observation|(?:tool|function) (?:result|output|response)s?|user|human|system)[*_ ]*[:：.][\W_]*\Z",
+    r"observation|(?:(?:tool|function|expected|actual|sample|program|terminal) )?(?:result|output|response)s?|user|"
+    r"human|system|body|subject|content|text|input|before|after|old|new|expected|actual|deprecated|not)[*_ ]*[:：.]"
+    r"[\W_]*\Z",
     r"[ \t]*\[\^\w{1,20}\]:",
+)
+# The key of a text in YAML or of a header in small letters, unless models put it before a call which they mean.
+KEY = re.compile(
+    r"[ \t]*(?:- )?(?!(?:ok|okay|sure|yes|no|now|next|then|so|first|second|third|last|finally|here|done|step|plan|"
+    r"thought|thinking|reasoning|note|also|and|todo)\b)([a-z][\w-]{0,40}): *\Z"
 )
 # Words that announce what another wrote, in front of a colon.
 REPORT = re.compile(
@@ -71,6 +78,9 @@ QUOTES = _one_of(
     r"\b(?:asked|told|want(?:s|ed)?) (?:me|us|it) to (?:run|call|use|execute|write)\s*\Z",
     r"\b(?:says|said|wrote|typed|is written|called|named|titled|literally|rename it to|what does)\s*\Z",
     r"\bthe (?:string|text|literal|phrase|words?|sentence)\s*\Z",
+    r"\bmean(?:s|ing)?[ \t]*[:：]\s*\Z",
+    r"(?:\A|[.!?:][ \t]+)(?:[-*] |\d+[.)] )?(?:please |now )?(?:explain|describe|discuss|translate|summari[sz]e|parse|"
+    r"quote|ignore|consider|compare|document|review|rephrase|rewrite|decode|erkläre?|übersetze?|explique[rz]?|traduis)\s*\Z",
     r"\b(?:sagt|schrieb|schreibt|escribió|ha scritto|a écrit|escreveu|написал)[ \t]*[:：]?\s*\Z",
     r"(?:写道|写的是|書きました)[:：]?\s*\Z",
 )
@@ -107,9 +117,31 @@ LOG = re.compile(
     r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
     r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?:[\]):|]| -|\s*\Z))"
 )
-# What ends the line above like a colon does: an abbreviation, or the sign of a heading in front of it.
-HEADING = re.compile(
-    r"[ \t]*(?:#{1,6}[ \t].*\b(?:examples?|samples?|templates?|usage|syntax)\b|.*\be\.g\.[ \t]*\Z)", re.I
+# What ends the line above like a colon does.
+LEADS = re.compile(r".*\b(?:e\.g\.|such as|for (?:example|instance)|namely|i\.e\.)[ \t,]*\Z", re.I)
+HEADING = re.compile(r"[ \t]*(#{1,6})[ \t]+(.*)")
+# The titles of sections that show calls: the title is about examples, and does not only name one.
+SHOWING = _one_of(
+    r"\W*(?:[\w-]+ ){0,3}(?:examples?|samples?|templates?)"
+    r"(?: (?:\d{1,3}|\w|calls?|use|usage|requests?|output|of .*))?\W*\Z",
+    rf"\W*(?:usage|syntax|(?:[\w-]+ ){{0,2}}(?:{EXAMPLES}|beispiele|exemples|ejemplos|exemplos|esempi|примеры))\W*\Z",
+    r"\W*(?:[^\W\s]{0,8}(?:示例|例子|例|예시|예제))\W*\Z",
+)
+# The lines of a diff, and its first lines.
+DIFF = re.compile(r"(?:diff --git |@@ -\d|\+\+\+ \S|--- \S)")
+DIFF_LINE = re.compile(r"[-+ ]")
+# A line of one repeated sign, as around a listing.
+RULER = re.compile(r"[ \t]*(([-=.*_~+#])\2{2,})[ \t\r]*\Z")
+# What a file's line, a number of a line, a dialogue, a heading or a column puts in front of the call.
+LEADING = _one_of(
+    r"[ \t]*[-+]\Z",
+    r"[ \t]*[—–―][ \t]*\Z",
+    r"[ \t]*(?:[\w./\\-]+:)?\d+[:|][ \t]*\Z",
+    r"[ \t]*#{1,6}[ \t].*\w[^:：]*\Z",
+    r"[ \t]*\|[ \t]",
+    r".*\w.*[,;]\Z",
+    r".*\w.*\t\Z",
+    r"[ \t]*PS [A-Za-z]:[^>\n]*>[ \t]*\Z",
 )
 ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?(?::|\+)?= ?[\[({\s]{0,4}\Z")
 # A comment of a programming language, a prompt of a shell, the key of a YAML text, a macro of LaTeX.

@@ -49,6 +49,7 @@ BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*+")  # emphasis may end behind a call
 BLANKS_AND_STOPS = re.compile(r"(?:[^\S\r\n]|[*_.;!?…。！？])*+")
 SPACE_ON_A_LINE = re.compile(r"[^\S\n]*")
 SPACE = re.compile(r"\s*")
+BLANKS_IN_FRONT = re.compile(r"[ \t]*")
 SPACE_AND_FENCES = re.compile(r"[\s`~]*")
 GOES_ON = frozenset(",:()–—-=→’”»،")
 GOES_ON_BELOW = frozenset(",;)，；）、。")
@@ -126,6 +127,10 @@ class MentionFilter:
         return (*decided, piece)
 
     def call(self, call: CallEvent) -> Sequence[Item]:
+        blanks = BLANKS_IN_FRONT.match(call.raw)[0]  # type: ignore[index]  # matches everywhere
+        if blanks:  # the grammar of Python takes the spaces in front of a call
+            self._place = None
+            self._surroundings.text(blanks)
         place = self._here()
         if OWN_FENCE.match(call.raw):
             place = replace(place, fenced=True)
@@ -250,8 +255,12 @@ class MentionFilter:
     def _goes_on_below(self, character: str) -> bool | None:
         """Return whether the sentence continues below a call that is alone on its line.
 
-        It does with a lower-case letter if the line above ends within a sentence, else with a verb.
+        It does with a lower-case letter if the line above ends within a sentence, else with a verb. Lines of one sign
+        above and below make it a listing.
         """
+        ruler = self._held_place.ruler
+        if ruler and not self._signs.strip(ruler) and character in (ruler, "\n"):
+            return len(self._signs) > 1 or (self._awaits(character) if character == ruler else None)
         kind = unicodedata.category(character)
         if self._held_place.unfinished or character in GOES_ON_BELOW:
             return kind in ("Ll", "Lo") or character in GOES_ON_BELOW

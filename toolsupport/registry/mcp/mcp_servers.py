@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from toolsupport.core import http_address, remote_tools
-from toolsupport.core.errors import ConfigError, Conflict, NotFound
+from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import McpServer, McpTool
@@ -38,11 +37,27 @@ class ShownMcpTool:
     approved_at: datetime | None
     waiting_digest: str
     diff: str
+    claims_read_only: bool
 
     @property
     def words(self) -> str:
         """Its state, for people."""
         return STATES[self.state]
+
+    @property
+    def about(self) -> str:
+        """The first sentence of its description."""
+        return remote_tools.first_sentence(self.description)
+
+    @property
+    def waits(self) -> bool:
+        """Whether its definition needs approval."""
+        return self.state in ("new", "changed")
+
+    @property
+    def pin(self) -> str:
+        """What a form sends to approve the definition that it shows."""
+        return f"{self.id}:{self.waiting_digest}"
 
 
 # What models see of the approved tools, by server, name and digest: made once, since every turn asks.
@@ -50,11 +65,11 @@ _specs: dict[tuple[str, str, str], ToolSpec] = {}
 
 # Whether a tool can be called, and if not why, in words.
 STATES = {
-    "ready": "ready",
-    "new": "waits for approval",
-    "changed": "changed, waits for approval",
-    "off": "switched off",
-    "gone": "not offered any more",
+    "ready": "Ready",
+    "new": "New",
+    "changed": "Changed",
+    "off": "Off",
+    "gone": "No longer offered",
 }
 
 
@@ -78,9 +93,24 @@ class ShownMcpServer:
     tools: tuple[ShownMcpTool, ...] = field(default=())
 
     @property
+    def to_approve(self) -> tuple[ShownMcpTool, ...]:
+        """Its tools that need approval."""
+        return tuple(tool for tool in self.tools if tool.waits)
+
+    @property
     def waiting(self) -> int:
-        """The number of its tools that need approval."""
-        return sum(tool.state in ("new", "changed") for tool in self.tools)
+        """Their number."""
+        return len(self.to_approve)
+
+    @property
+    def claimed_read_only(self) -> tuple[ShownMcpTool, ...]:
+        """Those of them that the server calls read-only, which lowers nothing: it only chooses what to approve."""
+        return tuple(tool for tool in self.to_approve if tool.claims_read_only)
+
+    @property
+    def settled(self) -> tuple[ShownMcpTool, ...]:
+        """Its other tools."""
+        return tuple(tool for tool in self.tools if not tool.waits)
 
 
 # -- servers --
@@ -179,7 +209,7 @@ def _server(server_id: int) -> McpServer:
 # -- tools --
 
 
-def _held(tool_id: int) -> McpTool | None:
+def held(tool_id: int) -> McpTool | None:
     """Return a tool, locked until the transaction ends.
 
     Its server is locked first, as in the function that stores a server's tools: so no deadlock and no lost update
@@ -190,37 +220,9 @@ def _held(tool_id: int) -> McpTool | None:
 
 
 @transaction.atomic
-def approve(tool_id: int, digest: str, read_only: bool, actor: int) -> None:
-    """Pin the definition of this digest, which the person saw. Raises NotFound, Conflict if it changed meanwhile."""
-    row = _held(tool_id)
-    if row is None:
-        raise NotFound("There is no such tool.")
-    if row.waiting is None or row.waiting_digest != digest:
-        raise Conflict("The definition has changed since you read it. Read it again.", row.waiting_digest)
-    row.definition, row.digest, row.waiting = row.waiting, row.waiting_digest, None
-    row.waiting_digest, row.waiting_since = "", None
-    row.read_only, row.approved_by_id, row.approved_at = read_only, actor, timezone.now()
-    row.save()
-    stated = "marked as only reading" if read_only else "asked for each time"
-    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {digest[:16]}, {stated}")
-
-
-@transaction.atomic
-def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
-    """Set whether an approved tool is read-only, so that it runs without asking. Raises NotFound."""
-    row = _held(tool_id)
-    if row is None or not row.digest:
-        raise NotFound("There is no such approved tool.")
-    row.read_only = read_only
-    row.save(update_fields=["read_only"])
-    stated = "marked as only reading" if read_only else "asked for each time from now on"
-    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {row.digest[:16]}, {stated}")
-
-
-@transaction.atomic
 def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
     """Enable or disable a tool. Raises NotFound."""
-    row = _held(tool_id)
+    row = held(tool_id)
     if row is None:
         raise NotFound("There is no such tool.")
     row.enabled = enabled
@@ -346,4 +348,5 @@ def _shown_tool(server: str, row: McpTool) -> ShownMcpTool:
         approved_at=row.approved_at,
         waiting_digest=row.waiting_digest,
         diff=remote_tools.difference(row.definition, row.waiting) if row.waiting else "",
+        claims_read_only=remote_tools.claims_read_only(row.waiting or row.definition),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -28,6 +28,7 @@ DEEDS = {
     "switch_tool": "switched tools on or off that run code or reach outside",
 }
 REASON_LENGTH = 500
+SUBJECT_LENGTH = 80
 MOST = 50
 BEFORE_THE_FIRST = "0" * 64
 
@@ -41,20 +42,33 @@ class AuditEntry:
     reason: str
 
 
-@transaction.atomic
 def write(actor: int, deed: str, subject: str, reason: str) -> None:
     """Append an action (a key of DEEDS). Raises KeyError for an unknown one, ValueError without a reason."""
+    write_all(actor, deed, [(subject, reason)])
+
+
+@transaction.atomic
+def write_all(actor: int, deed: str, about: Sequence[tuple[str, str]]) -> None:
+    """Append one action for each (subject, reason), in three queries. Raises as `write` does."""
     assert DEEDS[deed]
-    reason = " ".join(reason.split())
-    if not 0 < len(reason) <= REASON_LENGTH:
-        raise ValueError(f"Say why, in up to {REASON_LENGTH} characters.")
+    checked = [(subject[:SUBJECT_LENGTH], _checked(reason)) for subject, reason in about]
     # The first row is never changed: writers lock it, so that no two rows follow the same row.
     list(Audit.objects.select_for_update().order_by("id")[:1])
     last = Audit.objects.order_by("id").last()
-    row = Audit(at=timezone.now(), actor_id=actor, deed=deed, subject=subject, reason=reason)
-    row.previous = last.digest if last else BEFORE_THE_FIRST
-    row.digest = digest(row)
-    row.save(force_insert=True)
+    previous = last.digest if last else BEFORE_THE_FIRST
+    rows = []
+    for subject, reason in checked:
+        row = Audit(at=timezone.now(), actor_id=actor, deed=deed, subject=subject, reason=reason, previous=previous)
+        previous = row.digest = digest(row)
+        rows.append(row)
+    Audit.objects.bulk_create(rows, batch_size=100)
+
+
+def _checked(reason: str) -> str:
+    reason = " ".join(reason.split())
+    if not 0 < len(reason) <= REASON_LENGTH:
+        raise ValueError(f"Say why, in up to {REASON_LENGTH} characters.")
+    return reason
 
 
 def digest(row: Audit) -> str:

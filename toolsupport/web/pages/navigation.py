@@ -15,41 +15,54 @@ from toolsupport.web.view_permissions import actions_of
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`begins` is the prefix of the section's URLs; `action` is the permission needed to see it."""
+    """`begins` is the prefix of the section's URLs; `action` is the permission needed to see it.
+
+    `about` stands below the title on a phone. Rare sections share one menu beside the others.
+    """
 
     title: str
     url: str
     begins: str
     action: Action
+    about: str
+    icon: str
+    rare: bool = False
 
 
 SECTIONS = (
-    Section("Chat", "/", "/chat/", Action.CHAT),
-    Section("Models", "/models/", "/models/", Action.SEE_MODELS),
-    Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS),
-    Section("History", "/history/", "/history/", Action.SEE_MODELS),
-    Section("Insights", "/insights/", "/insights/", Action.SEE_MODELS),
-    Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
-    Section("People", "/people/", "/people/", Action.ADMINISTER),
+    Section("Chat", "/", "/chat/", Action.CHAT, "Ask a model, with tools", "chats"),
+    Section("Models", "/models/", "/models/", Action.SEE_MODELS, "What each one can do, and the evidence", "model"),
+    Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS, "What models may call", "tool"),
+    Section("History", "/history/", "/history/", Action.SEE_MODELS, "Every change, with its source", "clock"),
+    Section("Insights", "/insights/", "/insights/", Action.SEE_MODELS, "Calls that worked and failed", "chart"),
+    Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS, "Where the models run", "server", rare=True),
+    Section("People", "/people/", "/people/", Action.ADMINISTER, "Accounts and roles", "people", rare=True),
 )
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Return the context of every page: `navigation` [{title, url, current, unread, needs}, …], in display order.
+    """Return the context of every page: `navigation` [{title, url, about, icon, rare, current, unread, needs}, …].
 
-    `needs` describes a task for an administrator there.
+    `needs` counts what an administrator has to do there; `section_here` is the title of the section of this page.
     """
     allowed = actions_of(request)
     unread = read_marks.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
     lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
-    return {"navigation": [_shown(section, request.path, unread, lacking) for section in sections]}
+    here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
+    return {
+        "navigation": [_shown(section, request.path, unread, lacking) for section in sections],
+        "section_here": here,
+    }
 
 
 def _shown(section: Section, path: str, unread: int, lacking: int) -> dict[str, Any]:
     return {
         "title": section.title,
         "url": section.url,
+        "about": section.about,
+        "icon": section.icon,
+        "rare": section.rare,
         "current": path.startswith(section.begins),
         "unread": unread if section.begins == "/history/" else 0,
         "needs": lacking if section.begins == "/servers/" else 0,

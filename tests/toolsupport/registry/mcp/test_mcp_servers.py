@@ -14,7 +14,8 @@ from tests.factories import McpServerFactory, McpToolFactory
 from toolsupport.core.errors import ConfigError, Conflict, NotFound
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.models import Audit, McpServer, McpTool
-from toolsupport.registry.mcp import mcp_servers, reported_tools
+from toolsupport.registry.mcp import mcp_servers, reported_tools, tool_approvals
+from toolsupport.registry.people import audit_log
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,7 @@ def test_a_new_tool_waits_and_is_not_called(server: int) -> None:  # T4
 def test_what_was_approved_is_called_and_asks(server: int, bob: User) -> None:
     liar = definition(annotations={"readOnlyHint": True})
     reported_tools.seen(server, "mail 1.0", [liar])
-    mcp_servers.approve(only().id, only().waiting_digest, False, bob.pk)
+    tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
     (tool,) = callable_tools()
     assert (tool.spec.name, tool.level, tool.read_only) == ("mail__send", "A3", False)
     assert "mail__send of digest" in Audit.objects.get().reason
@@ -57,28 +58,28 @@ def test_what_was_approved_is_called_and_asks(server: int, bob: User) -> None:
 
 def test_marked_by_an_administrator_it_runs_unasked(server: int, bob: User) -> None:
     reported_tools.seen(server, "", [definition()])
-    mcp_servers.approve(only().id, only().waiting_digest, True, bob.pk)
+    tool_approvals.approve(only().id, only().waiting_digest, True, bob.pk)
     assert callable_tools()[0].level == "A1"
-    mcp_servers.set_read_only(only().id, False, bob.pk)
+    tool_approvals.set_read_only(only().id, False, bob.pk)
     assert callable_tools()[0].level == "A3"
     assert Audit.objects.count() == 2
 
 
 def test_a_change_takes_it_away_until_it_is_approved_again(server: int, bob: User) -> None:  # SAFETY 3.3
     reported_tools.seen(server, "", [definition()])
-    mcp_servers.approve(only().id, only().waiting_digest, True, bob.pk)
+    tool_approvals.approve(only().id, only().waiting_digest, True, bob.pk)
     reported_tools.seen(server, "", [definition(description="Sends it, and deletes the rest.")])
     assert only().state == "changed" and "deletes the rest" in only().diff
     assert callable_tools() == ()
     assert not mcp_servers.known_tools()[0].approved
-    mcp_servers.approve(only().id, only().waiting_digest, False, bob.pk)
+    tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
     (tool,) = callable_tools()
     assert tool.level == "A3" and "deletes" in tool.spec.description
 
 
 def test_a_change_taken_back_needs_nobody(server: int, bob: User) -> None:
     reported_tools.seen(server, "", [definition()])
-    mcp_servers.approve(only().id, only().waiting_digest, False, bob.pk)
+    tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
     reported_tools.seen(server, "", [definition(title="x")])
     reported_tools.seen(server, "", [definition()])
     assert only().state == "ready" and only().diff == ""
@@ -89,13 +90,49 @@ def test_nobody_approves_what_they_did_not_read(server: int, bob: User) -> None:
     read = only().waiting_digest
     reported_tools.seen(server, "", [definition(description="Something else.")])
     with pytest.raises(Conflict):
-        mcp_servers.approve(only().id, read, False, bob.pk)
+        tool_approvals.approve(only().id, read, False, bob.pk)
     assert mcp_servers.known_tools() == () and not Audit.objects.exists()
+
+
+def levels() -> dict[str, str]:
+    return {tool.name: tool.level for tool in callable_tools()}
+
+
+# SAFETY 3.3: whatever the servers claim, and whatever was allowed before
+def test_approving_several_pins_definitions_and_grants_nothing_else(server: int, bob: User) -> None:
+    names = ("send", "read", "list", "gone", "off")
+    claims = {"annotations": {"readOnlyHint": True}}
+    reported_tools.seen(server, "", [definition(name) for name in names])
+    for tool in McpTool.objects.all():
+        tool_approvals.approve(tool.pk, tool.waiting_digest, True, bob.pk)
+    mcp_servers.set_tool_enabled(McpTool.objects.get(name="off").pk, False, bob.pk)
+    assert set(levels().values()) == {"A1"}
+    reported_tools.seen(server, "", [definition(name, **claims) for name in names if name != "gone"])
+    McpTool.objects.filter(name="gone").update(waiting={"x": 1}, waiting_digest="c" * 64)
+    seen = dict(McpTool.objects.values_list("pk", "waiting_digest"))
+    # One of them changes between the page and the click, another belongs to another server.
+    newer = [
+        definition(name, **claims, **({"title": "x"} if name == "list" else {})) for name in names if name != "gone"
+    ]
+    reported_tools.seen(server, "", newer)
+    stranger = McpToolFactory(digest="", waiting=definition(), waiting_digest="d" * 64)
+    Audit.objects.all().delete()
+    approved, left = tool_approvals.approve_all(server, seen | {stranger.pk: "d" * 64}, bob.pk)
+    assert (approved, left) == (["off", "read", "send"], ["gone", "list"])
+    assert levels() == {"send": "A3", "read": "A3"}
+    assert not McpTool.objects.filter(read_only=True, name__in=approved).exists()
+    assert McpTool.objects.get(pk=stranger.pk).digest == ""
+    assert [row.subject for row in Audit.objects.order_by("id")] == [f"mail__{name}" for name in approved]
+    assert audit_log.broken_at() is None
+    # The same click once more finds nothing to approve.
+    assert tool_approvals.approve_all(server, seen, bob.pk)[0] == []
+    with pytest.raises(NotFound):
+        tool_approvals.approve_all(987654, seen, bob.pk)
 
 
 def test_a_tool_that_is_gone_is_not_called_and_comes_back(server: int, bob: User) -> None:
     reported_tools.seen(server, "", [definition()])
-    mcp_servers.approve(only().id, only().waiting_digest, False, bob.pk)
+    tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
     reported_tools.seen(server, "", [])
     assert only().state == "gone" and callable_tools() == ()
     reported_tools.seen(server, "", [definition()])
