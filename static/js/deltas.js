@@ -80,3 +80,6 @@ export const restart = (send) => {
     send({ type: "turn.resync", message });
   }
 };
+
+// What the page came with is shown like what follows.
+for (const element of document.querySelectorAll("[data-finished=false] [data-text]")) growing(element);

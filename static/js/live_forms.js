@@ -34,7 +34,7 @@ const putItem = (live, state, [, { length: indent }, mark, done, words], end) =>
     live.add(list?.item ?? null, element);
     state.lists.push(list = { indent, element });
   }
-  const item = make("li", done ? { class: "task" } : {}), text = done ? task(done) : item;
+  const item = make("li", done ? { class: "todo" } : {}), text = done ? task(done) : item;
   if (done) item.append(text);
   live.add(list.element, item);
   state.lists[state.lists.length - 1] = { ...list, item };

@@ -14,7 +14,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from pygments.token import STANDARD_TYPES
 
-from toolsupport.rendering import task_lists
+from toolsupport.rendering import formulas, mathml, task_lists
 
 BARE_LINK = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}*_]")
 Env = MutableMapping[str, Any]
@@ -26,13 +26,13 @@ _TAGS = (
 # Each of these has the direction of its first letter.
 DIRECTED = ("p", "h3", "h4", "h5", "h6", "ul", "ol", "blockquote")
 CLEANER = nh3.Cleaner(
-    tags=set(_TAGS.split()),
+    tags={*_TAGS.split(), *mathml.ELEMENTS},
     clean_content_tags={"script", "style"},
     attributes={
         "a": {"href", "title"},
         "ol": {"start"},
         "button": {"data-copy", "data-wrap"},
-        "input": {"checked"},
+        "input": {"checked", "disabled"},
     },
     allowed_classes={
         "span": {*STANDARD_TYPES.values(), "uncolored"} - {""},
@@ -40,15 +40,18 @@ CLEANER = nh3.Cleaner(
         "figure": {"code"},
         "td": {"center", "right"},
         "th": {"center", "right"},
-        "li": {"task"},
+        "li": {"todo"},
+        **mathml.CLASSES,
     },
     tag_attribute_values={
         **{tag: {"dir": {"auto"}} for tag in DIRECTED},
+        **{tag: {name: set(values) for name, values in known.items()} for tag, known in mathml.ATTRIBUTES.items()},
         "button": {"type": {"button"}, "aria-pressed": {"false"}},
+        "input": {"type": {"checkbox"}},
         "pre": {"tabindex": {"0"}, "dir": {"ltr"}},
         "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}, "dir": {"auto"}},
     },
-    set_tag_attribute_values={"a": {"target": "_blank"}, "input": {"type": "checkbox", "disabled": ""}},
+    set_tag_attribute_values={"a": {"target": "_blank"}, "input": {"disabled": ""}},
     link_rel="noopener noreferrer nofollow",
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
@@ -93,6 +96,16 @@ class MarkdownRenderer(RendererHTML):
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
         return _code(tokens[idx].content, "", env)
+
+    def formula(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        token = tokens[idx]
+        try:
+            return mathml.convert(token.content, token.meta["block"])
+        except mathml.NotConverted:
+            return f"<code>{escape(token.markup + token.content + formulas.ENDS[token.markup])}</code>"
+
+    def formula_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        return f"<p>{self.formula(tokens, idx, options, env)}</p>\n"
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
         # Loading it would reveal the reader to a foreign server.
@@ -178,5 +191,6 @@ MARKDOWN.core.ruler.push("outline", outline)
 MARKDOWN.core.ruler.push("direct", direct)
 MARKDOWN.core.ruler.push("task_lists", task_lists.mark)
 MARKDOWN.core.ruler.push("link_bare_addresses", link_bare_addresses)
+formulas.install(MARKDOWN)
 DEFINITIONS = MarkdownIt("js-default", {"html": False, "maxNesting": 20})
 DEFINITIONS.core.ruler.enableOnly(["normalize", "block"])

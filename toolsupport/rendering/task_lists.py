@@ -1,4 +1,4 @@
-"""Turns items of lists that begin with [ ] or [x] into tasks with a checkbox that nobody can change."""
+"""Turns items of lists that begin with [ ] or [x] into tasks, each with a disabled checkbox."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def mark(state: StateCore) -> None:
             if box is None or first.type != "text" or not first.content.startswith(box.group()):
                 continue
             first.content = first.content[box.end() :]
-            item.attrSet("class", "task")
+            item.attrSet("class", "todo")
             text.children = [_html(_checkbox(box.group(1) != " ")), *text.children, _html("</label>")]
 
 
