@@ -90,7 +90,8 @@ def _ended_turn(seq: int, thing: EndedTurn) -> frames.TurnEndedFrame:
 
 def _with_html(shown: ShownCall) -> dict[str, Any]:
     """Return the `call` object of the frames."""
-    return shown.to_json() | {"html": fragments.call(shown)}
+    group = {"group": fragments.group(shown.group)} if shown.group else {}
+    return shown.to_json() | {"html": fragments.call(shown)} | group
 
 
 # A selected branch has none: the `hello` with its new number leads pages to fetch the branch.

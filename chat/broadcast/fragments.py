@@ -8,6 +8,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+from chat.transcript.messages.call_groups import CallGroup
 from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion
 
 log = logging.getLogger(__name__)
@@ -44,3 +45,8 @@ def call(shown: ShownCall) -> str:
         log.exception("could not render the card of call %s", shown.id)
         plain = replace(shown, result="", error="The result of this call cannot be shown here.")
         return _rendered("chat/call.html", {"call": plain})
+
+
+def group(shown: CallGroup[Any]) -> str:
+    """Render the row of a group without its cards, which the page has."""
+    return _rendered("chat/call_group.html", {"group": shown, "bare": True})

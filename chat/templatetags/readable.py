@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
@@ -13,7 +14,9 @@ from django import template
 from django.utils.html import format_html, format_html_join
 
 from chat.transcript.messages import bars
+from chat.transcript.messages.call_groups import grouped
 from chat.transcript.messages.typed_results import ResultPart, parts
+from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import invisible_chars, server_flags
 
 register = template.Library()
@@ -33,6 +36,12 @@ def duration(milliseconds: int | None) -> str:
         return f"{milliseconds / 1000:.1f} s".replace(".0 s", " s")
     minutes, seconds = divmod(round(milliseconds / 1000), 60)
     return f"{minutes} min {seconds} s"
+
+
+@register.filter
+def in_groups(calls: Iterable[ShownCall]) -> list[Any]:
+    """Return the rows of an answer's calls: single ones, and groups of one tool."""
+    return list(grouped(calls))
 
 
 @register.filter

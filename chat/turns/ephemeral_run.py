@@ -52,8 +52,8 @@ def _shown(asked: ToolCall, served: ToolCall, outcome: CallOutcome, tool: Tool) 
     card = ShownCall(
         id="",
         name=served.name,
-        phrase=tool.phrase,
-        target=tool.shown_target(served.arguments),
+        phrase="",
+        target="",
         arguments=served.arguments,
         status=outcome.status,
         format="",

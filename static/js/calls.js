@@ -59,9 +59,9 @@ setInterval(() => {
   for (const place of document.querySelectorAll(".call[data-status=running] [data-elapsed]")) {
     if (!since.has(place)) since.set(place, Date.now());
     const seconds = Math.floor((Date.now() - since.get(place)) / 1000);
-    if (seconds < LONG) continue;
-    place.textContent = ` · ${seconds} s`;
-    place.closest(".call").querySelector("[data-call-stop]").hidden = false;
+    if (seconds < 1) continue;
+    place.textContent = `${seconds} s`;
+    if (seconds >= LONG) place.closest(".call").querySelector("[data-call-stop]").hidden = false;
   }
 }, 1000);
 

@@ -46,11 +46,28 @@ export const branchOff = (parent) => {
   for (const stem = messageOf(parent); stem?.nextElementSibling;) stem.nextElementSibling.remove();
 };
 
-export const putCall = (message, html) => {
+// The row of a group comes without its cards, which stand here already. It opens once by itself; a person may close it.
+const opened = new WeakSet();
+const putGroup = (fresh) => {
+  const old = document.getElementById(fresh.id), worked = fresh.querySelector(".worked");
+  if (!old) {
+    const members = fresh.dataset.members.split(" ").map((id) => document.getElementById(`call-${id}`)).filter(Boolean);
+    members[0]?.before(fresh);
+    return fresh.querySelector(".calls").prepend(...members);
+  }
+  const there = old.querySelector(".worked"), fill = (place, from) => place.replaceChildren(...from.childNodes);
+  fill(old.querySelector("summary"), fresh.querySelector("summary"));
+  if (worked && there) fill(there.querySelector("summary"), worked.querySelector("summary"));
+  else if (worked) old.querySelector(".calls").append(worked);
+  if (fresh.open && !opened.has(old)) opened.add(old), old.open = true;
+};
+
+export const putCall = (message, { html, group }) => {
   const fresh = parse(html), program = document.getElementById(`call-${fresh.dataset.program}`);
   const calls = (program ?? messageOf(message))?.querySelector(program ? "[data-inner]" : "[data-calls]");
   if (!calls) return;
   put(calls, fresh);
+  if (group) putGroup(parse(group));
   // A round that calls tools is no empty answer after all.
   messageOf(message).querySelector("[data-ended=empty]")?.remove();
 };

@@ -44,7 +44,7 @@ def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
     assert violations(page) == [] and overflow(page) <= 0
     page.keyboard.press("a")
     expect(page.locator("[data-inner] [data-question]")).to_contain_text("Write 1 line to notes.md?")
-    expect(page.locator("[data-calls] > .call > summary .state")).to_contain_text("waiting for you")
+    expect(page.locator("[data-calls] > .call > summary .state")).to_contain_text("Needs approval")
     expect(page.locator("[data-inner]").get_by_role("button", name="Allow once")).to_be_focused()
     assert violations(page) == [] and overflow(page) <= 0
     if width == 320:

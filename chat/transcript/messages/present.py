@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.tools import BUILTINS
-from chat.transcript.messages import attachments, formatted
+from chat.transcript.messages import attachments, call_phrases, formatted
+from chat.transcript.messages.call_groups import CallGroup, grouped
 from chat.transcript.messages.view_models import (
     ShownCall,
     ShownImages,
@@ -20,7 +24,6 @@ from chat.transcript.messages.view_models import (
 )
 from toolsupport.core import outside_content
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import Role
 from toolsupport.services import learning
 
@@ -56,7 +59,7 @@ def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
     """Return the shown branch with its tool cards: three queries for any length."""
     rows = list(conversation.messages.select_related("turn__profile", "formatted").order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
-    for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
+    for run in with_approvals(ToolRun.objects.filter(message__conversation=conversation)).order_by("id"):
         runs[run.message_id].append(run)
     beside: dict[int | None, tuple[int, ...]] = defaultdict(tuple)
     for row in rows:
@@ -94,6 +97,7 @@ def message(
         model=turn.profile.name if turn else "",
         calls=cards(runs),
         images=_images(row),
+        files=attachments.files(row.attachments),
         created_at=row.created_at,
         ended=_ending(over) if over else "",
         ended_detail=over.reason if over else "",
@@ -117,9 +121,10 @@ def readable(text: str, unreadable: Iterable[str]) -> str:
 
 
 def _images(row: Message) -> ShownImages | None:
-    if not row.attachments or row.turn is None:
+    paths = attachments.images(row.attachments)
+    if not paths or row.turn is None:
         return None
-    return ShownImages(str(row.conversation_id), tuple(row.attachments), attachments.sees(row.turn.capabilities))
+    return ShownImages(str(row.conversation_id), paths, attachments.sees(row.turn.capabilities))
 
 
 def may_go_on(turn: Turn, text: str) -> bool:
@@ -148,20 +153,59 @@ def cards(runs: Iterable[ToolRun]) -> tuple[ShownCall, ...]:
 
 
 def card(run: ToolRun) -> ShownCall:
-    """Return one tool card, with the calls that it made if it is a program."""
+    """Return one tool card to send alone: with the calls that it made if it is a program, and with its group."""
     tool = BUILTINS.get(run.name)
-    return call(run, run.inner.order_by("id") if tool is not None and tool.resume else ())
+    shown = call(run, run.inner.order_by("id") if tool is not None and tool.resume else ())
+    return replace(shown, group=_group_of(run)) if run.program_id is None else shown
+
+
+class CallSummary(NamedTuple):
+    """A call in the row of its group."""
+
+    id: str
+    name: str
+    status: str
+    duration_ms: int | None
+    answer: str
+
+
+def _group_of(run: ToolRun) -> CallGroup[Any] | None:
+    beside = with_approvals(ToolRun.objects.filter(message_id=run.message_id, program=None)).order_by("id")
+    rows = beside.only("name", "status", "duration_ms")
+    calls = [CallSummary(str(row.pk), row.name, row.status, row.duration_ms, _approval(row)[0]) for row in rows]
+    groups = (row for row in grouped(calls) if isinstance(row, CallGroup))
+    return next((group for group in groups if str(run.pk) in group.members.split()), None)
+
+
+def with_approvals(runs: QuerySet[ToolRun]) -> QuerySet[ToolRun]:
+    """Set `answer` and `basis`, those of the newest approval of each call; needs no further query."""
+    newest = Question.objects.filter(tool_run=OuterRef("pk")).order_by("-id")
+    return runs.annotate(answer=Subquery(newest.values("answer")[:1]), basis=Subquery(newest.values("basis")[:1]))
+
+
+def _approval(run: ToolRun) -> tuple[str, str]:
+    """Return the answer to the approval of a call and its basis; asked for only where a card differs by them."""
+    if hasattr(run, "answer"):
+        return run.answer or "", getattr(run, "basis", "") or ""
+    if run.status != CallStatus.DENIED and run.name != "write_file":
+        return "", ""
+    found = run.questions.order_by("id").values_list("answer", "basis").last()
+    return found or ("", "")
 
 
 def call(run: ToolRun, inner: Iterable[ToolRun] = ()) -> ShownCall:
     """Return one tool card, with these inside it."""
-    words, target = phrase(run.name, _mapping(run.arguments))
+    answer, basis = _approval(run)
+    arguments = dict(_mapping(run.arguments))
+    verb = call_phrases.verb_of(run.name, arguments, basis)
     return ShownCall(
         id=str(run.pk),
         name=run.name,
-        phrase=words,
-        target=target,
-        arguments=dict(_mapping(run.arguments)),
+        phrase=call_phrases.in_state(verb, run.status) if run.name else "Unreadable call",
+        target=target(run.name, arguments),
+        icon=verb.icon,
+        answer=answer,
+        arguments=arguments,
         status=run.status,
         format=run.format,
         served_by=run.served_by,
@@ -198,15 +242,10 @@ def question(row: Question) -> ShownQuestion:
     return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
 
 
-def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:
-    """Return the phrase and the target of a card's closed line: ("Read", "config.json")."""
-    if not name:
-        return "Unreadable call", ""
+def target(name: str, arguments: Mapping[str, object]) -> str:
+    """Return what a call acts on, for its closed line: "config.json"."""
     tool = BUILTINS.get(name)
-    server, mark, called = name.partition(MARK)
-    if tool is None:
-        return (f"Ask {server}", called) if mark else ("Asked for", name)
-    return tool.phrase, tool.shown_target(dict(arguments))
+    return call_phrases.target_of(name, tool.shown_target(dict(arguments)) if tool else "")
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -8,10 +8,21 @@ from datetime import datetime
 from typing import Any
 
 from chat.statuses import UNFINISHED, CallStatus
+from chat.transcript.messages import call_phrases
+from chat.transcript.messages.call_groups import CallGroup
 from toolsupport.core import format_choice
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.registry.models.picker_rows import ShownModel
 
+# The icons of calls that did not simply run.
+NOT_RUN = dict.fromkeys(("Denied", "Not allowed", "Stopped", "Interrupted", "Not run"), "minus")
+SYMBOLS = NOT_RUN | {
+    "Queued": "clock",
+    "Needs approval": "lock",
+    "Expired": "clock",
+    "Failed": "cross",
+    "Timed out": "cross",
+}
 # Percent of the context above which the page warns that little is left.
 NEARLY_FULL = 80
 
@@ -54,7 +65,8 @@ class ShownCall:
     `status` is pending, waiting, running, done, failed, timeout, denied, stopped, interrupted or rejected. `phrase` and
     `target` form the closed line ("Read", "config.json"); `raw` is the model's original text. `asked_as` and
     `asked_arguments` are the requested call, if another tool served it. `inner` are the calls that a program made,
-    `program` is the card of the program that made this one.
+    `program` is the card of the program that made this one. `answer` is that to its approval; `group` the group of a
+    card that is sent alone.
     """
 
     id: str
@@ -75,6 +87,24 @@ class ShownCall:
     asked_arguments: Mapping[str, Any] = field(default_factory=dict)
     inner: tuple[ShownCall, ...] = ()
     program: str = ""
+    icon: str = "tool"
+    answer: str = ""
+    group: CallGroup[Any] | None = None
+
+    @property
+    def state(self) -> str:
+        """The word for a state other than "ran": Queued, Needs approval, Failed, Denied, Expired …"""
+        return call_phrases.state_word(self.status, self.answer)
+
+    @property
+    def fact(self) -> str:
+        """What its closed line shows of the result: "5 lines"."""
+        return call_phrases.fact(self.name, self.result) if self.result else ""
+
+    @property
+    def symbol(self) -> str:
+        """The icon of its line: that of its tool, or of a state that ended it."""
+        return SYMBOLS.get(self.state, self.icon)
 
     @property
     def repeatable(self) -> bool:
@@ -126,6 +156,11 @@ class ShownUsage:
     def nearly_full(self) -> bool:
         return self.percent >= NEARLY_FULL
 
+    @property
+    def limit_in_words(self) -> str:
+        """The size of the context as models are described: 32K."""
+        return f"{self.limit // 1024}K" if self.limit >= 1024 else str(self.limit)
+
 
 @dataclass(frozen=True, slots=True)
 class ShownImages:
@@ -167,6 +202,7 @@ class ShownMessage:
     siblings: tuple[int, ...] = ()
     usage: ShownUsage | None = None
     images: ShownImages | None = None
+    files: tuple[str, ...] = ()
     conversation: str = ""
     about: int | None = None
     may_go_on: bool = False
@@ -198,6 +234,12 @@ class ShownConversation:
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
+
+    @property
+    def usage(self) -> ShownUsage | None:
+        """The last answer whose context is known."""
+        known = (one.usage for one in reversed(self.messages) if one.usage is not None and one.usage.percent)
+        return next(known, None)
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from django.utils.safestring import mark_safe
 
-from chat.broadcast import fragments
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
-from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from tests.factories import ModelProfileFactory
-from tests.markup import flat
-from toolsupport.rendering import messages
 
 pytestmark = pytest.mark.django_db
 
@@ -163,7 +157,7 @@ def test_the_page_holds_transcript_picker_and_examples(alice: User, owned: Conve
         "&lt;b&gt;Read&lt;/b&gt; it",
         "<strong>2.4.1</strong>",
         "Read</span>",
-        "done · 120 ms",
+        "1 line · 120 ms",
         "phi-x:7b",
         "What's in this folder?",
     ):
@@ -211,7 +205,7 @@ def test_a_model_that_cannot_be_used_says_why(alice: User, owned: Conversation) 
     ModelProfileFactory(
         name="far:1b", server__name="cellar", server__reachable=False, server__last_error="It does not answer."
     )
-    html = client_of(alice).get(reverse("conversation-picker", args=[owned.pk])).content.decode()
+    html = client_of(alice).get(reverse("conversation-models", args=[owned.pk])).content.decode()
     assert 'aria-disabled="true"' in html
     assert "Unreachable" in html
     assert "It does not answer." in html
@@ -230,114 +224,6 @@ def test_long_conversations_cost_no_more_queries(
     with django_assert_max_num_queries(20):
         html = client.get(reverse("conversation", args=[owned.pk])).content.decode()
     assert html.count("<article") == 42
-
-
-# -- the partials that live frames are made of --
-
-CALL = ShownCall(
-    id="5",
-    name="read_file",
-    phrase="Read",
-    target="config.json",
-    arguments={"path": "config.json", "lines": [1, 2]},
-    status="done",
-    format="native",
-    served_by="read_file",
-    duration_ms=120,
-    result='{"version":"2.4.1"}',
-)
-
-
-def test_a_card_is_closed_with_one_line_and_opens_to_everything() -> None:
-    html = fragments.call(CALL)
-    assert html.startswith('<details class="call" id="call-5" data-call="5" data-status="done">')
-    for wanted in ("config.json", "[1, 2]", "&quot;version&quot;: &quot;2.4.1&quot;", "done · 120 ms", "native"):
-        assert wanted in html, wanted
-
-
-@pytest.mark.parametrize("status", ["running", "done", "failed", "denied", "stopped", "interrupted", "rejected"])
-def test_a_card_says_its_state_in_words(status: str) -> None:
-    html = flat(fragments.call(replace(CALL, status=status, duration_ms=None)))
-    assert f'<span class="state">{status}' in html
-
-
-def test_a_card_that_ran_out_of_time_says_so() -> None:
-    assert "timed out · 30 s" in fragments.call(replace(CALL, status="timeout", duration_ms=30_000))
-
-
-def test_a_card_shows_what_was_changed() -> None:
-    html = fragments.call(replace(CALL, asked_as="bash", repairs=("1 comma added",), raw="{'name'}"))
-    for wanted in ("bash", "1 comma added", "{&#x27;name&#x27;}"):
-        assert wanted in html
-
-
-HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
-
-
-@pytest.mark.parametrize(
-    "shown",
-    [
-        replace(CALL, target=HOSTILE, name=HOSTILE, phrase=HOSTILE),
-        replace(CALL, arguments={HOSTILE: HOSTILE}, result=HOSTILE, error=HOSTILE, raw=HOSTILE),
-        replace(CALL, repairs=(HOSTILE,), asked_as=HOSTILE, served_by=HOSTILE, format=HOSTILE),
-        ShownMessage(1, None, "user", HOSTILE),
-        ShownMessage(1, None, "assistant", HOSTILE, thinking=HOSTILE, finished=False, model=HOSTILE),
-        ShownMessage(
-            1, None, "assistant", "", html=mark_safe(messages.render(HOSTILE)), ended="failed", ended_detail=HOSTILE
-        ),
-        ShownMessage(1, None, "notice", HOSTILE, code="switched"),
-    ],
-)
-def test_hostile_values_stay_text(shown: Any) -> None:
-    html = fragments.call(shown) if isinstance(shown, ShownCall) else fragments.message(shown)
-    assert "<script" not in html
-    assert "<img" not in html
-
-
-def test_growing_text_is_the_only_child_of_its_place() -> None:
-    # The script counts its characters: no whitespace may stand around it.
-    html = fragments.message(ShownMessage(9, None, "assistant", " a\nb ", thinking=" t ", finished=False))
-    assert re.search(r"<div[^>]* data-text[^>]*> a\nb </div>", html)
-    assert re.search(r"<div[^>]* data-thinking[^>]*> t </div>", html)
-    assert 'data-finished="false"' in html
-
-
-def test_a_message_that_begins_has_empty_places() -> None:
-    html = fragments.message(ShownMessage(9, None, "assistant", "", finished=False))
-    assert re.search(r"<div[^>]* data-text[^>]*></div>", html)
-    assert re.search(r'<details class="fold thinking" hidden>', html)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"ended": "stopped"}, "Stopped by you"),
-        ({"ended": "failed", "ended_detail": "The answer broke off."}, "The answer broke off."),
-        ({"ended": "interrupted", "ended_detail": "The server stopped."}, "The server stopped."),
-        ({"thinking": "hm", "thinking_ms": 8200}, "Thought for 8.2 s"),
-        ({"thinking": "hm", "finished": False}, "Thinking…"),
-        ({}, "The model sent an empty answer."),
-    ],
-)
-def test_a_message_says_how_it_went(changes: dict[str, Any], words: str) -> None:
-    assert words in flat(fragments.message(ShownMessage(9, None, "assistant", "", **changes)))
-
-
-def test_what_has_an_answer_is_not_called_empty() -> None:
-    answers: list[dict[str, Any]] = [
-        {"html": "<p>x</p>"},
-        {"calls": (CALL,)},
-        {"ended": "stopped"},
-        {"finished": False},
-    ]
-    for changes in answers:
-        assert "empty answer" not in fragments.message(ShownMessage(9, None, "assistant", "", **changes))
-
-
-def test_a_notice_is_no_bubble() -> None:
-    html = fragments.message(ShownMessage(3, None, "notice", "Switched.", code="switched"))
-    assert html.startswith('<div class="notice" id="message-3"')
-    assert 'data-code="switched"' in html
 
 
 # -- readable values --

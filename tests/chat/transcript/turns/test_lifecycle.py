@@ -245,7 +245,7 @@ def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversatio
         store, claimed.reply, record.FinishedReply(f"Look at {{}}: {raw}", "", None)
     ).thing.message
     assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
-    assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
+    assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Did not read", "{}")]
     card = fragments.call(shown.calls[0])
     assert "Original call" in card and "Unreadable call" in card
     conversation.refresh_from_db()

@@ -1,0 +1,114 @@
+"""Words a tool call: its verb by state, what it acts on, its state and the fact of its result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chat.statuses import CallStatus
+from toolsupport.core.remote_tools import MARK
+
+# The answers to an approval that a card shows differently, and the mark of a file that did not exist before.
+DENY, EXPIRED, ABSENT = "deny", "expired", "no file"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolVerb:
+    """The verb of a tool: its base form, its form while it runs and after it ran, and what a group of calls counts.
+
+    `icon` is a name of icons.svg. Without `many` the group counts times.
+    """
+
+    base: str
+    now: str
+    done: str
+    icon: str = "tool"
+    many: str = ""
+
+
+VERBS = {
+    "read_file": ToolVerb("read", "Reading", "Read", "file", "files"),
+    "list_directory": ToolVerb("list", "Listing", "Listed", "folder", "folders"),
+    "write_file": ToolVerb("write", "Writing", "Wrote", "edit", "files"),
+    "edit_file": ToolVerb("edit", "Editing", "Edited", "edit", "files"),
+    "execute_sql": ToolVerb("query", "Querying", "Queried", "database"),
+    "bash": ToolVerb("run", "Running", "Ran", "play", "commands"),
+    "python_execution": ToolVerb("run", "Running", "Ran", "play", "programs"),
+    "memory_dump": ToolVerb("remember", "Remembering", "Remembered", "edit", "texts"),
+    "search_schemas": ToolVerb("search tables for", "Searching tables for", "Searched tables for", "search", "phrases"),
+    "tool_search": ToolVerb("search tools for", "Searching tools for", "Searched tools for", "search", "phrases"),
+    "hot_swap": ToolVerb("use prompts", "Using prompts", "Used prompts", "swap"),
+}
+CREATE = ToolVerb("create", "Creating", "Created", "edit", "files")
+REPLACE = ToolVerb("replace", "Replacing", "Replaced", "edit", "files")
+APPEND = ToolVerb("add to", "Adding to", "Added to", "edit", "files")
+OTHER = ToolVerb("use", "Using", "Used")
+
+# Which form of the verb each state takes; the others did not run.
+WANTS = (CallStatus.PENDING, CallStatus.WAITING)
+COULD_NOT = (CallStatus.FAILED, CallStatus.TIMEOUT)
+STATES = {
+    CallStatus.PENDING: "Queued",
+    CallStatus.WAITING: "Needs approval",
+    CallStatus.FAILED: "Failed",
+    CallStatus.TIMEOUT: "Timed out",
+    CallStatus.DENIED: "Not allowed",
+    CallStatus.STOPPED: "Stopped",
+    CallStatus.REJECTED: "Not run",
+    "interrupted": "Interrupted",
+}
+ANSWERS = {DENY: "Denied", EXPIRED: "Expired"}
+# A result of read_file that is no text, or not all of it.
+READ_NOTE = re.compile(r"(?:\A|\n\n)\[(?:Cut here|The file is empty|This is a binary file)[^\n\]]{0,200}\]\Z")
+ROWS = re.compile(r"\[(?:The first \d{1,9} of )?(No|\d{1,9}) rows?\b[^\n\]]{0,200}\]\Z")
+
+
+def verb_of(name: str, arguments: Mapping[str, object], basis: str = "") -> ToolVerb:
+    """Return the verb of a call; `basis` is that of its approval, which shows whether a file existed."""
+    if name == "write_file" and arguments.get("append") is True:
+        return APPEND
+    if name == "write_file" and basis:
+        return CREATE if basis == ABSENT else REPLACE
+    return VERBS.get(name, OTHER)
+
+
+def in_state(verb: ToolVerb, status: str) -> str:
+    """Return the verb in the tense of a state: "Wants to read", "Reading", "Read", "Could not read", "Did not read"."""
+    if status in WANTS:
+        return f"Wants to {verb.base}"
+    if status == CallStatus.RUNNING:
+        return verb.now
+    if status == CallStatus.DONE:
+        return verb.done
+    return f"{'Could' if status in COULD_NOT else 'Did'} not {verb.base}"
+
+
+def state_word(status: str, answer: str = "") -> str:
+    """Return the word beside a call that has not simply run; an expired approval is not a denied one."""
+    if status == CallStatus.DENIED and answer in ANSWERS:
+        return ANSWERS[answer]
+    return STATES.get(status, "")
+
+
+def target_of(name: str, target: str) -> str:
+    """Return what a call acts on; a tool without a verb of its own is named itself, with its MCP server."""
+    if name in VERBS:
+        return "this folder" if target == "." else target
+    server, mark, tool = name.partition(MARK)
+    return f"{tool} of {server}" if mark else name
+
+
+def fact(name: str, result: str) -> str:
+    """Return what is worth knowing of a result on one line: "5 lines", "3 entries", "6 rows"."""
+    if name == "read_file":
+        return "" if READ_NOTE.search(result[-300:]) else counted(len(result.splitlines()), "line")
+    if name == "list_directory":
+        return counted(sum(not line.startswith("[") for line in result.splitlines()), "entry", "entries")
+    found = ROWS.search(result[-300:]) if name == "execute_sql" else None
+    return "" if found is None else counted(0 if found[1] == "No" else int(found[1]), "row")
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return "1 line", "5 lines"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
