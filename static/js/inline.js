@@ -14,7 +14,7 @@ const element = (name, ...children) => {
 };
 
 // A link leads nowhere until its block is finished.
-const link = (text) => Object.assign(element("span", text), { className: "link" });
+const link = (text) => element("a", text);
 
 const marked = ([, , code, bold, bolder, italic, slanted, struck, label, escaped], depth) => {
   if (code !== undefined) return element("code", code);
