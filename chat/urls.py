@@ -42,6 +42,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/actions/", conversation_list.actions, name="conversation-actions"),
     path("chat/<uuid:conversation_id>/rename/", conversation_list.rename, name="conversation-rename"),
     path("chat/<uuid:conversation_id>/archive/", conversation_list.archive, name="conversation-archive"),
+    path("chat/<uuid:conversation_id>/pin/", conversation_list.pin, name="conversation-pin"),
     path("chat/<uuid:conversation_id>/delete/", conversation_list.delete, name="conversation-delete"),
     path(
         "chat/<uuid:conversation_id>/export.md", conversation_list.export_markdown, name="conversation-export-markdown"

@@ -41,6 +41,7 @@ CEILINGS = {
     "get conversation-messages": 14,
     "get conversation-picker": 18,
     "get conversation-prompts": 9,
+    "post conversation-pin": 8,
     "post conversation-prompts-choose": 15,
     "post conversation-reader-withdraw": 15,
     "get conversation-readers": 12,
