@@ -144,6 +144,7 @@ CEILINGS = {
     "post source-switch": 8,
     "get sources": 6,
     "get start": 12,
+    "post server-guess": 3,
     "post start-ask": 12,
     "post tool-filter": 11,
     "post tool-switch": 11,

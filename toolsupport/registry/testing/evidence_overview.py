@@ -13,7 +13,8 @@ from toolsupport.core.types import Capabilities
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import effective_values
 from toolsupport.registry.models import picker
-from toolsupport.registry.testing import detection_reports
+from toolsupport.registry.testing import detection_reports, first_tests
+from toolsupport.registry.testing.first_tests import ExpectedTest
 
 CLAIMS = {True: "Claims tools", False: "Claims no tools", None: "Claims nothing"}
 # The state of a tile by the verdict of the newest test, and its words; {} stands for the trials that passed.
@@ -29,6 +30,14 @@ PROOFS = {
 UNTESTED = ("claimed", "Not tested")
 # Verdicts that contradict a claim, the clearest contradiction first.
 SURPRISES = {True: ("ignored", "refused", "text", "flaky"), False: ("native", "text"), None: ("native", "text")}
+# The sentence "… claims tools" goes on with these words.
+CONTRADICTIONS = {
+    "ignored": " and never calls one",
+    "refused": ", but its server refuses them",
+    "text": ", but works in text mode",
+    "flaky": ", but calls them unreliably",
+    "native": ", but calls the right tool",
+}
 LONGEST = 160  # characters of a reply on the page
 
 
@@ -67,6 +76,11 @@ class Surprise:
     reason: str
     reply: str
 
+    @property
+    def words(self) -> str:
+        """The claim and its contradiction, after the model's name."""
+        return f"{CLAIMS[self.tile.claims].lower()}{CONTRADICTIONS[self.tile.verdict]}"
+
 
 @dataclass(frozen=True, slots=True)
 class EvidenceOverview:
@@ -77,6 +91,7 @@ class EvidenceOverview:
     text: tuple[int, int]
     seconds_left: int
     surprise: Surprise | None
+    expected: tuple[ExpectedTest, ...] = ()
 
     @property
     def servers(self) -> list[str]:
@@ -88,13 +103,31 @@ class EvidenceOverview:
 
     @property
     def untested(self) -> list[int]:
-        """The ids of the models without a verdict and without a test."""
-        return [tile.id for tile in self.tiles if not tile.verdict and not tile.open]
+        """The ids of the models without a verdict and without a test, the quickest test first."""
+        return first_tests.in_order(self.expected)
+
+    @property
+    def first(self) -> list[int]:
+        """The models that are tested on a first visit; all others are offered afterwards."""
+        return self.untested if self.tested else first_tests.first(self.expected)[0]
+
+    @property
+    def first_seconds(self) -> int:
+        return -(-first_tests.first(self.expected)[1] // 5) * 5
+
+    @property
+    def claiming(self) -> int:
+        return sum(tile.claims is True for tile in self.tiles)
 
     @property
     def testing(self) -> int:
         """Models whose tests run or wait."""
         return sum(tile.open for tile in self.tiles)
+
+    @property
+    def wanted(self) -> int:
+        """Models with a result, or with a test that runs or waits."""
+        return self.tested + self.testing
 
     @property
     def total(self) -> int:
@@ -115,7 +148,8 @@ def read(person: int | None) -> EvidenceOverview:
     """Return the overview for a person, whose own running tests give the time that is left."""
     rows = [row for row in picker.offered() if row.chats and row.gone_since is None]
     ids = [row.pk for row in rows]
-    known, claims, tests = effective_values.known_of_each(rows), _claims(ids), _newest(ids)
+    known, claims, newest = effective_values.known_of_each(rows), _claims(ids), _newest(ids)
+    tests = {profile: test for profile, test in newest.items() if test.build_key == test.profile.build.key}
     open_tests = detection_reports.open_progress(ids)
     counts = _counts(test.pk for test in tests.values())
     tiles = tuple(
@@ -123,12 +157,15 @@ def read(person: int | None) -> EvidenceOverview:
         for row in sorted(rows, key=lambda row: (row.server.simulated, row.server_id, row.pk))
     )
     bulk = detection_reports.bulk(person) if open_tests else None
+    waiting = {tile.id for tile in tiles if not tile.verdict and not tile.open}
+    took = {profile: (test.run_ms or 0) + (test.load_ms or 0) for profile, test in newest.items()}
     return EvidenceOverview(
         tiles=tiles,
         native=_share(tiles, True, "proven"),
         text=_share(tiles, False, "text"),
         seconds_left=bulk.left if bulk and bulk.open else 0,
         surprise=_surprise(tiles, tests, {row.pk: row for row in rows}),
+        expected=tuple(first_tests.expected(row, took.get(row.pk, 0)) for row in rows if row.pk in waiting),
     )
 
 
@@ -173,11 +210,11 @@ def _claims(profiles: Sequence[int]) -> dict[int, bool | None]:
 
 
 def _newest(profiles: Sequence[int]) -> dict[int, Detection]:
-    """Return the newest finished test of native tools of each model, if it is of the build that runs now."""
+    """Return the newest finished test of native tools of each model, of whatever build."""
     over = Detection.objects.filter(profile__in=profiles, kind="tools", status="done")
     last = over.values("profile").annotate(last=Max("pk")).values_list("last", flat=True)
     rows = Detection.objects.filter(pk__in=last).select_related("profile__server")
-    return {row.profile_id: row for row in rows if row.build_key == row.profile.build.key}
+    return {row.profile_id: row for row in rows}
 
 
 def _counts(tests: Iterable[int]) -> FormatCounts:
