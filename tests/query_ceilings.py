@@ -110,6 +110,7 @@ CEILINGS = {
     "get others": 6,
     "get others-conversation": 6,
     "post others-conversation": 7,
+    "get palette": 11,
     "get people": 7,
     "post person-invite": 7,
     "post person-link": 11,
