@@ -17,6 +17,12 @@ const remember = ({ id }) => {
 
 const entry = (element, more = {}) => ({ id: element.id, group: element.dataset.group, title: element.dataset.title, element, ...more });
 
+const icon = (name) => {
+  const copy = dialog.querySelector(".icon").cloneNode(true), use = copy.firstElementChild;
+  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
+  return copy;
+};
+
 // An option of this page alone: {title, note, act}.
 const local = ({ title, note, act }, index) => {
   const element = document.createElement("li"), text = document.createElement("span"), code = document.createElement("code");
@@ -25,7 +31,7 @@ const local = ({ title, note, act }, index) => {
   Object.assign(text, { className: "cut", textContent: title });
   text.dataset.match = "";
   code.textContent = note ?? "";
-  element.append(text, code);
+  element.append(icon("swap"), text, code);
   return entry(element, { act });
 };
 

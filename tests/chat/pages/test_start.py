@@ -31,7 +31,7 @@ def test_charlie_sees_the_evidence_and_can_start_nothing(client: Client, charlie
     with_verdict(model("m", True), "native", {"passed": 3, "tried": 3})
     model("new", True)
     shown = page(client, charlie)
-    assert "Calls tools 3/3" in shown and "Your role does not allow tests." in shown
+    assert "Calls tools 3 of 3" in shown and "Your role does not allow tests." in shown
     assert reverse("start-test") not in shown and reverse("start-ask") not in shown
     assert client.post(reverse("start-test")).status_code == 403
     assert client.post(reverse("start-ask"), {"task": "folder"}).status_code == 403
