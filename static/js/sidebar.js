@@ -28,6 +28,8 @@ document.addEventListener("answers", ({ detail }) => {
   fetchRows();
 });
 
+document.addEventListener("chats:replaced", show);
+
 // The list was replaced: a row that moved keeps the focus.
 document.addEventListener("htmx:afterSwap", (event) => {
   if (!list()?.contains(event.target) && event.target !== list() && event.target.id !== "conversations") return;

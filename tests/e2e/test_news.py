@@ -37,7 +37,8 @@ RULES = """async () => {
     [{}, [ended], "", 1, "a"],
   ].filter(([before, answers, here, news, unread]) => {
     const found = compare(before, answers, here);
-    return found.news.length !== news || Object.keys(found.after).filter((id) => found.after[id].unread).join() !== unread;
+    const dots = Object.keys(found.after).filter((id) => found.after[id].unread);
+    return found.news.length !== news || dots.join() !== unread;
   }).map((row) => JSON.stringify(row));
 }"""
 
