@@ -258,7 +258,7 @@ def test_pinned_chats_come_first_on_every_page(alice: User) -> None:
         Conversation.objects.filter(pk=made.pk).update(updated_at=NOW - timedelta(days=number))
         if number in (2, 4):
             listing.pin(alice, str(made.pk), True)
-    found, after = [], ""
+    found, after = list[str](), ""
     for _ in range(5):
         page = listing.page(alice, after=after, size=1)
         found, after = [*found, *titles(page)], page.following
