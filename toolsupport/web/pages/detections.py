@@ -160,12 +160,12 @@ def live(request: AuthedRequest, rows: Sequence[ModelRow], since: int = 0) -> di
     """Return the bar of states, and the person's own run of tests with its rows: what changes while tests run."""
     at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
     found = detection_reports.bulk(request.user.pk, since) if at_work else None
-    untested = 0 if found and found.open else sum(row.untested for row in rows)
+    took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
     return {
         "bulk": found,
         "states": model_filters.states(rows),
         "all": len(rows),
-        "estimate": detection_reports.expected_bulk(untested),
+        "estimate": detection_reports.expected_bulk(sum(row.untested for row in rows), took),
     }
 
 
