@@ -33,6 +33,12 @@ RULES = """async () => {
 }"""
 
 
+def switched_off(page: Page) -> None:
+    page.evaluate("localStorage.setItem('wants-palette', 'no')")
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette")).to_be_hidden()
+
+
 def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     assert page.evaluate(RULES) == "[[],[]]"
     ask(page, "What is 17*23? Otters.")
@@ -71,6 +77,4 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     assert overflow(page) <= 0
     photograph(page, "palette-320")
     keys.press("Escape")
-    page.evaluate("localStorage.setItem('wants-palette', 'no')")
-    keys.press("Control+k")
-    expect(page.locator("#palette")).to_be_hidden()
+    switched_off(page)
