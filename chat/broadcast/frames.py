@@ -96,6 +96,7 @@ class QuestionAnswer:
     question: int
     answer: str
     arguments: dict[str, Any] | None = None
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,15 @@ def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> Http
 
 @require_GET
 @requires(Action.CHAT)
+def text(request: AuthedRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
+    """Return a message as the Markdown that its model wrote."""
+    written, _ = conversations.text_of(request.user, str(conversation_id), message_id)
+    headers = {"X-Content-Type-Options": "nosniff"}
+    return HttpResponse(written, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+@require_GET
+@requires(Action.CHAT)
 def table(request: AuthedRequest, run_id: int) -> HttpResponse:
     """Return the complete table of a call as a download."""
     headers = {"Content-Disposition": f'attachment; filename="table-{run_id}.csv"', "X-Content-Type-Options": "nosniff"}

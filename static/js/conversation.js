@@ -71,8 +71,8 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
-    setTurn(null), unknown.offer();
-    say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
+    setTurn(null), unknown.offer();  // why an answer ended early stands once, below its text
+    say(frame.reason === "done" ? `Done, ${answerWords()}` : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "thinking.delta": (frame) => deltas.apply("thinking", frame, send),

@@ -28,9 +28,18 @@ export const copyFrom = async (button) => {
   flash(button);
 };
 
+// An answer is copied as its Markdown, which the page does not contain.
+const copyAnswer = async (button) => {
+  const response = await fetch(button.dataset.copyUrl);
+  if (!response.ok) return;
+  await write(await response.text());
+  flash(button);
+};
+
 document.addEventListener("click", (event) => {
-  const copy = event.target.closest("[data-copy]");
+  const copy = event.target.closest("[data-copy]"), answer = event.target.closest("[data-copy-url]");
   if (copy) copyFrom(copy);
+  if (answer) copyAnswer(answer);
   const wrap = event.target.closest("[data-wrap]");
   if (wrap) {
     const wrapped = wrap.closest("figure").classList.toggle("wrapped");

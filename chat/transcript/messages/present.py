@@ -237,7 +237,20 @@ def question(row: Question) -> ShownQuestion:
     is_code = row.tool_run is not None and row.tool_run.level == "A3"
     diff, code = ("", row.preview) if is_code else (row.preview, "")
     outside = shown_sources(outside_content.read(row.outside))
-    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
+    shown = ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
+    return shown if row.tool_run is None else _approval_words(shown, row, row.tool_run)
+
+
+def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQuestion:
+    verb = call_phrases.verb_of(run.name, _mapping(run.arguments), row.basis)
+    return replace(
+        shown,
+        size=row.size,
+        reason=row.reason,
+        act=verb.base.removesuffix(" prompts").capitalize(),
+        scope=call_phrases.SCOPES.get(verb.base, f"{run.name} in this chat"),
+        risk=call_phrases.risk_of(run.name, run.level),
+    )
 
 
 def target(name: str, arguments: Mapping[str, object]) -> str:
