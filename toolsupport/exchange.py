@@ -11,13 +11,12 @@ server refuses thinking all the same, the request is repeated without that setti
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from toolsupport import providers
+from toolsupport import loop_share, providers
 from toolsupport.config import metrics
 from toolsupport.core import calls, prompt, retry_prompts
 from toolsupport.core.events import (
@@ -47,7 +46,7 @@ Trouble = ToolsRefused | CallGarbled
 # Ollama: “"gemma:2b" does not support thinking”.
 NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
 # Characters of a reply that are read at once: some marks take 15 µs each.
-SLICE = 2_000
+SLICE = 200
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
@@ -124,6 +123,10 @@ async def _answer(
         ResultIndex(asking.messages),
     )
     listener.set_result_check(results.hold)
+
+    def check(event: Event) -> Event | None:
+        return _checked(event, request_spec.callable, before) if _meant(event, request_spec, results) else None
+
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
@@ -131,10 +134,7 @@ async def _answer(
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
-            checked_events = []
-            async for event in _read(listener, batch):
-                if _meant(event, request_spec, results):
-                    checked_events.append(_checked(event, request_spec.callable, before))
+            checked_events = await _read(listener, batch, check)
             asking.record(checked_events)
             if isinstance(trouble, CallGarbled):
                 checked_events = _unreadable(checked_events, trouble, asking)
@@ -142,18 +142,29 @@ async def _answer(
                 yield checked_events
 
 
-async def _read(listener: ReplyReader, batch: Sequence[Event]) -> AsyncGenerator[Event, None]:
-    """Yield what the reader makes of a batch, with pauses in which other answers go on."""
-    unpaused = 0
+async def _read(listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None]) -> list[Event]:
+    """Return what the reader makes of a batch and the check keeps, in steps between which other answers go on."""
+    found: list[Event] = []
+    left, read = _checked_pieces(listener, batch, check), False
+    while not read:
+        async with loop_share.step() as step:
+            for event in left:
+                if event is not None:
+                    found.append(event)
+                if step.over():
+                    break
+            else:
+                read = True
+    return found
+
+
+def _checked_pieces(
+    listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None]
+) -> Iterator[Event | None]:
+    """Yield the checked events one by one, and None after each piece of text: a check alone takes some milliseconds."""
     for piece in _pieces(batch):
-        if unpaused > SLICE:
-            unpaused = 0
-            await asyncio.sleep(0)
-        unpaused += len(piece.text) if isinstance(piece, TextDelta | ThinkingDelta) else 1
-        for event in listener.read([piece]):
-            if isinstance(event, CallReady | CallFound):
-                await asyncio.sleep(0)  # its check may take 50 ms, and a reply has many calls
-            yield event
+        yield from map(check, listener.read([piece]))
+        yield None
 
 
 def _pieces(batch: Sequence[Event]) -> Iterator[Event]:

@@ -32,7 +32,7 @@ from chat.turns.batch_writer import BatchWriter
 from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
-from toolsupport import cancellable_threads
+from toolsupport import cancellable_threads, loop_share
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy, Lost, StorageUnavailable
 from toolsupport.registry import storage
@@ -251,6 +251,7 @@ class TurnRunner:
 
     async def _run(self, run: TurnRun) -> None:
         claimed = run.claimed
+        loop_share.person.set(claimed.person)
         try:
             self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)

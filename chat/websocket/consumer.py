@@ -20,6 +20,7 @@ from chat.broadcast.frames import ClientFrame, FrameError
 from chat.broadcast.socket_revocation import pass_of
 from chat.turns import runner
 from chat.websocket import frame_parsing, handlers, idempotency
+from toolsupport import loop_share
 from toolsupport.config import metrics
 from toolsupport.core.error_table import CLOSED, ERRORS, KINDS, row_of
 from toolsupport.core.errors import Busy, NotAllowed, NotFound
@@ -53,6 +54,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             user_id=getattr(self.scope["user"], "pk", None) or 0,
             conversation=str(self.scope["url_route"]["kwargs"]["conversation"]),
         )
+        loop_share.person.set(self.place.user_id)
         try:
             await in_database(handlers.check)(self.place)
         except (NotFound, NotAllowed):
@@ -87,7 +89,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.pump is None or not await self._bearable():
             return
         try:
-            frame = frame_parsing.parse(message.get("text"))
+            async with loop_share.step():
+                frame = frame_parsing.parse(message.get("text"))
             client_id = frame.client_id or ""
             self._check_rate(frame)
             await self._obey(frame)

@@ -1,5 +1,5 @@
 // Continue, Regenerate, Edit and the versions of a message.
-import { clearAttached, put } from "./attach.js";
+import * as chips from "./chips.js";
 import * as composer from "./composer.js";
 import { newId } from "./ids.js";
 import { say } from "./status.js";
@@ -38,8 +38,9 @@ const ACTS = {
   "data-edit": (button) => {
     const article = messageOf(messageAt(button));
     composer.edit(article.querySelector("[data-text]").textContent, Number(article.dataset.parent));
-    clearAttached();
-    for (const image of article.querySelectorAll(".pictures img")) put(image.alt);
+    chips.clear();
+    for (const image of article.querySelectorAll(".pictures img")) chips.put(image.alt);
+    for (const file of article.querySelectorAll("a.chip")) chips.put(file.textContent.trim());
   },
 };
 

@@ -1,6 +1,4 @@
 // The panel beside the chat: shown when a person wants it, or when a tool first changed something in it.
-import "./files.js";
-
 const shell = document.getElementById("chat"), panel = document.getElementById("panel");
 const toggle = document.getElementById("files-toggle");
 const beside = matchMedia("(width >= 80rem)");
@@ -31,3 +29,13 @@ export const changed = (tool) => {
   if (parts.length && name !== "__" && beside.matches && !localStorage.getItem("files-panel")) show(true);
   for (const part of parts) if (!begun(part)) htmx.trigger(part, "changed");
 };
+
+// The server explains a refusal in the panel itself; htmx would drop the answer because of its status.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.target?.closest?.("#files") && [413, 422].includes(event.detail.xhr.status)) Object.assign(event.detail, { shouldSwap: true, isError: false });
+});
+
+// The button that was pressed is gone after the swap: the keyboard goes on from the message.
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.target.id === "files" && document.activeElement === document.body) event.target.querySelector("[data-status-line]")?.focus();
+});

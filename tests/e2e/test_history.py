@@ -36,6 +36,7 @@ def test_the_keyboard_opens_reviews_and_reverts(open_browser: Open) -> None:
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
     decide(page, "sim-honest", "No")
     page.goto("/models/")
+    page.keyboard.press("g")
     page.keyboard.press("h")
     page.wait_for_url("**/history/")
     entry = page.locator("article").first

@@ -10,12 +10,14 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import jsonschema_rs
+import orjson
 
 from toolsupport.core import sanitize, schema_patterns
 from toolsupport.core.arguments import typed
@@ -91,24 +93,28 @@ def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
         return [checker]
     validator, bound = checker
     try:
-        written = json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
+        written = _written(arguments)
     except ValueError as error:  # half of a character, infinity: what no schema would find
         return [f"they are not JSON ({sanitize.complaint(arguments) or error})"[:LONGEST_COMPLAINT]]
     if rb"\u0000" in written and (found := sanitize.complaint(arguments)):
         return [found]
     if len(written) > MOST_BYTES:
         return [f"they have {len(written):,} bytes, more than the {MOST_BYTES:,} that are taken; send less at once"]
-    if too_much := bound.too_much(arguments):
+    parts = parts_of(arguments)
+    if too_much := bound.too_much(arguments, parts):
         return [too_much]
     schema_patterns.begin_check()
-    return [] if validator.is_valid(arguments) else _described(validator, bound, arguments, len(written))
+    if validator.is_valid(arguments):
+        return []
+    describable = bound.steps(parts) * (1 + len(written) // 16384 + parts // 500) <= MOST_DESCRIBED
+    return _described(validator, bound, arguments, MOST_COMPLAINTS if describable else 1)
 
 
-def _described(validator: jsonschema_rs.Validator, bound: SchemaBudget, arguments: JSON, size: int) -> list[str]:
-    """Return sentences about the errors. Each of them holds a copy of a part of the arguments, which costs time."""
+def _described(validator: jsonschema_rs.Validator, bound: SchemaBudget, arguments: JSON, most: int) -> list[str]:
+    """Return sentences about `most` errors. Each of them holds a copy of a part of the arguments, which costs time."""
     schema_patterns.begin_check()
-    if bound.steps(arguments) * (1 + size // 16384 + parts_of(arguments) // 500) <= MOST_DESCRIBED:
-        return [_complaint(error) for error in islice(validator.iter_errors(arguments), MOST_COMPLAINTS)]
+    if most > 1:
+        return [_complaint(error) for error in islice(validator.iter_errors(arguments), most)]
     if bound.branches:
         return [UNDESCRIBED]
     try:
@@ -146,8 +152,20 @@ _checker = lru_cache(maxsize=512)(_compiled)
 _large_checker = lru_cache(maxsize=16)(_compiled)
 
 
+def _written(value: JSON) -> bytes:
+    """Return a JSON value as bytes. Raises ValueError if it holds half of a character or infinity."""
+    with suppress(orjson.JSONEncodeError):
+        written = orjson.dumps(value)
+        if b"null" not in written:  # as which it writes infinity
+            return written
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
 def _json(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return _written(value).decode()
+    except ValueError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _refuse(uri: str) -> Any:

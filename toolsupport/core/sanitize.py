@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
+
+import orjson
 
 UNTAKEN = re.compile("[\0\ud800-\udfff]")
 
@@ -23,11 +24,12 @@ def joined(value: Any) -> Any:
 
 
 def _holds_halves(value: Any) -> bool:
-    """Return whether a JSON value may hold halves of characters; written out it is searched in a tenth of the time."""
+    """Return whether a JSON value may hold halves of characters: orjson refuses to write them, in no time."""
     try:
-        return UNTAKEN.search(json.dumps(value, ensure_ascii=False)) is not None
-    except (TypeError, ValueError, RecursionError):
+        orjson.dumps(value)
+    except orjson.JSONEncodeError:
         return True
+    return False
 
 
 def _with_texts(value: Any, change: Callable[[str], str]) -> Any:

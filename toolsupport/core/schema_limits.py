@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,6 +17,8 @@ from toolsupport.core.types import JSON
 
 MOST_CHARACTERS = 128 * 1024
 DEEPEST = 100
+# Objects and lists of a schema: to compile one takes 3 µs.
+MOST_CONTAINERS = 5_500
 # The checker takes 50 ns for a step: comparing a value of an enum, applying a schema to a part of the arguments.
 MOST_STEPS = 1_000_000
 LARGEST = 200_000  # steps of a schema with its references written out
@@ -40,6 +41,9 @@ EACH = frozenset(
 MAPPINGS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 DATA = frozenset({"enum", "const", "default", "examples"})
 DEFINITIONS = frozenset({"$defs", "definitions"})
+# What is looked for in every part of a schema.
+SPECIAL = frozenset({"$id", "$dynamicRef", "$recursiveRef", "$anchor", "patternProperties"})
+COMPARING = frozenset({"enum", "const", "multipleOf"})
 # Steps for a value of an enum that is no text and no whole number, and for a division without rounding.
 UNHASHED, MULTIPLE = 25, 500
 
@@ -61,20 +65,8 @@ class Work:
     again: int = 0
     branches: bool = False
 
-    def __add__(self, other: Work) -> Work:
-        return Work(
-            self.size + other.size,
-            self.each + other.each,
-            self.cycles + other.cycles,
-            self.again + other.again,
-            self.branches or other.branches,
-        )
 
-    def below(self, keyword: Any) -> Work:
-        """Return this work as that of a keyword's value."""
-        each = self.size if keyword in EACH else self.each
-        again = keyword in AGAIN
-        return Work(self.size, each, self.cycles, self.cycles if again else self.again, again or self.branches)
+LEAF = Work(1)
 
 
 class SchemaBudget:
@@ -82,13 +74,12 @@ class SchemaBudget:
 
     def __init__(self, schema: JSON) -> None:
         """Raise UnsupportedSchema if it would be too much for any arguments."""
-        if depth_of(schema) > DEEPEST:
-            raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
         self._root = schema
-        self._anchors = dict(_anchors(schema))
+        self._anchors: dict[str, Any] = {}
         self._known: dict[str, Work] = {}
         self._open = {"#"}
-        self._names = sum(len(node["patternProperties"]) for node in _nodes(schema) if _has_name_patterns(node))
+        self._names = 0
+        self._survey()
         if self._names > MOST_NAME_PATTERNS:
             raise UnsupportedSchema(f"it has more than {MOST_NAME_PATTERNS} patternProperties")
         self._work = self._count(schema, 0)
@@ -98,12 +89,12 @@ class SchemaBudget:
         """Return whether an error may stand for those of several alternatives."""
         return self._work.branches
 
-    def too_much(self, arguments: JSON) -> str:
-        """Return why validating these arguments would exceed the limit, "" if it would not."""
+    def too_much(self, arguments: JSON, parts: int) -> str:
+        """Return why validating these arguments, of so many parts, would exceed the limit, "" if it would not."""
         work = self._work
         if work.again and work.cycles > 1 and work.size * work.cycles ** depth_of(arguments) > LARGEST:
             return "they are nested too deeply for this schema; make them flatter"
-        if self.steps(arguments) > MOST_STEPS:
+        if self.steps(parts) > MOST_STEPS:
             return "they have too many parts for this schema; send less at once"
         return self._long_names(arguments) if self._names else ""
 
@@ -114,22 +105,54 @@ class SchemaBudget:
         too_many = self._names * sum(NAME + len(name) for name in names) > MOST_NAMES
         return "they have too many names for this schema; send less at once" if too_many else ""
 
-    def steps(self, arguments: JSON) -> int:
-        """Return an upper limit of the steps of validating these arguments."""
+    def steps(self, parts: int) -> int:
+        """Return an upper limit of the steps of validating arguments of so many parts."""
         # A schema that refers back to itself applies to each part as a whole.
         each = self._work.size if self._work.cycles else self._work.each
-        parts = parts_of(arguments)
         return self._work.size + each * parts if parts < MOST_PARTS else MOST_STEPS + 1
 
+    def _survey(self) -> None:
+        """Look at every part of the schema once. Raise UnsupportedSchema if it is too deep or refers elsewhere."""
+        level, depth, containers = [self._root], 0, 0
+        while level:
+            containers += sum(isinstance(node, dict | list) for node in level)
+            if containers > MOST_CONTAINERS:
+                raise UnsupportedSchema(f"it has more than {MOST_CONTAINERS:,} parts")
+            for node in level:
+                if type(node) is dict and not SPECIAL.isdisjoint(node):
+                    self._note(node)
+            level, depth = _inner_level(level), depth + 1
+            if depth > DEEPEST + 1:
+                raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
+
+    def _note(self, node: JSON) -> None:
+        """Keep the anchor and count the patterns of a part. References that depend on their place are rejected."""
+        if node is not self._root and isinstance(node.get("$id"), str):
+            raise UnsupportedSchema("a part of it is a document of its own")
+        if any(isinstance(node.get(name), str) for name in ("$dynamicRef", "$recursiveRef")):
+            raise UnsupportedSchema("it has references that depend on the place of their use")
+        if isinstance(node.get("$anchor"), str):
+            self._anchors[f"#{node['$anchor']}"] = node
+        patterns = node.get("patternProperties")
+        self._names += len(patterns) if isinstance(patterns, dict) else 0
+
     def _count(self, node: Any, depth: int) -> Work:
+        if not isinstance(node, dict | list):
+            return LEAF
         if depth > DEEPEST:
             raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
-        work = Work(_own_steps(node)) + self._referred(node, depth) if isinstance(node, dict) else Work(1)
+        own = self._referred(node, depth) if isinstance(node, dict) else Work()
+        size, each, cycles, again, branches = own.size + _own_steps(node), own.each, own.cycles, own.again, own.branches
         for keyword, inner in _keywords(node):
-            work += self._count(inner, depth + 1).below(keyword)
-        if work.size > LARGEST:
+            work, repeated = self._count(inner, depth + 1), keyword in AGAIN
+            size += work.size
+            each += work.size if keyword in EACH else work.each
+            cycles += work.cycles
+            again += work.cycles if repeated else work.again
+            branches = branches or repeated or work.branches
+        if size > LARGEST:
             raise UnsupportedSchema("its references make it too large")
-        return work
+        return Work(size, each, cycles, again, branches)
 
     def _referred(self, node: JSON, depth: int) -> Work:
         reference = node.get("$ref")
@@ -170,8 +193,10 @@ def _keywords(node: Any) -> Iterator[tuple[str, Any]]:
             yield keyword, inner
 
 
-def _own_steps(node: JSON) -> int:
+def _own_steps(node: Any) -> int:
     """Return the steps of the keywords of a schema that compare with data, or divide."""
+    if isinstance(node, list) or COMPARING.isdisjoint(node):
+        return 1
     values = node.get("enum")
     values = values if isinstance(values, list) else []
     return 1 + MULTIPLE * ("multipleOf" in node) + sum(map(_compared, [*values, node.get("const")]))
@@ -184,33 +209,21 @@ def _compared(value: Any) -> int:
     return UNHASHED if isinstance(value, float) or (isinstance(value, int) and abs(value) >= 2**53) else 1
 
 
-def _anchors(schema: JSON) -> Iterator[tuple[str, Any]]:
-    """Yield the anchors of a schema. References to other documents, or that depend on their place, are rejected."""
-    for node in _nodes(schema):
-        if isinstance(node, dict):
-            if node is not schema and isinstance(node.get("$id"), str):
-                raise UnsupportedSchema("a part of it is a document of its own")
-            if any(isinstance(node.get(name), str) for name in ("$dynamicRef", "$recursiveRef")):
-                raise UnsupportedSchema("it has references that depend on the place of their use")
-            if isinstance(node.get("$anchor"), str):
-                yield f"#{node['$anchor']}", node
-
-
-def _has_name_patterns(node: Any) -> bool:
-    return isinstance(node, dict) and isinstance(node.get("patternProperties"), dict)
-
-
 def depth_of(value: Any) -> int:
     """Return the number of levels of objects and lists, without recursion."""
     level, depth = [value], 0
-    while level := [inner for node in level for inner in _inner(node)]:
+    while level := _inner_level(level):
         depth += 1
     return depth
 
 
 def parts_of(value: Any) -> int:
     """Return the number of values in a JSON value, itself included, at most MOST_PARTS."""
-    return sum(1 for _ in islice(_nodes(value), MOST_PARTS))
+    level, parts = [value], 0
+    while level and parts < MOST_PARTS:
+        parts += len(level)
+        level = _inner_level(level)
+    return min(parts, MOST_PARTS)
 
 
 def _nodes(value: Any) -> Iterator[Any]:
@@ -219,6 +232,17 @@ def _nodes(value: Any) -> Iterator[Any]:
         node = waiting.pop()
         yield node
         waiting.extend(_inner(node))
+
+
+def _inner_level(level: Iterable[Any]) -> list[Any]:
+    """Return the values inside these."""
+    found: list[Any] = []
+    for node in level:
+        if isinstance(node, dict):
+            found += node.values()
+        elif isinstance(node, list):
+            found += node
+    return found
 
 
 def _inner(node: Any) -> Iterable[Any]:

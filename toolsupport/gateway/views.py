@@ -12,6 +12,7 @@ from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
+from toolsupport import loop_share
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.events import Event, Failed
 from toolsupport.gateway import (
@@ -75,6 +76,7 @@ async def completions(request: AuthedRequest) -> HttpResponseBase:
         return api_errors.answer(413, TOO_LARGE)
     try:
         asked = await asyncio.to_thread(chat_request.read, body) if len(body) > LONG_BODY else chat_request.read(body)
+        loop_share.person.set(caller.person)
         prepared = await in_database(request_preparation.prepare)(asked, caller)
         response = await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (InvalidField, NotFound, ConfigError, Busy) as error:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from toolsupport import loop_share
 from toolsupport.core import load_failures
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
@@ -249,7 +250,8 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                 return
             clock.begun = True
             sending.add(piece)
-            events = codec.feed(piece) if piece else codec.flush()
+            async with loop_share.step():
+                events = codec.feed(piece) if piece else codec.flush()
             if size.exceeded(piece, events):
                 events = [size.failure()]
             over = not piece or bool(events and ended(events[-1]))

@@ -8,6 +8,8 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
+from toolsupport import loop_share
+
 log = logging.getLogger(__name__)
 
 
@@ -20,8 +22,13 @@ class TaskSupervisor:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Start a task with a new context: a request's database handles must not leak into it."""
-        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        """Start a task with a new context: a request's database handles must not leak into it.
+
+        Its work counts for the person of the caller's context.
+        """
+        context = contextvars.Context()
+        context.run(loop_share.person.set, loop_share.person.get())
+        task = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task

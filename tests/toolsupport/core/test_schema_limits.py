@@ -12,7 +12,7 @@ from tests.tables import every
 from toolsupport.core.arguments import typed
 from toolsupport.core.calls import MOST_BYTES, complaints_about
 from toolsupport.core.coercion import ALL_TYPES, coerce, types
-from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema, depth_of
+from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema, depth_of, parts_of
 from toolsupport.core.schema_patterns import MOST_PATTERNS
 from toolsupport.core.types import ToolSpec
 
@@ -69,7 +69,7 @@ def test_arguments_that_would_be_looked_at_too_often_are_refused() -> None:  # F
 
 def test_an_honest_tree_may_be_deep() -> None:
     assert complaints_about(nested(60, "left"), TREE) == []
-    assert not SchemaBudget(TREE).too_much(nested(60, "right"))
+    assert not SchemaBudget(TREE).too_much(nested(60, "right"), parts_of(nested(60, "right")))
 
 
 def test_arguments_may_not_be_endless() -> None:  # F4

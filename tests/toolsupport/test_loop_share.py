@@ -1,0 +1,129 @@
+"""Costly work of one person leaves the event loop to others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from toolsupport import exchange, loop_share
+from toolsupport.core.events import TextDelta
+from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.types import ToolSpec
+from toolsupport.loop_share import ROUND, LoopShare, LoopStep
+
+COSTLY = {
+    "lists": "- a\n" * 3_000,
+    "links": "[a](" * 3_000,
+    "a table": "|" + "a|" * 300 + "\n" + "x\n" * 3_000,
+    "fences": "```c\n" + "\n" * 6_000 + "```",
+    "marks of calls": "<tool_call>" * 2_000,
+    "quotes": "> - " * 3_000,
+}
+TOOL = ToolSpec.from_openai({"type": "function", "function": {"name": "note"}})
+
+
+class Clock:
+    """Processor time that passes only where a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def rounds(count: int) -> None:
+    """Let the event loop turn, as an event of another person does."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def work(share: LoopShare, clock: Clock, done: list[str], name: str, seconds: float, times: int) -> None:
+    loop_share.person.set(name)
+    for _ in range(times):
+        async with LoopStep(share):
+            clock.now += seconds
+            done.append(name)
+
+
+def ran(test: Callable[[LoopShare, Clock, list[str]], Awaitable[None]]) -> list[str]:
+    clock, done = Clock(), list[str]()
+
+    async def run() -> None:
+        await test(LoopShare(asyncio.get_running_loop(), clock), clock, done)
+
+    asyncio.run(run())
+    return done
+
+
+def test_a_round_of_the_loop_has_a_budget_whoever_works() -> None:  # S2
+    async def test(share: LoopShare, clock: Clock, done: list[str]) -> None:
+        tasks = [asyncio.create_task(work(share, clock, done, "Mallory", ROUND, 5)) for _ in range(50)]
+        while not all(task.done() for task in tasks):
+            before = clock.now
+            await rounds(1)
+            assert clock.now - before <= ROUND * 1.01
+
+    assert len(ran(test)) == 250
+
+
+def test_people_take_turns_however_many_tasks_one_has() -> None:  # S2
+    async def test(share: LoopShare, clock: Clock, done: list[str]) -> None:
+        loud = [asyncio.create_task(work(share, clock, done, "Mallory", ROUND, 20)) for _ in range(50)]
+        await rounds(5)
+        begun = len(done)
+        await work(share, clock, done, "Bob", ROUND, 10)
+        assert len(done) - begun <= 2 * 10 + 2
+        for task in loud:
+            task.cancel()
+
+    ran(test)
+
+
+def test_a_long_step_is_followed_by_a_pause() -> None:
+    async def test(share: LoopShare, clock: Clock, done: list[str]) -> None:
+        await work(share, clock, done, "Mallory", 0.05, 1)
+        waiting = asyncio.create_task(work(share, clock, done, "Mallory", 0.05, 1))
+        await rounds(20)
+        assert not waiting.done()
+        await waiting
+
+    assert len(ran(test)) == 2
+
+
+def test_what_waits_can_be_cancelled_and_short_steps_do_not_wait() -> None:
+    async def test(share: LoopShare, clock: Clock, done: list[str]) -> None:
+        await work(share, clock, done, "Mallory", 2 * ROUND, 1)
+        await rounds(2)
+        gone = asyncio.create_task(work(share, clock, done, "Mallory", ROUND, 1))
+        await rounds(1)
+        gone.cancel()
+        await work(share, clock, done, "Bob", 0.0001, 1)
+        await rounds(2)
+        for _ in range(10):
+            enters = share.enter()
+            with pytest.raises(StopIteration):
+                enters.send(None)
+            share.spend(0.0001)
+
+    assert ran(test) == ["Mallory", "Bob"]
+
+
+def test_a_costly_reply_is_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:  # S1, S2
+    spent: list[float] = []
+    spend = LoopShare.spend
+
+    def spy(share: LoopShare, seconds: float) -> None:
+        spent.append(seconds)
+        spend(share, seconds)
+
+    monkeypatch.setattr(LoopShare, "spend", spy)
+    for name, text in COSTLY.items():
+        for format_ in ("native", "hermes"):
+            reader, spent[:] = ReplyReader(format_, [TOOL]), []
+            found = asyncio.run(exchange._read(reader, [TextDelta(text)], lambda event: event))
+            read = "".join(event.text for event in found if isinstance(event, TextDelta))
+            assert text.startswith(read), name
+            assert sorted(spent)[-2:][0] < 0.02, (name, format_, max(spent))

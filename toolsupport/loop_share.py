@@ -1,0 +1,117 @@
+"""Shares the event loop among people: work on their texts takes turns, a few milliseconds in each round of the loop.
+
+An event of one person, such as a ping, passes through about six rounds of the loop. Where each of eight answers does 50
+ms of work in each round, a ping takes 2.4 s, although no answer works for long. So costly work is done in steps:
+
+    async with loop_share.step() as step:
+        ...  # some milliseconds of work, without an await; `step.over()` returns whether another step should go on
+
+- All steps of one round share ROUND seconds of processor time; the rest wait for a later round, in turn by person.
+- A step that takes longer is followed by a pause of the same length, in which everything else goes on.
+- Where no step waits, a step begins at once and costs two microseconds more.
+
+The person is that of the context, and tasks of the supervisor inherit it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
+from weakref import WeakKeyDictionary
+
+from toolsupport.work_pool.fair_queue import FairQueue
+
+ROUND = 0.005
+MOST_STEPS = 16  # that are let in for one round, however short they were so far
+SHORTEST_PAUSE = 0.001
+
+person: ContextVar[Hashable] = ContextVar("person", default=None)
+
+
+class LoopShare:
+    """The steps of one event loop. `clock` returns the processor time of the loop's thread, in seconds."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] = time.thread_time) -> None:
+        self._loop, self.clock = loop, clock
+        self._waiting: FairQueue[tuple[Hashable, asyncio.Future[None]]] = FairQueue(sys.maxsize, sys.maxsize)
+        self._spent = 0.0
+        self._typical = ROUND
+        self._scheduled = False
+
+    async def enter(self) -> None:
+        """Wait until the next step may begin."""
+        if self._spent < ROUND and not self._waiting:
+            return
+        owner, turn = person.get(), self._loop.create_future()
+        self._waiting.put(owner, (owner, turn))
+        self._schedule()
+        await turn
+
+    def spend(self, seconds: float) -> None:
+        """Count a step that has ended."""
+        self._spent += seconds
+        self._typical += (seconds - self._typical) / 8
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._next_round)
+
+    def _next_round(self) -> None:
+        """Let the next steps in: as many as usually fit into a round, after a pause if the last ones took too long."""
+        over, self._spent = self._spent - ROUND, 0.0
+        if over > SHORTEST_PAUSE:
+            self._spent = ROUND
+            self._loop.call_later(over, self._next_round)
+            return
+        self._scheduled = False
+        fitting = int(ROUND / self._typical) if self._typical > 0 else MOST_STEPS
+        for _ in range(max(1, min(MOST_STEPS, fitting))):
+            self._let_in()
+        if self._waiting:
+            self._schedule()
+
+    def _let_in(self) -> None:
+        while (found := self._waiting.take()) is not None:
+            owner, turn = found
+            self._waiting.done(owner)
+            if not turn.done():  # its task was cancelled
+                turn.set_result(None)
+                return
+
+
+class LoopStep:
+    """One step; the work inside must not await."""
+
+    __slots__ = ("_began", "_share")
+
+    def __init__(self, share: LoopShare) -> None:
+        self._share = share
+
+    async def __aenter__(self) -> LoopStep:
+        await self._share.enter()
+        self._began = self._share.clock()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._share.spend(self._share.clock() - self._began)
+
+    def over(self) -> bool:
+        """Return whether the rest of the work should wait for another step."""
+        return self._share.clock() - self._began > ROUND / 2
+
+
+_shares: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopShare] = WeakKeyDictionary()
+
+
+def step() -> LoopStep:
+    """Return a step of the running loop."""
+    loop = asyncio.get_running_loop()
+    share = _shares.get(loop)
+    if share is None:
+        share = _shares[loop] = LoopShare(loop)
+    return LoopStep(share)
