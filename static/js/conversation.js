@@ -84,7 +84,7 @@ const FRAMES = {
   "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output,
   "call.started": (frame) => putCall(frame.message, frame.call),
-  "call.finished": (frame) => { putCall(frame.message, frame.call); changed(frame.call.served_by || frame.call.name); },
+  "call.finished": (frame) => { putCall(frame.message, frame.call); frame.call.status === "done" && changed(frame.call.served_by || frame.call.name); },
   "call.rejected": (frame) => putCall(frame.message, frame),
   "question.asked": asked,
   "question.closed": closed,

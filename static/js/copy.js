@@ -21,25 +21,22 @@ const write = async (text) => {
   area.remove();
 };
 
-export const copyFrom = async (button) => {
-  const source = button.closest("[data-copy-scope], figure")?.querySelector("[data-copy-source], pre");
-  if (!source) return;
-  await write(source.textContent);
-  flash(button);
+// An answer is copied as its Markdown, which the page does not contain.
+const sourceOf = async (button) => {
+  if (button.dataset.copyUrl) return (await fetch(button.dataset.copyUrl)).text();
+  return button.closest("[data-copy-scope], figure")?.querySelector("[data-copy-source], pre")?.textContent;
 };
 
-// An answer is copied as its Markdown, which the page does not contain.
-const copyAnswer = async (button) => {
-  const response = await fetch(button.dataset.copyUrl);
-  if (!response.ok) return;
-  await write(await response.text());
+export const copyFrom = async (button) => {
+  const text = await sourceOf(button);
+  if (text === undefined) return;
+  await write(text);
   flash(button);
 };
 
 document.addEventListener("click", (event) => {
-  const copy = event.target.closest("[data-copy]"), answer = event.target.closest("[data-copy-url]");
+  const copy = event.target.closest("[data-copy], [data-copy-url]");
   if (copy) copyFrom(copy);
-  if (answer) copyAnswer(answer);
   const wrap = event.target.closest("[data-wrap]");
   if (wrap) {
     const wrapped = wrap.closest("figure").classList.toggle("wrapped");

@@ -51,8 +51,8 @@ def test_the_tests_are_run_with_bash(chat: Page, site: Site) -> None:
     question = chat.locator("[data-question]")
     expect(question).to_contain_text("Run this command?")
     expect(question.locator("pre")).to_have_text("python3 -m unittest discover -v")
-    expect(question.get_by_role("button", name="Allow in this chat")).to_have_count(0)
-    expect(chat.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(question.get_by_role("button", name="in this chat")).to_have_count(0)
+    expect(chat.get_by_role("button", name="once")).to_be_focused()
     chat.keyboard.press("a")
     output = chat.locator(".call [data-output]")
     expect(output).to_contain_text("waiting for the file")
@@ -72,7 +72,7 @@ def test_an_edited_command_is_stopped_alone(chat: Page) -> None:
     expect(chat.locator("[data-question]")).to_contain_text("echo asked")
     chat.keyboard.press("e")
     chat.get_by_role("textbox", name="command").fill("echo edited; sleep 60")
-    chat.get_by_role("button", name="Allow as edited").click()
+    chat.get_by_role("button", name="with my version").click()
     expect(chat.locator("[data-output]")).to_have_text("edited\n")
     expect(chat.locator("[data-elapsed]")).to_have_text(re.compile(r" · [5-9] s"))
     chat.locator("[data-call-stop]").click()
@@ -86,7 +86,7 @@ def test_axe_finds_nothing_while_it_runs(chat: Page, open_browser: Callable[...,
     ask(page, "Run `for n in {1..80}; do echo line $n is longer than a phone is wide; done; sleep 60` with bash")
     expect(page.locator("[data-question]")).to_be_visible()
     assert violations(page) == [] and overflow(page) <= 0
-    page.get_by_role("button", name="Allow once").click()
+    page.get_by_role("button", name="once").click()
     expect(page.locator("[data-output]")).to_contain_text("line 80")
     assert violations(page) == [] and overflow(page) <= 0
     page.get_by_role("button", name="Stop", exact=True).last.click()

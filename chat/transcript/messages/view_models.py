@@ -145,7 +145,7 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownUsage:
-    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens. Each is 0 if unknown."""
+    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens. 0 is unknown."""
 
     tokens: int = 0
     speed: float = 0.0
