@@ -34,6 +34,7 @@ urlpatterns = [
     path("chat/calls/<int:run_id>/picture/", images.of_call, name="call-picture"),
     path("chat/calls/<int:run_id>/table.csv", chat.table, name="call-table"),
     path("chat/<uuid:conversation_id>/picker/", chat.picker, name="conversation-picker"),
+    path("chat/<uuid:conversation_id>/models/", chat.models, name="conversation-models"),
     path("chat/<uuid:conversation_id>/explain/", explain.of_conversation, name="conversation-explain"),
     path("chat/<uuid:conversation_id>/tools/", explain.narrow, name="conversation-tools"),
     path("models/<int:profile_id>/explain/", explain.of_model, name="model-explain"),

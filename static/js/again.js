@@ -2,6 +2,7 @@
 import * as chips from "./chips.js";
 import * as composer from "./composer.js";
 import { newId } from "./ids.js";
+import { open } from "./picker.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
 
@@ -16,9 +17,8 @@ const ask = (frame) => {
 
 // Another model for one answer: the picker is opened for it, and closing it without a choice forgets the wish.
 const chooseModel = (message) => {
-  document.getElementById("picker-button").click();
   forAnswer = message;
-  document.getElementById("models").addEventListener("close", () => { forAnswer = null; }, { once: true });
+  open().addEventListener("close", () => { forAnswer = null; }, { once: true });
 };
 
 const ACTS = {
