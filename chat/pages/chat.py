@@ -13,6 +13,7 @@ from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
 from chat.transcript.messages.view_models import ShownConversation
+from chat.transcript.messages.windows import MessageWindow
 from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
@@ -54,7 +55,14 @@ def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 
 def _with_html(request: AuthedRequest, conversation_id: UUID) -> ShownConversation:
-    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id)))
+    window = MessageWindow(_id(request, "since"), _id(request, "until"))
+    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id), window))
+
+
+def _id(request: AuthedRequest, name: str) -> int:
+    """Return the number of a message in the address; 0 without one."""
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 19 else 0
 
 
 @require_GET

@@ -8,6 +8,7 @@ import * as context from "./context.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { down } from "./lost.js";
+import * as earlier from "./earlier.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
@@ -36,7 +37,7 @@ const refresh = async () => {
   catching = true;
   try {
     // Signed out, or the conversation is gone: the page itself knows what to say.
-    if (!(await catchUp(`${path}messages/`))) return void location.reload();
+    if (!(await catchUp(earlier.path()))) return void location.reload();
     setTurn(transcript().dataset.turn);
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }

@@ -24,7 +24,7 @@ def open_files(page: Page) -> None:
     if page.locator(
         "#memory-text"
     ).is_hidden():  # it opens by itself once a tool changed something
-        page.get_by_role("button", name="Files", exact=True).click()
+        page.locator("#files-toggle").click()
     expect(page.locator("#memory-text")).to_be_visible()
 
 
@@ -78,7 +78,7 @@ def test_a_model_swaps_its_prompt_and_a_person_takes_it_back(page: Page) -> None
     answered(page)
     card = page.locator(".call")
     expect(card).to_have_attribute("data-status", "done")
-    expect(card).to_contain_text("Swap prompts pirate")
+    expect(card).to_contain_text("Used prompts pirate")
     assert "Speak like a pirate." in wire(page)
     page.get_by_role("button", name="Settings of this conversation").click()
     box = page.locator("#prompts").get_by_label("pirate")

@@ -237,7 +237,7 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class ShownConversation:
-    """All data of the chat page, read in one transaction."""
+    """All data of the chat page. `earlier` is the message (id) where the part before the shown one begins."""
 
     id: str
     title: str
@@ -248,6 +248,7 @@ class ShownConversation:
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
+    earlier: int | None = None
 
     @property
     def usage(self) -> ShownUsage | None:
