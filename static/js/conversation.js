@@ -82,7 +82,7 @@ const FRAMES = {
     say(frame.reason === "done" ? `Done, ${answerWords()}` : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
-  "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
+  "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output,
   "call.started": (frame) => putCall(frame.message, frame.call),
   "call.finished": (frame) => { putCall(frame.message, frame.call); frame.call.status === "done" && changed(frame.call.served_by || frame.call.name); },

@@ -40,7 +40,7 @@ def pages(model: ModelProfile) -> dict[str, str]:
     return {
         "model": reverse("model", args=[model.pk]),
         "models": reverse("models"),
-        "history": reverse("history"),
+        "history": f"{reverse('history')}?show=all",
     }
 
 
