@@ -14,8 +14,7 @@ from chat.broadcast.error_codes import FrameError as FrameError
 # How an answer is made again.
 Mode = Literal["same", "without_tools", "text"]
 
-TEXT_LIMIT = 64 * 1024
-FRAME_LIMIT = 256 * 1024
+TEXT_LIMIT, FRAME_LIMIT = 64 * 1024, 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,7 @@ def test_a_small_screen_needs_no_sideways_scrolling(open_browser: Callable[..., 
     answered(page)
     page.get_by_role("button", name="Regenerate").click()
     assert overflow(page) <= 0
+    page.keyboard.press("Escape")  # closes the menu
     page.get_by_label("Message", exact=True).press("Escape")
     page.keyboard.press("/")
     expect(page.get_by_label("Search chats")).to_be_focused()

@@ -56,7 +56,7 @@ def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
     return found[::-1]
 
 
-class MessageRow(NamedTuple):
+class BranchRow(NamedTuple):
     """A message without its text."""
 
     pk: int
@@ -76,7 +76,7 @@ def window(conversation: Conversation, wanted: MessageWindow | None) -> tuple[tu
     Three queries for any length; texts, calls and results are read for the part only.
     """
     fields = conversation.messages.order_by("id").values_list("pk", "parent_id", "role", "turn_id")
-    rows = [MessageRow(*row) for row in fields]
+    rows = [BranchRow(*row) for row in fields]
     beside: dict[int | None, tuple[int, ...]] = defaultdict(tuple)
     for row in rows:
         beside[row.parent_id] += (row.pk,) if row.role != Role.NOTICE else ()

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0013_outside_content'),
+        ('chat', '0014_pinned'),
     ]
 
     operations = [
