@@ -27,7 +27,7 @@ class WindowBounds:
 
 
 def bounds(ids: Sequence[int], questions: Sequence[bool], window: MessageWindow) -> WindowBounds:
-    """Return the part of the branch `ids` that a window shows; `questions` tells which are messages of a person.
+    """Return the part of the branch `ids` that a window shows; `questions` marks the messages of a person.
 
     An id that is not on the branch counts as not set.
     """
