@@ -91,6 +91,7 @@ CEILINGS = {
     "get message-wire": 20,
     "get metrics": 3,
     "get model": 17,
+    "get model-evidence": 12,
     "get model-add": 7,
     "post model-add": 7,
     "post model-capability": 27,
