@@ -80,7 +80,7 @@ const FRAMES = {
     say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
-  "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
+  "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output,
   "call.started": (frame) => putCall(frame.message, frame.call),
   "call.finished": (frame) => { putCall(frame.message, frame.call); changed(frame.call.served_by || frame.call.name); },

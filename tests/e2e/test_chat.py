@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 
 def streaming(page: Page, length: int = 40) -> str:
     """Wait until so much of an answer is there; gives what is there."""
-    growing = page.locator(".message[data-role=assistant][data-finished=false] [data-text]")
+    growing = page.locator(".message[data-role=assistant][data-finished=false] [data-blocks]")
     expect(growing).to_have_text(re.compile(f".{{{length}}}", re.DOTALL))
     return growing.text_content() or ""
 
