@@ -46,7 +46,7 @@ def percent(part: int, whole: int) -> float:
 
 
 def period(since: date | None, until: date | None, today: date) -> str:
-    """Say which days these are: "Today", "In the last 7 days", "From 1 Nov to 5 Nov"."""
+    """Name these days: "Today", "In the last 7 days", "From 1 Nov to 5 Nov"."""
     if since is None or since > today:
         return "Until now" if until is None else f"Until {_day(until)}"
     if until is None or until >= today:
@@ -56,7 +56,7 @@ def period(since: date | None, until: date | None, today: date) -> str:
 
 
 def headline(totals: CallTotals, when: str) -> str:
-    """Say how many calls there were, and how many could run."""
+    """Give the number of calls and the share that could run."""
     made = "1 tool call was made" if totals.calls == 1 else f"{totals.calls:,} tool calls were made"
     if not totals.failed:
         worked = "it could run" if totals.calls == 1 else "all of them could run"
@@ -67,7 +67,7 @@ def headline(totals: CallTotals, when: str) -> str:
 
 
 def biggest_cause(totals: CallTotals) -> tuple[str, str]:
-    """Say what most failures were, and name the model that made most of them; "" for no failure, or no such model."""
+    """Name what most failures were, and the model that made most of them; "" for no failure, or no such model."""
     if not totals.failed:
         return "", ""
     cause, times = max(totals.causes.items(), key=lambda one: one[1])
@@ -99,7 +99,7 @@ def trace(values: list[float]) -> str:
     return "M" + "L".join(f"{place * step:.1f} {100 - value:.1f}" for place, value in enumerate(values))
 
 
-MOST_DOTS = 3  # of fewer days a line says nothing
+MOST_DOTS = 3  # fewer days make no line
 
 
 def _calls(count: int) -> str:

@@ -121,7 +121,8 @@ def total(wanted: InsightsFilter) -> MetricPoint:
     """Sum up everything that matches the filter, as one point: one query."""
     point = MetricPoint(wanted.since or date.min, 0, "", "")
     sums = {"sum_calls": Sum("calls"), "sum_latency": Sum("latency_ms")}
-    for row in _matching(wanted).order_by().values("outcome").annotate(**sums):
+    rows: Iterator[Any] = _matching(wanted).order_by().values("outcome").annotate(**sums).iterator()
+    for row in rows:
         point.outcomes[row["outcome"]] += row["sum_calls"]
         point.latency_ms += row["sum_latency"]
     return point

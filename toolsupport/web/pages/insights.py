@@ -45,7 +45,7 @@ def _spans(request: AuthedRequest, today: date) -> list[dict[str, object]]:
 def _link(wanted: InsightsFilter, today: date) -> dict[str, str]:
     """The query of the calls behind the numbers."""
     given = {"since": wanted.since, "until": wanted.until or today, "profile": wanted.profile, "format": wanted.format}
-    return {"calls_query": urlencode({name: value for name, value in given.items() if value})}
+    return {"calls_query": urlencode({name: str(value) for name, value in given.items() if value})}
 
 
 def _first_day(today: date, days: int) -> str:
