@@ -28,6 +28,7 @@ from toolsupport.gateway import (
     openapi as gateway_openapi,
 )
 from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.chat_request import ChatCompletionRequest
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
@@ -75,8 +76,8 @@ async def completions(request: AuthedRequest) -> HttpResponseBase:
     if len(body) > BODY_LIMIT:
         return api_errors.answer(413, TOO_LARGE)
     try:
-        asked = await asyncio.to_thread(chat_request.read, body) if len(body) > LONG_BODY else chat_request.read(body)
         loop_share.person.set(caller.person)
+        asked = await _read(body)
         prepared = await in_database(request_preparation.prepare)(asked, caller)
         response = await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (InvalidField, NotFound, ConfigError, Busy) as error:
@@ -85,13 +86,26 @@ async def completions(request: AuthedRequest) -> HttpResponseBase:
     return response
 
 
+async def _read(body: bytes) -> ChatCompletionRequest:
+    """Read a body. Raises InvalidField."""
+    if len(body) > LONG_BODY:
+        return await asyncio.to_thread(chat_request.read, body)
+    async with loop_share.step():
+        return chat_request.read(body)
+
+
 async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
     tally = _tally(prepared)
     async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
+    async with loop_share.step():
+        return _with_headers(_response(events, prepared, tally), prepared, tally)
+
+
+def _response(events: list[Event], prepared: PreparedRequest, tally: RequestSummary) -> HttpResponse:
     if isinstance(events[-1], Failed):
-        return _with_headers(error_replies.answer(events[-1]), prepared, tally)
-    return _with_headers(JsonResponse(chat_response.whole(prepared.model, events, tally)), prepared, tally)
+        return error_replies.answer(events[-1])
+    return HttpResponse(orjson.dumps(chat_response.whole(prepared.model, events, tally)), "application/json")
 
 
 async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
@@ -116,7 +130,9 @@ async def _lines(
         yield _written(pieces, first)
         async for batch in batches:
             if pieces.failed is None:
-                yield _written(pieces, batch)
+                async with loop_share.step():
+                    written = _written(pieces, batch)
+                yield written
     if not pieces.ended and pieces.failed is None:
         yield _written(pieces, STOPPED)
 
