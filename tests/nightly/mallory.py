@@ -42,7 +42,7 @@ class Felt:
     def faults(self) -> dict[str, int]:
         """What Mallory got that is neither an answer nor a typed error."""
         return {
-            name: times for name, times in self.answers.items() if " 5" in name or "internal" in name or "Error" in name
+            name: times for name, times in self.answers.items() if " 5" in name or " 404" in name or "internal" in name or "Error" in name
         }
 
 

@@ -79,7 +79,7 @@ class Attack:
         chance, cookies = random.Random(seed), {"sessionid": person["cookie"]}
         while time.monotonic() < self.until:
             words = text(chance.choice(UNITS), 1000).encode(errors="replace").decode()
-            for path in ("/chat/search/", "/history/", "/models/"):
+            for path in ("/chat/list/", "/history/", "/models/"):
                 query = {"q": words, "model": words[:50], "from": words[:20]}
                 address = f"{self.given['site']}{path}"
                 async with self.session.get(address, params=query, cookies=cookies) as got:
