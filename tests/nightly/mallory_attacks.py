@@ -71,8 +71,8 @@ class Attack:
             async with self.session.post(
                 f"{self.given['site']}/v1/chat/completions", data=body, headers=headers
             ) as got:
-                await got.read()
-                self.answers[f"/v1 {got.status}"] += 1
+                code = (await got.json())["error"]["code"] if got.status >= 400 else ""
+                self.answers[f"/v1 {got.status} {code}".strip()] += 1
 
     async def reader(self, person: dict[str, Any], seed: int) -> None:
         """Ask pages with the worst words."""

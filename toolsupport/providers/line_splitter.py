@@ -6,7 +6,6 @@ Only LF ends a line: text in the middle of a JSON line may hold U+2028, U+0085, 
 
 from __future__ import annotations
 
-
 # Values of one line, and objects and lists among them: two megabytes of these keep the event loop busy for 50 ms.
 MOST_VALUES, MOST_CONTAINERS = 150_000, 40_000
 SHORT = 64 * 1024
