@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import cache
@@ -16,6 +17,9 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
+from django.template import Template
+from django.test import TransactionTestCase
+from django.test.utils import _TestState
 
 from tests import databases, examples  # noqa: F401 registers the profiles
 from tests.factories import UserFactory
@@ -25,9 +29,13 @@ from toolsupport.config import environment
 
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
 DATA_DIR = Path(_DIRECTORY.name)
+TEMPLATE = DATA_DIR / "template.sqlite3"
 
 # Another database to run the tests on, as in DATABASE_URL; the name gets `test_` put before it.
 OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
+
+# The sites that files share, while the tests run.
+SHARED = pytest.StashKey[ExitStack]()
 
 # Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
@@ -98,6 +106,12 @@ def starts_sites(item: pytest.Item) -> bool:
     return any(getattr(one, "__module__", "") == "tests.serving" for one in named)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the shared sites before the first test that needs none: files with sites begin first, and sites cost time."""
+    if SHARED in item.session.stash and not ("sites" in getattr(item, "fixturenames", ()) or starts_sites(item)):
+        item.session.stash[SHARED].close()
+
+
 def use_database(url: str) -> None:
     """Take another database than the one the settings came with."""
     connections.close_all()
@@ -120,7 +134,8 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         database["NAME"] = str(DATA_DIR / "unused.sqlite3")
         database["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": PRAGMAS}
-        (DATA_DIR / "test.sqlite3").write_bytes(databases.migrated_file())
+        for file in (DATA_DIR / "test.sqlite3", TEMPLATE):
+            file.write_bytes(databases.migrated_file())
     else:
         databases.copy(connection.creation._get_test_db_name())  # type: ignore[attr-defined]
 
@@ -131,11 +146,27 @@ def django_db_keepdb() -> bool:
     return True
 
 
+def restored(test: TransactionTestCase) -> None:
+    """Make the database as it was copied, groups and permissions included: a flush that makes these anew costs more."""
+    database = connections["default"]
+    database.ensure_connection()
+    with closing(sqlite3.connect(TEMPLATE)) as template:
+        template.backup(database.connection)
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    if not OTHER_DATABASE:
+        TransactionTestCase._fixture_teardown = restored  # type: ignore[attr-defined]
     yield
     if OTHER_DATABASE:
         databases.drop(connections["default"].settings_dict["NAME"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates_render_as_they_do(django_test_environment: None) -> None:
+    """No copies of contexts for the tests' clients: pages are compared by what they show."""
+    Template._render = _TestState.saved_data.template_render  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -163,12 +194,14 @@ def charlie(db: None) -> User:
 
 
 @pytest.fixture(scope="session")
-def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+def sites(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
     """Sites by their settings: one of each for all files of this process that ask for it."""
     with ExitStack() as running:
+        request.session.stash[SHARED] = running
 
         @cache
         def site_with(**environment: str) -> Site:
+            running.callback(site_with.cache_clear)
             return running.enter_context(serving(tmp_path_factory.mktemp("site"), **environment))
 
         yield site_with

@@ -1,8 +1,9 @@
 """Starts sites by forking a process that has imported the libraries already: half of what a start costs.
 
 A request is a line of JSON (`env`, `words`) with the file descriptors of stdout and stderr; the answer is the process's
-number. `{"ended": number}` asks for its exit code, null while it runs. Only libraries and modules that read no setting
-are imported before the fork: the site reads its own environment, as it does when it is started from a shell.
+number. `{"ended": number}` asks for its exit code, null while it runs. The site reads its own environment, as it does
+when it is started from a shell: modules are imported before the fork with settings that have no values of a site, so
+that one that reads such a value on import cannot be named here.
 """
 
 from __future__ import annotations
@@ -20,39 +21,37 @@ import subprocess
 import sys
 import time
 from functools import cache
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Timer
 from typing import Any, TextIO
 
 from tests import databases
 
+# The rest of what a site imports reads the settings, or makes an event loop, which must not be shared by a fork.
 IMPORTED = (
     "aiohttp",
-    "channels.generic.websocket",
     "channels.layers",
-    "django.contrib.messages",
     "django.core.handlers.asgi",
     "django.core.management",
+    "django.core.management.commands.migrate",
     "django.db.backends.sqlite3.base",
-    "django.db.migrations.executor",
-    "django.forms",
-    "django.template.loader_tags",
-    "django.views.generic",
-    "django_htmx.http",
     "httpx",
-    "jsonschema",
-    "markdown_it",
-    "nh3",
-    "pygments.formatters",
     "servestatic.base",
-    "toolsupport.detection",
-    "toolsupport.providers",
-    "toolsupport.simulator.models",
+    "servestatic.storage",
     "twisted.internet.base",
     "twisted.internet.tcp",
     "twisted.protocols.tls",
     "twisted.web.http",
+    "toolsupport.config.urls",
+    "chat.mcp.mcp_hosts",
+    "chat.turns.runner",
+    "chat.websocket.routing",
+    "toolsupport.services.background_jobs",
+    "toolsupport.services.database_upgrade",
+    "toolsupport.web.static_files",
 )
+SETTINGS = "toolsupport.config.settings"
+COMMON = ("INSTALLED_APPS", "DEFAULT_AUTO_FIELD", "ROOT_URLCONF", "SESSION_ENGINE", "USE_TZ")
 LARGEST = 2**20  # bytes of a request
 LONGEST = 300.0  # seconds that a command may take
 PATIENCE = 60.0  # seconds between the end of what a command prints and its exit
@@ -164,15 +163,44 @@ def serve(requests: socket.socket) -> list[str]:
             return list(request["words"])
 
 
-def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the tests end it
+def import_applications() -> None:
+    """Import what a site consists of, with the settings that are the same for every site and Django's defaults."""
+    import django
+    from django.conf import settings
+
+    with TemporaryDirectory(prefix="toolsupport-fork-") as directory:
+        os.environ["TOOLSUPPORT_DATA_DIR"] = directory
+        own = importlib.import_module(SETTINGS)
+    settings.configure(**{name: getattr(own, name) for name in COMMON})
+    django.setup()
     for name in IMPORTED:
         importlib.import_module(name)
+
+
+def forget_settings() -> None:
+    """Let the next access read the settings of this process's environment; applications prepare for those."""
+    from django.apps import apps
+    from django.conf import settings
+    from django.db import connections
+    from django.utils.functional import empty
+
+    settings._wrapped = empty
+    del sys.modules[SETTINGS]
+    del connections["default"], connections.settings
+    connections._settings = None  # type: ignore[attr-defined]
+    for application in apps.get_app_configs():
+        application.ready()
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the tests end it
+    import_applications()
     # A quarter of a second for each start and each sign-in; sites that are started from a shell hash as they should.
     importlib.import_module("django.contrib.auth.hashers").PBKDF2PasswordHasher.iterations = 1000
     gc.freeze()
     sys.argv = ["manage.py", *serve(socket.socket(fileno=int(sys.argv[1])))]
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    forget_settings()
     runpy.run_path(str(databases.ROOT / "manage.py"), run_name="__main__")
 
 

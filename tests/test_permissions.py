@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser, Group, User
+from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, path, reverse
@@ -23,6 +24,7 @@ from chat.websocket import handlers
 from chat.websocket.consumer import ChatConsumer
 from tests.factories import UserFactory
 from tests.parameters import KEPT, KINDS, Kind
+from tests.tables import every
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action
@@ -32,6 +34,7 @@ from toolsupport.web.view_permissions import public, requires
 
 VERBS = ("get", "post")
 SIGNED_OUT = "signed out"
+Visitor = tuple[User, Client]
 EVERYBODY = (*ROLES, SIGNED_OUT, "no role", "kept out")
 
 
@@ -82,8 +85,8 @@ QUERIES["call-picture"] = {"path": KEPT}
 QUERIES["insights-calls"] = {"day": "2026-11-21"}
 
 
-def visitor(who: str) -> tuple[User, Client]:
-    """Somebody of that kind, signed in where they can be."""
+def visitor(who: str) -> Visitor:
+    """Somebody of that kind, signed in where they can be; what a session begins with is written."""
     person = UserFactory(role=who if who in ROLES else None)
     client = Client()
     if who != SIGNED_OUT:
@@ -91,7 +94,22 @@ def visitor(who: str) -> tuple[User, Client]:
     if who == "kept out":
         person.groups.add(Group.objects.get_or_create(name="admin")[0])
         User.objects.filter(pk=person.pk).update(is_active=False)
+    client.get(reverse("models"))
     return person, client
+
+
+@contextmanager
+def undone(*visitors: Visitor) -> Iterator[None]:
+    """Takes back what is written meanwhile, and gives these visitors the cookies that they had."""
+    cookies = [{name: one.value for name, one in client.cookies.items()} for _, client in visitors]
+    before = transaction.savepoint()
+    try:
+        yield
+    finally:
+        transaction.savepoint_rollback(before)
+        for (_, client), had in zip(visitors, cookies, strict=True):
+            client.cookies.clear()
+            client.cookies.load(had)
 
 
 def expected(who: str, permission: str, owner: str, kinds: list[Kind]) -> str:
@@ -129,15 +147,17 @@ def out_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(providers, "running", stand_in.running)
 
 
-def wrong_answers(address: Address, who: str) -> Iterator[str]:
+def wrong_answers(address: Address, who: str, visiting: Visitor) -> Iterator[str]:
     """Every verb and every owner; gives what came out otherwise than declared."""
     kinds = [KINDS[name] for name in address.parameters]
-    person, client = visitor(who)
+    person, client = visiting
+    verbs: tuple[str, ...] = VERBS
     # One's own thing last: what is refused changes nothing.
     for owner in ("absent", "foreign", "own") if kinds else ("own",):
         url = reverse(address.name, args=[getattr(kind, owner)(person) for kind in kinds])
-        answered = {verb: getattr(client, verb)(url, QUERIES.get(address.name, {})) for verb in VERBS}
+        answered = {verb: getattr(client, verb)(url, QUERIES.get(address.name, {})) for verb in verbs}
         received = {verb: answer for verb, answer in answered.items() if answer.status_code != 405}
+        verbs = tuple(received)  # what it does not answer to does not depend on the owner
         if not received:
             yield f"{url} answers to no verb"
         for verb, answer in received.items():
@@ -147,16 +167,31 @@ def wrong_answers(address: Address, who: str) -> Iterator[str]:
                 yield f"{verb} {url} ({owner}) for {who}: {outcome(answer)}, declared: {wanted}"
 
 
-def marked(address: Address) -> Any:
-    database = pytest.mark.django_db(transaction=address.name in WAITING)
-    return pytest.param(address, id=address.name, marks=database)
+# One test for all that see what another request wrote: those share their visitors, and what an address wrote is undone.
+AT_ONCE = [address for address in ADDRESSES if address.name not in WAITING]
+ALONE = [pytest.param(address, id=address.name) for address in ADDRESSES if address.name in WAITING]
+
+
+@pytest.fixture
+def visitors(db: None) -> dict[str, Visitor]:
+    """One of each; the site is administered whoever else is there."""
+    UserFactory(role="admin")
+    return {who: visitor(who) for who in EVERYBODY}
 
 
 # O5, SAFETY 4: permission matrix 100 %
-@pytest.mark.parametrize("address", [marked(address) for address in ADDRESSES])
-def test_an_address_lets_in_whom_it_declares(address: Address, out_there: None) -> None:
-    UserFactory(role="admin")  # so that the site is administered whoever else is there
-    assert [wrong for who in EVERYBODY for wrong in wrong_answers(address, who)] == []
+@every("address", AT_ONCE)
+def test_an_address_lets_in_whom_it_declares(address: Address, visitors: dict[str, Visitor], out_there: None) -> None:
+    with undone(*visitors.values()):
+        assert [wrong for who, one in visitors.items() for wrong in wrong_answers(address, who, one)] == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("address", ALONE)
+def test_an_address_that_waits_lets_in_whom_it_declares(
+    address: Address, visitors: dict[str, Visitor], out_there: None
+) -> None:
+    assert [wrong for who, one in visitors.items() for wrong in wrong_answers(address, who, one)] == []
 
 
 @pytest.mark.django_db
@@ -183,9 +218,9 @@ def test_a_declaration_that_is_not_kept_is_found(monkeypatch: pytest.MonkeyPatch
     """The matrix can fail: an address that lets everybody in, and one that says it is for administrators."""
     entry = next(one for one in pages.urlpatterns if one.name == "models")
     monkeypatch.setattr(entry, "callback", public(lambda request: HttpResponse()))
-    assert list(wrong_answers(Address("models", Action.ADMINISTER, ()), "viewer"))
+    assert list(wrong_answers(Address("models", Action.ADMINISTER, ()), "viewer", visitor("viewer")))
     monkeypatch.setattr(entry, "callback", requires(Action.ADMINISTER)(lambda request: HttpResponse()))
-    assert list(wrong_answers(Address("models", Action.SEE_MODELS, ()), "viewer"))
+    assert list(wrong_answers(Address("models", Action.SEE_MODELS, ()), "viewer", visitor("viewer")))
 
 
 @pytest.mark.django_db

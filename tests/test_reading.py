@@ -13,7 +13,19 @@ from django.urls import reverse
 from chat.models import Conversation
 from tests.factories import ConversationFactory, ModelProfileFactory
 from tests.parameters import KINDS
-from tests.test_permissions import ADDRESSES, QUERIES, Address, marked, out_there, put_away, visitor
+from tests.tables import every
+from tests.test_permissions import (
+    ADDRESSES,
+    ALONE,
+    AT_ONCE,
+    QUERIES,
+    Address,
+    Visitor,
+    out_there,
+    put_away,
+    undone,
+    visitor,
+)
 
 __all__ = ["out_there"]
 WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", re.I)
@@ -25,28 +37,37 @@ WRITES = {
 }
 
 
-def written(address: Address, who: str) -> list[str]:
+@pytest.fixture
+def visitors(db: None) -> dict[str, Visitor]:
+    return {who: visitor(who) for who in ("admin", "user")}
+
+
+def written(address: Address, visiting: Visitor) -> list[str]:
     """The statements that a GET of one's own thing wrote with."""
-    person, client = visitor(who)
+    person, client = visiting
     url = reverse(address.name, args=[KINDS[name].own(person) for name in address.parameters])
-    client.get(reverse("models"))  # what a session begins with is not the page's
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         answered: Any = client.get(url, QUERIES.get(address.name, {}))
         put_away(answered)
     return [query["sql"][:200] for query in queries if WRITE.match(query["sql"])]
 
 
-@pytest.mark.parametrize("address", [marked(one) for one in ADDRESSES if one.name not in {*WRITES, *PROBES}])
-def test_a_get_writes_nothing(address: Address, out_there: None) -> None:
-    assert {who: found for who in ("admin", "user") if (found := written(address, who))} == {}
+@every("address", [one for one in AT_ONCE if one.name not in {*WRITES, *PROBES}])
+def test_a_get_writes_nothing(address: Address, visitors: dict[str, Visitor], out_there: None) -> None:
+    with undone(*visitors.values()):
+        assert {who: found for who, one in visitors.items() if (found := written(address, one))} == {}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("address", ALONE)
+def test_a_get_that_waits_writes_nothing(address: Address, visitors: dict[str, Visitor], out_there: None) -> None:
+    assert {who: found for who, one in visitors.items() if (found := written(address, one))} == {}
 
 
 @pytest.mark.django_db
 def test_an_address_that_writes_is_found() -> None:
     for name in WRITES:
-        assert written(next(one for one in ADDRESSES if one.name == name), "admin"), name
+        assert written(next(one for one in ADDRESSES if one.name == name), visitor("admin")), name
 
 
 @pytest.mark.django_db

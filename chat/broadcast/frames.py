@@ -18,9 +18,6 @@ TEXT_LIMIT = 64 * 1024
 FRAME_LIMIT = 256 * 1024
 
 
-# -- what a client may send -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class MessageSend:
     """A new message. `parent` is the message before it: None for the end of the shown branch, 0 for the beginning.
@@ -138,9 +135,6 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "detection.cancel": DetectionCancel,
     "ping": Ping,
 }
-
-
-# -- what a server sends --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +268,17 @@ class TextDeltaFrame(ServerFrame):
     message: int
     offset: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlockFrame(ServerFrame):
+    """A finished block of the text, from `start` to `end` in UTF-16 code units, as HTML."""
+
+    type: ClassVar[str] = "text.block"
+    message: int
+    start: int
+    end: int
+    html: str
 
 
 @dataclass(frozen=True, slots=True)

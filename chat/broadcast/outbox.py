@@ -22,6 +22,8 @@ SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[], Coroutine[Any, Any, None]]
 Delta = frames.TextDeltaFrame | frames.ThinkingDeltaFrame | frames.CallDeltaFrame | frames.CallOutputFrame
+# What a page that reads slowly may lose: it asks for the whole text, or gets all of it at the end.
+Growing = Delta | frames.TextBlockFrame
 
 
 class PageSocket:
@@ -44,7 +46,7 @@ class PageSocket:
         self.lost = False
 
     def put(self, frame: ServerFrame) -> None:
-        if self.lost or (isinstance(frame, Delta) and self._bytes > QUEUE_BYTES):
+        if self.lost or (isinstance(frame, Growing) and self._bytes > QUEUE_BYTES):
             return
         self._bytes += frame.weight()
         self._queue.append(frame)
@@ -93,15 +95,15 @@ def _of(frame: ServerFrame) -> tuple[object, ...]:
     return type(frame), getattr(frame, "message", None), getattr(frame, "call", None)
 
 
-def joined(deltas: Iterable[Delta]) -> list[Delta]:
-    """Return the same text in as few deltas as possible."""
-    found: list[Delta] = []
-    for delta in deltas:
+def joined(grown: Iterable[Growing]) -> list[Growing]:
+    """Return the same text in as few deltas as possible, and blocks as they are."""
+    found: list[Growing] = []
+    for frame in grown:
         last = found[-1] if found else None
-        if last is not None and _continues(last, last.offset + utf16_length(last.text), delta):
-            found[-1] = replace(last, text=last.text + delta.text)
+        if isinstance(last, Delta) and _continues(last, last.offset + utf16_length(last.text), frame):
+            found[-1] = replace(last, text=last.text + cast(Delta, frame).text)
         else:
-            found.append(delta)
+            found.append(frame)
     return found
 
 

@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import bus, frames
 from chat.broadcast.bus import BusMessage
-from chat.broadcast.outbox import Delta, SocketRegistry, joined
+from chat.broadcast.outbox import Growing, SocketRegistry, joined
 from chat.transcript.turns import process_lists
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class PeerBroadcaster:
         self.relay = bus.RedisBus(owner, self._on_message)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
-        self._grown: dict[str, list[Delta]] = defaultdict(list)
+        self._grown: dict[str, list[Growing]] = defaultdict(list)
         self._grew = asyncio.Event()
         # Of each conversation with a page here: how far it was at the last look, and whether the pages know.
         self._standings: dict[str, tuple[tuple[int, int | None], bool]] = {}
@@ -68,7 +68,7 @@ class PeerBroadcaster:
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
         """Forward a frame that this process has sent to its own pages."""
-        if isinstance(frame, Delta):
+        if isinstance(frame, Growing):
             if conversation in self._followers:
                 self._grown[conversation].append(frame)
                 self._grew.set()

@@ -6,8 +6,10 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_POST
 
+from chat.pages import conversation_list
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
@@ -33,19 +35,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Create a conversation and redirect to it."""
-    return redirect("conversation", conversations.create(request.user))
+    """Redirect to a new conversation; with `reuse`, as pages send it, to an empty one if there is one."""
+    existing = conversations.empty(request.user) if request.POST.get("reuse") == "1" else None
+    return redirect("conversation", existing or conversations.create(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
 def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Show the chat page."""
-    context = {
-        "conversation": _with_html(request, conversation_id),
-        "page": listing.page(request.user),
-        "choices": conversations.choices(request.user),
-    }
+    page = listing.page(request.user)
+    listed = {"page": page, "groups": conversation_list.groups(request, page)}
+    context = {"conversation": _with_html(request, conversation_id)} | listed
     return render(request, PAGE, context)
 
 
@@ -80,12 +81,20 @@ def table(request: AuthedRequest, run_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def picker(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Return the model picker, after a swap or to refresh it."""
+    """Return the button of the model picker, after a swap or to refresh it."""
+    model = conversations.model_of(request.user, str(conversation_id))
+    return render(request, "chat/picker.html", {"conversation": {"id": conversation_id, "model": model}})
+
+
+@require_GET
+@requires(Action.CHAT)
+def models(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
+    """Return the rows of the model picker, which are fetched when it is opened."""
     context = {
-        "conversation": conversations.show(request.user, str(conversation_id)),
-        "choices": conversations.choices(request.user),
+        "chosen": conversations.chosen(request.user, str(conversation_id)),
+        "choices": conversations.choices(request.user, simulated=request.GET.get("simulated") == "1"),
     }
-    return render(request, "chat/picker.html", context)
+    return HttpResponse(render_to_string("chat/models.html", context))
 
 
 @require_POST

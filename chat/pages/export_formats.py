@@ -73,7 +73,7 @@ def _blocks(message: ExportedMessage) -> Iterator[str]:
     if message.text:
         yield message.text
     if message.images:
-        yield f"*Images: {', '.join(message.images)}*"
+        yield f"*Attached: {', '.join(message.images)}*"
     for call in message.calls:
         yield from _call(call)
     if message.ended not in ("", TurnStatus.DONE):

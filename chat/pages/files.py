@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import BinaryIO
 from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.utils.http import content_disposition_header
@@ -42,10 +42,11 @@ DOWNLOAD_HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class StatusLine:
-    """A line above the list; `tone` is ok, ask or off."""
+    """A line above the list; `tone` is ok, ask or off. `path` is the stored file."""
 
     tone: str
     text: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +147,12 @@ def _stored(workspace: Workspace, given: Iterable[UploadedFile[bytes]], *, repla
         except (ToolError, NotFound) as error:
             lines.append(StatusLine("off", f"{name} was not uploaded. {error}"))
             continue
-        lines.append(StatusLine("ok", f"Uploaded {got}.") if got == name else _renamed(name, got))
+        lines.append(StatusLine("ok", f"Uploaded {got}.", got) if got == name else _renamed(name, got))
     return lines
 
 
 def _renamed(name: str, got: str) -> StatusLine:
-    return StatusLine("ask", f"There is a {name} already, so the new one is called {got}.")
+    return StatusLine("ask", f"There is a {name} already, so the new one is called {got}.", got)
 
 
 def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
@@ -169,6 +170,8 @@ def _panel(
     request: AuthedRequest, workspace: Workspace, lines: Iterable[StatusLine] = (), *, status: int = 200
 ) -> HttpResponse:
     lines = list(lines)
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"lines": [asdict(line) for line in lines]}, status=status)
     listing = workspace.entries(recursive=True, limit=LISTED)
     try:
         used = workspace.usage().size

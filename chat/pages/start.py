@@ -43,11 +43,11 @@ def shown(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def test(request: AuthedRequest) -> HttpResponse:
-    """Test every model that has no verdict yet."""
+    """Test what ends soon where nothing is tested yet, else every model without a verdict."""
     found = evidence_overview.read(request.user.pk)
     message = ""
     try:
-        open_tests(request, [DetectionRequest(profile, "bulk", actor=request.user.pk) for profile in found.untested])
+        open_tests(request, [DetectionRequest(profile, "bulk", actor=request.user.pk) for profile in found.first])
     except (Busy, ConfigError) as error:
         message = str(error)
     if not wants_part(request):
@@ -73,15 +73,19 @@ def _context(request: AuthedRequest) -> dict[str, Any]:
     found = evidence_overview.read(request.user.pk)
     allowed = request.actions
     administers = Action.ADMINISTER in allowed
+    tasks = first_tasks.available(request.user, found, administers) if Action.CHAT in allowed else []
     return {
         "found": found,
         "states": STATES,
         # The page asks each second while tests run, and gets an answer only where something has changed.
         "seen": hashlib.sha256(repr((found.tiles, found.seconds_left)).encode()).hexdigest()[:16],
         "untested": len(found.untested),
+        "first": len(found.first),
+        "first_seconds": found.first_seconds,
         "may_detect": Action.DETECT in allowed,
         "may_chat": Action.CHAT in allowed,
         "may_administer": administers,
-        "tasks": first_tasks.available(request.user, found, administers) if Action.CHAT in allowed else [],
+        "tasks": tasks,
+        "main_task": next((task for task in tasks if task.name == "folder"), None),
         "recommended": picker.RECOMMENDED[0],
     }

@@ -182,6 +182,6 @@ def _defaults(request: AuthedRequest, team: Team | None = None) -> dict[str, Any
         "prompt": team["base_system_prompt"],
         "temperature": team["temperature"],
         "model": team["default_model"],
-        "choices": picker.choices(),
+        "choices": picker.chatting(),
         "may_change": Action.ADMINISTER in request.actions,
     }

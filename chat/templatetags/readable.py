@@ -18,11 +18,13 @@ from chat.transcript.messages.call_groups import grouped
 from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import invisible_chars, server_flags
+from toolsupport.web import sentences
 
 register = template.Library()
 
 SHOWN_ROWS = 100
-CODE = re.compile(r"`([^`\n]+)`")
+# What stands in backquotes, and names of the code (a tool, a setting), which are no words.
+CODE = re.compile(r"`([^`\n]+)`|(?<![\w/.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-]|[.]\w)")
 
 
 @register.filter
@@ -71,9 +73,23 @@ def seen(text: str) -> str:
 
 @register.filter
 def with_code(text: str) -> str:
-    """Return a sentence with backquoted parts as code."""
-    pieces = enumerate(CODE.split(text))
-    return format_html_join("", "{}", ((format_html("<code>{}</code>", it) if n % 2 else it,) for n, it in pieces))
+    """Return a sentence with backquoted parts and names of the code as code."""
+    pieces = enumerate(CODE.split(str(text)))
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", it) if n % 3 else it,) for n, it in pieces if it)
+    )
+
+
+@register.filter
+def outcome(code: str) -> str:
+    """Return the words for the outcome of a trial."""
+    return sentences.outcome(code)
+
+
+@register.filter
+def family_value(value: str) -> str:
+    """Return the words for a value of a family."""
+    return sentences.family_value(value)
 
 
 @register.filter

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from chat.broadcast import frames
 from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
+from chat.turns.live_blocks import FormattedBlock, LiveBlocks, Spawn
 from toolsupport.core.events import CallDelta, TextDelta, TextReclassified, ThinkingDelta
 
 SendFrame = Callable[[frames.ServerFrame], None]
@@ -16,19 +17,23 @@ SendFrame = Callable[[frames.ServerFrame], None]
 class LiveReply:
     """The reply of one turn; `begin` starts the next one. `message` is its row, 0 before the first."""
 
-    def __init__(self, tell: SendFrame, message: int = 0) -> None:
-        self._tell = tell
+    def __init__(self, tell: SendFrame, message: int = 0, person: Hashable = 0) -> None:
+        self._tell, self._person = tell, person
         self._begun_at = 0.0
         self.message = message
+        # Starts the formatting of blocks, beside the stream.
+        self.spawn: Spawn | None = None
         self._clear()
 
     def _clear(self) -> None:
         self.text, self.thinking = LiveText(), LiveText()
+        self.blocks = LiveBlocks(self._person, self._show)
         self._written: Counter[str] = Counter()
         self._thought_for = ThinkingTime()
 
     def begin(self) -> None:
         """Start a new reply when the model is asked."""
+        self.blocks.close()
         self._clear()
         self._begun_at = time.monotonic()
 
@@ -49,6 +54,11 @@ class LiveReply:
     def add_text(self, event: TextDelta) -> None:
         self._thought_for.end()
         self._tell(frames.TextDeltaFrame(self.message, self.text.append(event.text), event.text))
+        if self.spawn is not None:
+            self.blocks.feed(event.text, self.spawn)
+
+    def _show(self, block: FormattedBlock) -> None:
+        self._tell(frames.TextBlockFrame(self.message, block.start, block.end, block.html))
 
     def add_thinking(self, event: ThinkingDelta) -> None:
         self._thought_for.begin()
@@ -59,7 +69,11 @@ class LiveReply:
         thinking = event.reasoning(self.thinking.text)
         self.text, self.thinking = LiveText(event.text), LiveText(thinking)
         self._thought_for = ThinkingTime(self._begun_at if thinking else None)
+        self.blocks.close()
+        self.blocks = LiveBlocks(self._person, self._show)
         self._tell(frames.ResyncFrame(self.message, event.text, thinking))
+        if self.spawn is not None:
+            self.blocks.feed(event.text, self.spawn)
 
     def add_call_piece(self, event: CallDelta) -> None:
         offset = self._written[event.id]
@@ -79,6 +93,9 @@ class LiveReply:
         self.text.mark_written()
         self.thinking.mark_written()
 
-    def whole(self) -> frames.ResyncFrame | None:
-        """Return all text so far, for a page that missed a piece."""
-        return frames.ResyncFrame(self.message, self.text.text, self.thinking.text) if self.message else None
+    def whole(self) -> list[frames.ServerFrame]:
+        """Return all text so far and its finished blocks, for a page that missed a piece."""
+        if not self.message:
+            return []
+        text = frames.ResyncFrame(self.message, self.text.text, self.thinking.text)
+        return [text, *(frames.TextBlockFrame(self.message, one.start, one.end, one.html) for one in self.blocks.made)]

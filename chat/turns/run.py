@@ -36,6 +36,7 @@ from chat.turns.events import (
     joined,
 )
 from chat.turns.lasting_writes import in_database
+from chat.turns.live_blocks import html_of
 from chat.turns.live_reply import LiveReply, SendFrame
 from chat.turns.phases import SilenceReport
 from chat.turns.recovery import FormatRecovery
@@ -79,7 +80,7 @@ class TurnRun:
         self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
         self.tally = CallTally()
         # The first reply was written with the turn; later ones are written when their round begins.
-        self.reply = LiveReply(lambda frame: self._tell(frame), claimed.reply)
+        self.reply = LiveReply(lambda frame: self._tell(frame), claimed.reply, claimed.person)
         self._prepared = bool(claimed.reply)
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
@@ -92,7 +93,7 @@ class TurnRun:
 
         Cancelling it closes the connection to the server.
         """
-        self._tell, self.executor.spawn = tell, spawn
+        self._tell, self.executor.spawn, self.reply.spawn = tell, spawn, spawn
         formatted.get_ready()
         state = self._state()
         await self._search_first()
@@ -160,8 +161,8 @@ class TurnRun:
 
     def so_far(self) -> list[frames.ServerFrame]:
         """Return all growing text, for a page that missed a piece of it."""
-        found = [self.reply.whole(), self.output.whole()]
-        return [frame for frame in found if frame is not None]
+        output = self.output.whole()
+        return [*self.reply.whole(), *([output] if output is not None else ())]
 
     def last_reply(self) -> tuple[int, str, str, int | None]:
         """Return the message being written: (id, text, thinking, thinking_ms)."""
@@ -177,7 +178,8 @@ class TurnRun:
         """Return the message being written as HTML, as it will be shown; None if it cannot be had in time."""
         shown = present.readable(self.reply.text.text, self._unreadable)
         if self._formatted[0] != shown:
-            self._formatted = shown, await formatted.formatted(self.claimed.person, shown)
+            blocks = self.reply.blocks if shown == self.reply.text.text else None
+            self._formatted = shown, await html_of(self.claimed.person, shown, blocks)
         return self._formatted[1]
 
     def stop_call(self, call_id: str) -> bool:

@@ -1,7 +1,8 @@
 // Continue, Regenerate, Edit and the versions of a message.
-import { clearAttached, put } from "./attach.js";
+import * as chips from "./chips.js";
 import * as composer from "./composer.js";
 import { newId } from "./ids.js";
+import { open } from "./picker.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
 
@@ -16,9 +17,8 @@ const ask = (frame) => {
 
 // Another model for one answer: the picker is opened for it, and closing it without a choice forgets the wish.
 const chooseModel = (message) => {
-  document.getElementById("picker-button").click();
   forAnswer = message;
-  document.getElementById("models").addEventListener("close", () => { forAnswer = null; }, { once: true });
+  open().addEventListener("close", () => { forAnswer = null; }, { once: true });
 };
 
 const ACTS = {
@@ -32,8 +32,9 @@ const ACTS = {
   "data-edit": (button) => {
     const article = messageOf(messageAt(button));
     composer.edit(article.querySelector("[data-text]").textContent, Number(article.dataset.parent));
-    clearAttached();
-    for (const image of article.querySelectorAll(".pictures img")) put(image.alt);
+    chips.clear();
+    for (const image of article.querySelectorAll(".pictures img")) chips.put(image.alt);
+    for (const file of article.querySelectorAll("a.chip")) chips.put(file.textContent.trim());
   },
 };
 

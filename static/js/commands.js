@@ -1,43 +1,67 @@
 // Commands typed into the message field: each does what a button of the page does.
 import { say } from "./status.js";
 
-const press = (selector) => document.querySelector(selector)?.click();
+const press = (selector) => [...document.querySelectorAll(selector)].at(-1)?.click();
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
 
-const detect = () => {
+const test = () => {
   const { model } = document.getElementById("picker").dataset;
   if (model) tell("model:test", model);
   else say("Choose a model first.", "off");
 };
 
-const useModel = (name) => (name ? tell("model:chosen", name) : say("Which model? Write /model use and its name.", "off"));
-
-// The longest name that fits is meant; those that take nothing after them fit alone only.
-const COMMANDS = [
-  ["/model use", useModel, true],
-  ["/model list", () => press("#picker-button")],
-  ["/detect", detect],
-  ["/tools on", () => tell("tools:switched", true)],
-  ["/tools off", () => tell("tools:switched", false)],
-  ["/tools", () => location.assign("/tools/")],
-  ["/help", () => press("[data-help]")],
-];
-
-const meant = (text) => {
-  const words = text.replace(/\s+/g, " ");
-  return COMMANDS.find(([name, , more]) => words === name || (more && words.startsWith(`${name} `)));
+const again = () => {
+  if (document.querySelector("#transcript [data-again=text]")) press("#transcript [data-again=text]");
+  else say("There is no answer yet that text mode could write again.", "off");
 };
 
-// What is left to be sent: the text itself, without the slash that hides a command, or null after a command.
-// A text that only looks like a command stays in the field.
-export const obey = (text) => {
-  if (!text.startsWith("/")) return { text };
-  if (text.startsWith("//")) return { text: text.slice(1) };
-  const command = meant(text);
-  if (!command) {
-    say(`There is no command ${text.split(/\s/)[0]}. /help lists them; // begins a message with a slash.`, "off");
-    return { done: false };
+// [name, what follows it, what it does in words, its act]. A name without words after it is a command only when it stands alone.
+export const COMMANDS = [
+  ["/model", "", "Choose a model", () => press("#picker-button")],
+  ["/model", "NAME", "Use the model of this name", (name) => tell("model:chosen", name)],
+  ["/test", "", "Test what the model can do with tools", test],
+  ["/tools", "", "Open the page of the tools", () => location.assign("/tools/")],
+  ["/tools on", "", "Offer tools in this chat", () => tell("tools:switched", true)],
+  ["/tools off", "", "Offer no tools in this chat", () => tell("tools:switched", false)],
+  ["/text", "", "Write the last answer again in text mode", again],
+  ["/new", "", "Open a new chat", () => press("[data-key=n]")],
+  ["/files", "", "Show the files of this chat", () => press("[popovertarget=panel]")],
+  ["/prompts", "", "Choose prompts and settings of this chat", () => press("[popovertarget=settings-menu]")],
+  ["/search", "WORDS", "Search your chats", (words) => tell("chats:search", words)],
+  ["/help", "", "Show keys and commands", () => press("[data-help]")],
+];
+const OLD = { "/detect": "/test", "/model list": "/model" };
+// A model's name has no spaces: "/model trains are fun" is a message.
+const FITS = { "": /^$/, NAME: /^\S+$/, WORDS: /^\S.*$/ };
+
+const meant = (typed) => {
+  const words = typed.replace(/\s+/g, " "), text = (OLD[words] ?? words).replace(/^\/model use /, "/model ");
+  for (const [name, follows, , act] of COMMANDS) {
+    const rest = text === name ? "" : text.startsWith(`${name} `) ? text.slice(name.length + 1) : null;
+    if (rest !== null && FITS[follows].test(rest)) return () => act(rest);
   }
-  command[1](text.replace(/\s+/g, " ").slice(command[0].length).trim());
+  return null;
+};
+
+// What is left to be sent: {text}, or {done} after a command. A path such as /etc/hosts is text; // hides a command.
+export const obey = (text) => {
+  if (!text.startsWith("/") || text.includes("\n")) return { text };
+  if (text.startsWith("//") && meant(text.slice(1))) return { text: text.slice(1) };
+  const act = meant(text);
+  if (!act) return { text };
+  act();
   return { done: true };
 };
+
+// The commands that a beginning may become: those that begin so, then those that contain it.
+export const matching = (typed) => {
+  if (!/^\/[a-z]?[a-z ]*$/i.test(typed)) return [];
+  const text = typed.toLowerCase(), part = text.slice(1).trim();
+  const begins = COMMANDS.filter(([name]) => name.startsWith(text.trimEnd()) && name.length >= text.length - 1);
+  const holds = COMMANDS.filter((one) => part && !begins.includes(one) && !text.includes(" ") && one[0].includes(part));
+  return [...begins, ...holds];
+};
+
+document.addEventListener("palette:commands", ({ detail }) => {
+  for (const [note, follows, title, act] of COMMANDS) if (!follows && note !== "/new" && note !== "/help") detail.push({ title, note, act });
+});

@@ -1,29 +1,25 @@
-// The text field: Enter sends, a draft survives a reload, a message is kept until the server has it.
-import { attached, clearAttached } from "./attach.js";
+// The text field: Enter sends or queues, a draft survives a reload, a message is kept until the server has it.
+import * as chips from "./chips.js";
 import { obey } from "./commands.js";
 import { newId } from "./ids.js";
+import { asking, enqueue } from "./queue.js";
 import { say } from "./status.js";
 import { stored } from "./stored.js";
 
-const form = document.getElementById("composer");
-const field = document.getElementById("text");
-const [sendButton, stopButton] = [document.getElementById("send"), document.getElementById("stop")];
+const [form, field, sendButton, stopButton] = ["composer", "text", "send", "stop"].map((id) => document.getElementById(id));
 
 const LIMIT = 64 * 1024;
 let send = () => false;
 let pending = JSON.parse(stored("pending") || "null");
-let parent;
-let running = false;
+let parent, running = false;
 
-// While a tool waits for an answer, a new message is allowed: it takes the place of the answer.
-const asking = () => document.querySelector("#transcript [data-question]");
+const queues = () => running && !asking();
 
 export const show = () => {
-  const free = !running || (asking() && field.value.trim());
-  sendButton.hidden = !free;
-  stopButton.hidden = free;
-  stopButton.disabled = false;
-  sendButton.disabled = Boolean(pending);
+  const name = queues() ? "Send after this answer" : "Send";
+  sendButton.hidden = running && !field.value.trim();
+  Object.assign(sendButton, { ariaLabel: name, title: name, disabled: Boolean(pending) });
+  stopButton.hidden = !running;
   field.readOnly = Boolean(pending);
   if (!CSS.supports("field-sizing", "content")) field.rows = Math.min(10, field.value.split("\n").length);
 };
@@ -34,33 +30,39 @@ const keep = (value) => {
   show();
 };
 
+const clear = () => {
+  field.value = "";
+  stored("draft", "");
+  show();
+};
+
 // The same client_id each time: sent twice, it is still one message.
 export const flush = () => {
   if (pending && !send({ type: "message.send", ...pending })) say("Your message is sent as soon as the server is back.");
 };
 
+const leave = () => {
+  clear();
+  chips.clear();
+  edit();
+};
+
 export const submit = () => {
   if (!field.value.trim() || pending) return;
   const { text, done } = obey(field.value.trim());
-  if (done) clear();
-  if (text === undefined || (running && !asking())) return;
+  if (done) return void clear();
   if (new Blob([text]).size > LIMIT) return void say("A message may have 64 KiB at most. Put longer text into a file.", "off");
-  keep({ client_id: newId(), text, parent, attachments: attached() });
+  if (chips.unready()) return void say(chips.unready(), "ask");
+  if (queues()) return void (enqueue(text, parent, chips.attached()) && leave());
+  keep({ client_id: newId(), text, parent, attachments: chips.attached() });
   flush();
-};
-
-const clear = () => {
-  field.value = "";
-  stored("draft", "");
 };
 
 export const accepted = (clientId) => {
   if (pending?.client_id !== clientId) return;
-  clear();
-  clearAttached();
   keep(null);
+  leave();
   document.dispatchEvent(new Event("message:accepted"));
-  edit();
 };
 
 // What is sent next stands after `after`, beside the message whose text this is; undefined ends the editing.
@@ -69,7 +71,7 @@ export const edit = (text, after) => {
   parent = after;
   document.getElementById("editing").hidden = after === undefined;
   if (text !== undefined || leaving) field.value = text ?? stored("draft") ?? "";
-  if (leaving) clearAttached();
+  if (leaving) chips.clear();
   if (text !== undefined) field.focus();
   show();
 };
@@ -78,13 +80,16 @@ export const refused = (clientId) => {
   if (pending?.client_id === clientId) keep(null);
 };
 
+export const isRunning = () => running, isEditing = () => parent !== undefined;
+
 export const setRunning = (on) => {
   running = on;
+  stopButton.disabled = false;
   show();
 };
 
-const stop = () => {
-  if (!running || !send({ type: "turn.stop" })) return;
+export const stop = () => {
+  if (!send({ type: "turn.stop" })) return;
   stopButton.disabled = true;
   say("Stopping…");
 };
@@ -103,18 +108,13 @@ form.addEventListener("submit", (event) => {
 });
 stopButton.addEventListener("click", stop);
 document.getElementById("edit-cancel").addEventListener("click", () => edit());
+// The queued message comes back in front of what was typed meanwhile.
+document.addEventListener("message:edit", ({ detail }) => {
+  edit([detail.text, field.value].filter((text) => text.trim()).join("\n"), detail.parent);
+  field.dispatchEvent(new Event("input"));
+  detail.attachments?.forEach(chips.put);
+});
 field.addEventListener("input", () => {
   if (parent === undefined) stored("draft", field.value);
   show();
-});
-field.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  submit();
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || document.querySelector(":popover-open, dialog[open]")) return;
-  if (running) stop();
-  else if (parent !== undefined) edit();
-  else if (event.target === field) field.blur();
 });

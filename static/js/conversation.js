@@ -1,28 +1,32 @@
 // The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
 import * as again from "./again.js";
-import { heard } from "./background.js";
 import * as calls from "./calls.js";
 import * as composer from "./composer.js";
+import "./composer_keys.js";
+import * as context from "./context.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
+import { down } from "./lost.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
-import { offline, online, phase, saving, say, tooMany } from "./status.js";
+import * as queue from "./queue.js";
+import { online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import * as unknown from "./unknown.js";
-import "./unfinished.js";
+import "./sidebar.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
 let catching = false, waiting = [];
 
-const setTurn = (turn) => {
+const setTurn = (turn, ended) => {
   transcript().dataset.turn = turn ?? "";
   transcript().setAttribute("aria-busy", String(Boolean(turn)));
   composer.setRunning(Boolean(turn));
+  queue.setRunning(Boolean(turn), ended);
 };
 
 // Something was missed, or may have been: take the transcript as the server has it, then what came meanwhile.
@@ -45,10 +49,10 @@ const FRAMES = {
   hello: (frame) => {
     online();
     chat.dataset.connected = "true";
-    setTurn(frame.turn);
+    queue.connected();
     composer.flush();
     if (frame.tail > Number(transcript().dataset.tail)) refresh();
-    else deltas.restart(send);
+    else { setTurn(frame.turn); deltas.restart(send); }
     if (frame.turn) goesOn();
   },
   notice: (frame) => {
@@ -56,7 +60,7 @@ const FRAMES = {
     say(frame.text);
     if (frame.model) swap.refreshPicker(path);
   },
-  "message.accepted": (frame) => composer.accepted(frame.client_id),
+  "message.accepted": (frame) => { composer.accepted(frame.client_id); queue.accepted(frame.client_id); },
   "detection.progress": unknown.progress, "turn.phase": phase, storage: saving,
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");
@@ -71,11 +75,11 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
-    setTurn(null), unknown.offer();
+    setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
     say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
-  "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
+  "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output,
   "call.started": (frame) => putCall(frame.message, frame.call),
   "call.finished": (frame) => { putCall(frame.message, frame.call); changed(frame.call.served_by || frame.call.name); },
@@ -84,7 +88,7 @@ const FRAMES = {
   "question.closed": closed,
   tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
   resync: (frame) => (deltas.resync(frame, send), frame.text || calls.forget(frame.message)),
-  error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
+  error: (frame) => { composer.refused(frame.client_id); queue.refused(frame); say(frame.text, "off"); },
 };
 
 const receive = (frame, late = false) => {
@@ -99,22 +103,8 @@ const receive = (frame, late = false) => {
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);
-  heard(frame);
 };
 
-const down = async (attempts, code) => {
-  // Signed out, or the role changed: the page itself knows what to say.
-  if (code === 4401 || code === 4403) return void location.reload();
-  if (code === 4409) tooMany();
-  else offline();
-  chat.dataset.connected = "false";
-  // A refused socket may mean that the session ended: the page then leads to signing in.
-  if (attempts % 3 === 0 && navigator.onLine) {
-    const answer = await fetch(`${path}messages/`, { redirect: "manual" }).catch(() => null);
-    if (answer && (answer.type === "opaqueredirect" || [403, 404].includes(answer.status))) location.reload();
-  }
-};
-
-const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
-for (const part of [composer, again, swap, calls, unknown]) part.start(send);
+const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down: down(path) });
+for (const part of [composer, queue, again, swap, calls, unknown]) part.start(send);
 setTurn(transcript().dataset.turn);

@@ -1,4 +1,5 @@
 // Streaming text: appended at its offset (UTF-16 code units, as `length` counts), never guessed.
+import { growing } from "./blocks.js";
 import { messageOf } from "./transcript.js";
 
 const GROWING = ".message[data-role=assistant]:is([data-finished=false], :has(.call[data-status=running]))";
@@ -6,10 +7,20 @@ const waiting = new Map();
 
 const place = (message, field) => messageOf(message)?.querySelector(`[data-finished=false] [data-${field}]`);
 
-const textOf = (element) => {
-  if (!element.firstChild) element.append("");
-  return element.firstChild;
-};
+class GrowingThought {
+  constructor(place) {
+    if (!place.firstChild) place.append("");
+    this.text = place.firstChild;
+  }
+
+  get length() { return this.text.length; }
+
+  append(piece) { this.text.appendData(piece); }
+
+  replace(text) { this.text.data = text; }
+}
+
+const textOf = (field, element) => (field === "text" ? growing(element) : new GrowingThought(element));
 
 const unfold = (message, field) => {
   const box = messageOf(message).querySelector(".thinking");
@@ -28,25 +39,36 @@ export const apply = (field, frame, send) => {
   if (!element) return;
   const buffered = waiting.get(frame.message);
   if (buffered) return void buffered.push([field, frame]);
-  const text = textOf(element);
+  const text = textOf(field, element);
   if (frame.offset > text.length) {
     waiting.set(frame.message, [[field, frame]]);
     return void send({ type: "turn.resync", message: frame.message });
   }
   unfold(frame.message, field);
-  text.appendData(frame.text.slice(text.length - frame.offset));
+  text.append(frame.text.slice(text.length - frame.offset));
+};
+
+// A finished block. Without the one before it all of them are asked for.
+export const block = (frame, send) => {
+  const element = place(frame.message, "text");
+  if (!element) return;
+  const buffered = waiting.get(frame.message);
+  if (buffered) return void buffered.push(["block", frame]);
+  if (growing(element).block(frame)) return;
+  waiting.set(frame.message, []);
+  send({ type: "turn.resync", message: frame.message });
 };
 
 export const resync = (frame, send) => {
   for (const field of ["text", "thinking"]) {
     const element = place(frame.message, field);
     if (!element) continue;
-    textOf(element).data = frame[field];
+    textOf(field, element).replace(frame[field]);
     if (frame[field]) unfold(frame.message, field);
   }
   const buffered = waiting.get(frame.message) ?? [];
   waiting.delete(frame.message);
-  for (const [field, delta] of buffered) apply(field, delta, send);
+  for (const [field, late] of buffered) field === "block" ? block(late, send) : apply(field, late, send);
 };
 
 // After a lost connection nothing that was asked for will be answered: ask again for what is still growing.
@@ -58,3 +80,6 @@ export const restart = (send) => {
     send({ type: "turn.resync", message });
   }
 };
+
+// What the page came with is shown like what follows.
+for (const element of document.querySelectorAll("[data-finished=false] [data-text]")) growing(element);

@@ -15,24 +15,37 @@ const reach = (element) => {
   element?.focus();
 };
 
+const press = (selector) => [...document.querySelectorAll(selector)].at(-1)?.click();
+const SECTIONS = { c: "/", m: "/models/", e: "/exams/", t: "/tools/", h: "/history/", i: "/insights/" };
+const PATIENCE = 1500;
+let began = 0;
+
 const KEYS = {
-  n: () => document.querySelector("[data-key=n]")?.click(),
-  m: () => document.querySelector("[data-key=m]")?.click(),
+  n: () => press("[data-key=n]"),
+  m: () => press("[data-key=m]"),
   c: () => document.querySelector("[data-key=c]")?.focus(),
-  h: () => document.querySelector("a[href='/history/']")?.click(),
+  f: () => press("[data-key=f], [popovertarget=panel]"),
   "/": () => reach(document.querySelector("[data-key='/']")),
   y: () => {
-    const last = [...document.querySelectorAll("#transcript figure [data-copy]")].pop();
+    const last = [...document.querySelectorAll("#transcript :is(figure [data-copy], [data-key=y])")].pop();
     if (last) copyFrom(last);
   },
+  g: () => { began = Date.now(); },
   "?": openHelp,
+};
+
+// After g, for a moment, a letter stands for a section.
+const section = (key) => {
+  const second = Date.now() - began < PATIENCE && SECTIONS[key];
+  began = 0;
+  return second && (() => press(`#sections a[href="${second}"]`));
 };
 
 const typing = (element) => element.closest("input, textarea, select, [contenteditable], dialog, [role=listbox]");
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return;
-  const act = KEYS[event.key];
+  const act = section(event.key) || KEYS[event.key];
   if (!act || !wanted("keys")) return;
   event.preventDefault();
   act();

@@ -1,107 +1,75 @@
-// The model picker: type to filter, arrows to move, Enter to choose. It is replaced after a swap, so all is delegated.
-const dialog = () => document.getElementById("models");
-const search = () => document.getElementById("model-search");
-const options = () => [...document.querySelectorAll("#model-options [role=option]")];
-const offered = () => options().filter((option) => !option.hidden);
-const active = () => document.querySelector("#model-options [data-active]");
+// The model picker: its rows are fetched when it opens. Type to filter, arrows to move, Enter to choose, T to test, P to pin.
+import { activate, active, dialog, fill, filterBy, list, offered, search, show } from "./model_rows.js";
+import { togglePin } from "./pinned.js";
 
-const activate = (option) => {
-  for (const one of options()) one.toggleAttribute("data-active", one === option);
-  for (const card of dialog().querySelectorAll("[data-card]")) card.hidden = card.dataset.card !== option?.dataset.model;
-  if (option) search().setAttribute("aria-activedescendant", option.id);
-  else search().removeAttribute("aria-activedescendant");
-  option?.scrollIntoView({ block: "nearest" });
+let loaded = Promise.resolve(), simulated = false, marked = false;
+
+const load = async () => {
+  const answer = await fetch(`${dialog().dataset.source}${simulated ? "?simulated=1" : ""}`).catch(() => null);
+  if (answer?.ok && !answer.redirected) {
+    fill(await answer.text());
+    if (list().querySelector("[data-at-work]")) setTimeout(refresh, 1500);
+  }
+  else list().innerHTML = '<p class="empty" id="no-models">The models could not be loaded. Close this and open it again.</p>';
 };
 
-// The exact name first, then names that begin so; the server's order among equals.
-const sort = (typed) => {
-  const rank = ({ dataset }) => {
-    const name = dataset.search.split(" ")[0];
-    return typed && name.replace(/:latest$/, "") === typed.replace(/:latest$/, "") ? 0 : typed && name.startsWith(typed) ? 1 : 2;
-  };
-  options().forEach((option, place) => (option.dataset.place ??= place));
-  const place = (option) => Number(option.dataset.place);
-  const sorted = options().sort((one, other) => rank(one) - rank(other) || place(one) - place(other));
-  document.getElementById("model-options").append(...sorted);
-};
-
-const filter = () => {
-  sort(search().value.trim().toLowerCase());
-  const words = search().value.toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = [...dialog().querySelectorAll("[data-filter][aria-pressed=true]")].map((button) => button.dataset.filter);
-  for (const option of options())
-    option.hidden = !(words.every((word) => option.dataset.search.includes(word)) && wanted.every((name) => name in option.dataset));
-  document.getElementById("no-models").hidden = offered().length > 0;
-  const here = offered();
-  activate(here.find((option) => !words.length && option.ariaSelected === "true") ?? here[0]);
-};
-
-const show = (typed = "") => {
+// The one way to open it: for the button, the key, the command, and for another model for one answer.
+export const open = (typed = "") => {
   search().value = typed;
-  dialog().showModal();
+  marked = false;
+  filterBy("");
+  if (!dialog().open) dialog().showModal();
   search().focus();
-  filter();
+  loaded = load();
+  return dialog();
 };
-
-// What is known changes while somebody looks: the picker that comes instead is as open as the one before it.
-let left = null;
-document.addEventListener("htmx:beforeSwap", ({ target }) => {
-  if (target.id !== "picker") return;
-  const pressed = [...dialog().querySelectorAll("[data-filter][aria-pressed=true]")].map((button) => button.dataset.filter);
-  left = dialog().open ? { typed: search().value, pressed, model: active()?.dataset.model } : null;
-});
-export const reopen = () => {
-  if (!left || dialog().open) return;
-  for (const button of dialog().querySelectorAll("[data-filter]"))
-    button.setAttribute("aria-pressed", String(left.pressed.includes(button.dataset.filter)));
-  show(left.typed);
-  const before = offered().find((option) => option.dataset.model === left.model);
-  if (before) activate(before);
-  left = null;
-};
+export const refresh = () => { if (dialog()?.open) loaded = load(); };
 
 const choose = (option) => {
   if (!option || option.ariaDisabled === "true") return;
   dialog().close();
   document.dispatchEvent(new CustomEvent("model:chosen", { detail: option.dataset.model }));
 };
-
+const test = (model) => {
+  document.dispatchEvent(new CustomEvent("model:test", { detail: model }));
+  setTimeout(refresh, 400);
+};
+const pin = () => { togglePin(active().dataset.model); refresh(); };
 const move = (step) => {
   const here = offered();
+  marked = true;
   if (here.length) activate(here[(here.indexOf(active()) + step + here.length) % here.length]);
 };
-
 const KEYS = {
-  ArrowDown: () => move(1),
-  ArrowUp: () => move(-1),
-  Home: () => activate(offered()[0]),
-  End: () => activate(offered().at(-1)),
-  Enter: () => choose(active()),
+  ArrowDown: () => move(1), ArrowUp: () => move(-1), Home: () => activate(offered()[0]), End: () => activate(offered().at(-1)), Enter: () => choose(active()),
 };
+// A letter acts on a row that the arrows have marked; else it begins the search.
+const LETTERS = { t: () => active().ariaDisabled === "true" || test(active().dataset.model), p: pin };
 
-document.addEventListener("click", (event) => {
-  if (event.target.closest("#picker-button")) show();
-  if (event.target === dialog() || event.target.closest("#models [data-close]")) dialog().close();
-  const test = event.target.closest("#picker [data-test-model]");
-  if (test) {
-    dialog().close();
-    document.dispatchEvent(new CustomEvent("model:test", { detail: test.dataset.testModel }));
-  }
-  const pressed = event.target.closest("#models [data-filter]");
-  if (pressed) {
-    pressed.setAttribute("aria-pressed", String(pressed.getAttribute("aria-pressed") !== "true"));
-    filter();
+document.addEventListener("click", ({ target }) => {
+  const at = (selector) => target.closest(selector);
+  if (at("#picker-button")) open();
+  if (target === dialog() || at("#models [data-close]")) dialog().close();
+  const tested = at("#picker [data-test-model], #models [data-test-model]");
+  if (tested) test(tested.dataset.testModel);
+  if (at("#models [data-pin]")) pin();
+  if (at("#models [data-simulated]")) (simulated = true), refresh();
+  const button = at("#models [data-filter]");
+  if (button) {
+    filterBy(button.dataset.filter);
     search().focus();
   }
-  choose(event.target.closest("#model-options [role=option]"));
+  choose(at("#models [role=option]"));
 });
-document.addEventListener("input", (event) => event.target === search() && filter());
-document.addEventListener("keydown", (event) => {
-  if (event.target !== search() || !KEYS[event.key]) return;
+document.addEventListener("input", ({ target }) => { if (target === search()) (marked = false), list().ariaBusy === "false" && show(); });
+document.addEventListener("keydown", async (event) => {
+  const letter = marked && !search().value && !event.ctrlKey && !event.metaKey && !event.altKey && LETTERS[event.key];
+  if (event.target !== search() || !(letter || KEYS[event.key])) return;
   event.preventDefault();
-  KEYS[event.key]();
+  await loaded;
+  (letter || KEYS[event.key])();
 });
-document.addEventListener("pointermove", (event) => {
-  const option = event.target.closest("#model-options [role=option]");
+document.addEventListener("pointermove", ({ target }) => {
+  const option = target.closest?.("#models [role=option]");
   if (option && option !== active()) activate(option);
 });

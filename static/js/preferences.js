@@ -1,5 +1,5 @@
-// Switches that are kept in this browser: single keys, notifications.
-const FIRST = { keys: true, notify: false };
+// Switches that are kept in this browser: single keys, Ctrl K, notifications.
+const FIRST = { keys: true, palette: true, notify: false };
 const status = () => document.querySelector("[data-preference-status]");
 
 const kept = (name) => {

@@ -1,5 +1,6 @@
 // Questions in the chat: answered by buttons, or by the keys A C E D while their card has the focus.
 import { show } from "./composer.js";
+import { look } from "./queue.js";
 import { say } from "./status.js";
 import * as unknown from "./unknown.js";
 import { putMessage } from "./transcript.js";
@@ -32,7 +33,7 @@ const ELSEWHERE = { unknown_model: unknown.asked, runtime_learning: learning };
 
 export const asked = (frame) => {
   if (ELSEWHERE[frame.kind]) return void ELSEWHERE[frame.kind](frame);
-  show();
+  show(), look();
   say(WAITS, "ask");
   const text = document.getElementById("text");
   // The focus goes to the question only if nobody is writing something else.
@@ -41,6 +42,6 @@ export const asked = (frame) => {
 
 export const closed = (frame) => {
   document.getElementById(`question-${frame.question}`)?.remove();
-  show();
+  show(), look();
   if (frame.answer === "expired") say("Nobody answered in time: it was not run.");
 };

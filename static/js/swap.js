@@ -2,7 +2,7 @@
 import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { refreshWelcome } from "./title.js";
-import { reopen } from "./picker.js";
+import { refresh } from "./picker.js";
 import { offer } from "./unknown.js";
 
 const field = document.getElementById("text");
@@ -10,7 +10,7 @@ const field = document.getElementById("text");
 export const refreshPicker = async (path) => {
   if (!document.querySelector("#transcript .message")) refreshWelcome(path);
   await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
-  reopen();
+  refresh();
   offer();
   field.placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
 };

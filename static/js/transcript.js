@@ -1,4 +1,6 @@
 // The things of the transcript: put in, replaced, and made equal to what the server shows.
+import { settle } from "./settle.js";
+
 export const transcript = () => document.getElementById("transcript");
 export const messageOf = (id) => document.getElementById(`message-${id}`);
 
@@ -23,9 +25,10 @@ const keep = (old, fresh) => {
 
 const replace = (old, fresh) => {
   const focused = keep(old, fresh);
-  old.replaceWith(fresh);
-  htmx.process(fresh);
-  if (focused >= 0) fresh.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true });
+  const shown = settle(old, fresh) ? old : fresh;
+  if (shown === fresh) old.replaceWith(fresh);
+  htmx.process(shown);
+  if (focused >= 0) shown.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true });
 };
 
 const put = (parent, fresh) => {

@@ -86,7 +86,7 @@ def search() -> Callable[[], object]:
 
 
 def markdown() -> Callable[[], object]:
-    from toolsupport.rendering.markdown import render
+    from toolsupport.rendering.messages import render
 
     numbers = count()
     return lambda: render((MARKDOWN + CODE) * 20 + str(next(numbers)))

@@ -147,7 +147,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         assert closed.turn is None
         [said] = things(closed.announced, AddedNotice)
         assert said.message.text == "Saved for everyone: phi-x:7b refuses tools."
-        assert said.model is not None and said.model.state == "off"
+        assert said.model is not None and said.model.evidence.state == "off"
         assert value(profile) == (False, "user_confirmed")
         number = change_feed.decisions([profile.pk])[profile.pk]
         assert model_news.tell_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"

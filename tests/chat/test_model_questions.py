@@ -84,7 +84,7 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     assert "holds for everyone" in Question.objects.get(pk=question).preview
     closed = questions.answer(bob, question, SubmittedAnswer("yes"))
     [said] = things(closed.announced, AddedNotice)
-    assert said.model is not None and said.model.state == "tested"
+    assert said.model is not None and said.model.tools_word == "Enabled"
     assert (effective(model), holding(model, "tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
     decision = Override.objects.get().pk

@@ -39,6 +39,8 @@ MODELS = (*NATIVE, *LANGUAGES)
 REFUSES = "sim-hermes:latest"
 PROGRAMS = {
     "openai": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/openai_ways.py")),
+    "responses": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/responses_ways.py")),
+    "anthropic": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/anthropic_ways.py")),
     "langchain": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/langchain_ways.py")),
     "llm": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/llm_ways.py")),
     "ai_sdk": ("node", str(ENVIRONMENT / "node/ai_sdk_ways.mjs")),
@@ -49,10 +51,10 @@ from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
 for name, format in {languages}.items():
     profile = ModelProfile.objects.get(name=name + ":latest")
-    overrides.add(overrides.Decision(profile.pk, "format", format, reason="It writes so."))
+    overrides.add(overrides.NewOverride(profile.pk, "format", format, reason="It writes so."))
 for name in {native}:
     profile = ModelProfile.objects.get(name=name)
-    overrides.add(overrides.Decision(profile.pk, "tools", True, reason="A person believes so."))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True, reason="A person believes so."))
 """
 
 

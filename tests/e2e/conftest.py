@@ -24,13 +24,8 @@ WIDE: ViewportSize = {"width": 1280, "height": 800}
 # No promise of the product: how long a test that fails is waited for, on however busy a machine.
 PATIENCE = 60_000
 
-# The event of the picker, for the exact name or one that begins so.
-CHOOSE = """name => {
-  const options = [...document.querySelectorAll('#model-options [role=option]')];
-  const named = (fits) => options.find(({ dataset }) => fits(dataset.search.split(' ')[0]));
-  const { model } = (named((one) => one === name) ?? named((one) => one.startsWith(name))).dataset;
-  document.dispatchEvent(new CustomEvent('model:chosen', { detail: model }));
-}"""
+# The event of the picker.
+CHOOSE = "name => document.dispatchEvent(new CustomEvent('model:chosen', { detail: name }))"
 
 # What a browser says when a test takes the server away from it, or leaves a page that still asks for something.
 LEFT = ("htmx:sendAbort", "htmx:sendError", "htmx:afterRequest")

@@ -34,7 +34,7 @@ def test_commands_do_what_the_buttons_do(page: Page) -> None:
     expect(page.locator("#models")).to_be_visible()
     page.keyboard.press("Escape")
     command(page, "/help")
-    expect(page.locator("#keyboard")).to_contain_text("/model use NAME")
+    expect(page.locator("#keyboard")).to_contain_text("/model NAME")
     page.keyboard.press("Escape")
     command(page, "/model use nothing-like-it")
     expect(page.locator("#status")).to_contain_text("There is no model 'nothing-like-it'.")
@@ -47,19 +47,6 @@ def test_detect_tests_the_model(page: Page) -> None:
     choose(page, "sim-thinks")
     command(page, "/detect")
     expect(page.locator("[data-code=detected]", has_text="sim-thinks")).to_contain_text("calls tools natively")
-
-
-def test_an_unknown_command_is_not_sent_and_two_slashes_are_one(page: Page) -> None:
-    command(page, "/modle use x")
-    expect(page.locator("#status")).to_have_text(
-        "There is no command /modle. /help lists them; // begins a message with a slash."
-    )
-    expect(page.get_by_label("Message", exact=True)).to_have_value("/modle use x")
-    expect(page.locator(".message")).to_have_count(0)
-    command(page, "//etc is a directory")
-    expect(page.locator(".message[data-role=user]")).to_contain_text("/etc is a directory")
-    assert "//etc" not in page.locator(".message[data-role=user]").inner_text()
-    answered(page)
 
 
 # T1: by command or by its box; a reload shows it too.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -59,7 +58,7 @@ def test_the_card_tests_the_model_on_a_small_dark_screen(open_browser: Callable[
     assert violations(page) == [] and overflow(page) <= 0
     card.get_by_role("button", name="Test it").click()
     expect(page.locator("[data-code=flag_to_set]")).to_contain_text("--enable-auto-tool-choice")
-    expect(page.locator("#picker-button")).to_contain_text("untested")
+    expect(page.locator("#picker-button")).to_contain_text("Broken")
 
 
 def test_a_model_whose_tools_are_off_by_claim_is_tested_beside_its_name(page: Page) -> None:
@@ -67,7 +66,7 @@ def test_a_model_whose_tools_are_off_by_claim_is_tested_beside_its_name(page: Pa
     test = page.get_by_role("button", name="Test what sim-lfm2:latest can do with tools")
     test.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#picker-button")).to_contain_text("text mode")
+    expect(page.locator("#picker-button")).to_contain_text("Text mode")
     expect(test).to_have_count(0)
     ask(page, "Read config.json")
     answered(page)
@@ -127,16 +126,20 @@ def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
 
 
 # M7
-def test_the_card_of_the_picker_tests_and_leads_to_the_history(page: Page) -> None:
+def test_the_picker_tests_pins_and_leads_to_the_evidence(page: Page) -> None:
     page.locator("#picker-button").click()
-    page.get_by_role("button", name=re.compile("^Test.*sim-honest:latest")).press("Enter")
-    expect(page.locator("#models")).to_be_hidden()
-    page.locator("#picker-button").click()
-    page.get_by_role("combobox", name="Search models").fill("sim-honest")
+    marked = page.locator("#model-options [data-active]")
+    expect(marked).to_contain_text("sim-honest")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("t")
+    # The rows follow the test while the picker stays open, and so does the sentence about the marked one.
+    expect(marked).to_contain_text("this build")
+    expect(page.locator(".model-foot")).to_contain_text("Called the right tool in 3 of 3 trials.")
     expect(page.locator("#transcript")).to_contain_text("Tested sim-honest:latest: calls tools natively.")
-    # The end of a test brings a new picker, as open as the one before it.
-    expect(page.locator("#picker-button")).to_contain_text("tested")
-    expect(page.get_by_role("combobox", name="Search models")).to_have_value("sim-honest")
-    page.get_by_role("link", name="History of sim-honest:latest").click()
-    expect(page.locator("main")).to_contain_text("Tested")
-    assert "/history/?profile=" in page.url
+    expect(page.locator("#picker-button")).to_contain_text("Proven")
+    page.keyboard.press("p")
+    expect(page.locator("[data-recent] [data-pinned]")).to_contain_text("sim-honest")
+    photograph(page, "picker")
+    page.get_by_role("link", name="Evidence").click()
+    expect(page.locator("h1")).to_contain_text("sim-honest")

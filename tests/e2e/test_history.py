@@ -31,30 +31,55 @@ def decide(page: Page, model: str, value: str) -> None:
     expect(page.locator("#editor .saved").first).to_have_text("Saved")
 
 
+PROPOSED = """
+from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+for model in ModelProfile.objects.order_by("name")[:3]:
+    overrides.add(NewOverride(model.pk, "vision", True, reason="It sees.", proposed=True))
+"""
+
+
 # D11
-def test_the_keyboard_opens_reviews_and_reverts(open_browser: Open) -> None:
+def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -> None:
+    site.manage("shell", "--no-imports", "-c", PROPOSED)
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
-    decide(page, "sim-honest", "No")
     page.goto("/models/")
+    page.keyboard.press("g")
     page.keyboard.press("h")
     page.wait_for_url("**/history/")
-    entry = page.locator("article").first
-    expect(entry).to_contain_text("Decided")
-    entry.get_by_text("Review", exact=True).focus()
+    page.get_by_text("Show 3 entries").click()
+    rows = page.locator(".feed .feed [data-row]")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(rows.nth(1)).to_be_focused()
     page.keyboard.press("Enter")
-    entry.get_by_label("Note").fill("It does call them.")
-    entry.get_by_role("button", name="Disagree").focus()
+    expect(rows.nth(1).locator("[data-evidence]")).to_contain_text("It sees.")
+    page.keyboard.press("a")
+    expect(rows.nth(1).get_by_role("status")).to_have_text("Agreed.")
+    expect(rows.nth(1)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("d")
+    expect(rows.nth(2).get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("No image was read.")
     page.keyboard.press("Enter")
-    expect(page.locator("article [role=status]")).to_contain_text("needs review")
+    expect(rows.nth(2).get_by_role("status")).to_contain_text("Disagreed.")
+    assert violations(page) == []
     photograph(page, "history-review")
-    page.goto("/history/?kind=override")
-    page.get_by_text("Review", exact=True).first.click()
-    page.get_by_role("button", name="Revert").first.click()
-    expect(page.locator("article [role=status]")).to_contain_text("what held before")
+    rows.nth(1).get_by_role("button", name="Undo").click()
+    expect(rows.nth(1).get_by_role("status")).to_have_text("Back to review.")
     page.goto("/history/")
+    expect(page.locator("[data-row]")).to_have_count(1)
+    decide(page, "sim-honest", "No")
+    page.goto("/history/?kind=override&source=user_confirmed")
+    row = page.locator("[data-row]", has_text="sim-honest").first
+    row.locator("summary").first.click()
+    row.get_by_role("button", name="Revert").click()
+    expect(row.get_by_role("status")).to_contain_text("Reverted.")
+    row.get_by_role("button", name="Undo").click()
+    expect(row.get_by_role("status")).to_have_text("Restored.")
     page.get_by_label("What", exact=True).select_option("withdrawal")
-    # Other tests of this site may have taken back something before.
-    expect(page.locator("article", has_text="sim-honest")).to_have_count(1)
+    expect(page.locator("[data-row]", has_text="sim-honest").first).to_be_visible()
     assert "kind=withdrawal" in page.url
 
 
@@ -65,7 +90,7 @@ def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, 
     page.get_by_text("Decide Vision").click()
     photograph(page, f"model-{width}")
     assert violations(page) == [] and overflow(page) <= 0
-    for path, name in (("/history/", "history"), ("/models/?review=1", "models")):
+    for path, name in (("/history/?show=all", "history"), ("/models/?review=1", "models")):
         page.goto(path)
         # Opening one takes it out of the list: a short history may have a single one left.
         closed = page.locator("main details:not([open]) > summary")
@@ -85,9 +110,10 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     answered(page)
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")
-    expect(page.locator("article").first).to_contain_text("contradicted")
-    page.get_by_role("link", name="Evidence").first.click()
-    expect(page.locator("article").first).to_contain_text("does-not-support")
+    row = page.locator("[data-row]").first
+    expect(row).to_contain_text("contradicted")
+    row.locator("summary").first.click()
+    expect(row).to_contain_text("does-not-support")
     photograph(page, "history-evidence")
 
 

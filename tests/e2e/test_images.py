@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 
 def choose(page: Page, name: str, data: bytes = PNG) -> None:
     given: FilePayload = {"name": name, "mimeType": "image/png", "buffer": data}
-    page.locator("#image").set_input_files(given)
+    page.locator("#file").set_input_files(given)
 
 
 def give(page: Page, kind: str, field: str) -> None:
@@ -37,7 +37,7 @@ def give(page: Page, kind: str, field: str) -> None:
 # T12
 def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., BrowserContext]) -> None:
     page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page())
-    shelf = page.locator("#attached figure")
+    shelf = page.locator("#attached [data-state=there]")
     choose(page, "cat.png")
     expect(shelf).to_have_count(1)
     give(page, "paste", "#text")
@@ -46,7 +46,7 @@ def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., 
     expect(shelf).to_have_count(3)
     expect(page.locator("#unseen")).to_be_visible()
     assert violations(page) == [] and overflow(page) <= 0
-    page.get_by_role("button", name="Leave out images/paste.png").click()
+    page.get_by_role("button", name="Remove images/paste.png").click()
     expect(shelf).to_have_count(2)
     ask(page, "What is in these?")
     answered(page)
@@ -63,24 +63,23 @@ def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., 
 # C5 T12
 def test_an_edited_message_keeps_its_images(page: Page) -> None:
     choose(page, "cat.png")
-    expect(page.locator("#attached figure")).to_have_count(1)
+    expect(page.locator("#attached [data-state=there]")).to_have_count(1)
     ask(page, "What is this?")
     answered(page)
     page.get_by_role("button", name="Edit message").click()
-    expect(page.locator("#attached figure")).to_have_count(1)
+    expect(page.locator("#attached [data-state=there]")).to_have_count(1)
     page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("#attached figure")).to_have_count(0)
+    expect(page.locator("#attached [data-state=there]")).to_have_count(0)
     page.get_by_role("button", name="Edit message").click()
     ask(page, "And this?")
     answered(page)
     message = page.locator(".message[data-role=user]")
     expect(message).to_have_count(1)
     expect(message.locator("img")).to_have_attribute("alt", "images/cat.png")
-    expect(page.locator("#attached figure")).to_have_count(0)
+    expect(page.locator("#attached [data-state=there]")).to_have_count(0)
 
 
-def test_what_is_no_image_is_told(page: Page, complaints: list[str]) -> None:
+def test_what_is_no_image_is_refused_in_its_chip(page: Page, complaints: list[str]) -> None:
     choose(page, "page.png", HTML)
-    expect(page.locator("#status")).to_contain_text("page.png is no image")
-    expect(page.locator("#attached figure")).to_have_count(0)
+    expect(page.locator("#attached [data-state=failed]")).to_contain_text("page.png is no image")
     assert "422" in complaints.pop()  # the browser's own line about the refusal

@@ -30,8 +30,8 @@ def test_every_flow_is_seen_on_a_fresh_machine(open_browser: Callable[..., Brows
     assert violations(page) == [] and overflow(page) <= 0
 
     new_chat(page, "sim-sees")
-    page.locator("#image").set_input_files({"name": "r.png", "mimeType": "image/png", "buffer": png(60, 40, RED)})
-    expect(page.locator("#attached figure")).to_have_count(1)
+    page.locator("#file").set_input_files({"name": "r.png", "mimeType": "image/png", "buffer": png(60, 40, RED)})
+    expect(page.locator("#attached [data-state=there]")).to_have_count(1)
     ask(page, "What is in this image?")
     answered(page)
     said = page.locator(".message[data-role=assistant] .prose").last

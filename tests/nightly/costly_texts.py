@@ -77,7 +77,7 @@ class CostlyText:
 
 def unlimited(text: str) -> float:
     """What formatting costs outside a worker, where nothing limits it."""
-    from toolsupport.rendering.markdown import render
+    from toolsupport.rendering.messages import render
 
     began = time.process_time()
     render(text[: message_html.LONGEST])

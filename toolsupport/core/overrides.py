@@ -19,7 +19,8 @@ class OverrideRow:
     """One override of a model; rows are only added, never changed.
 
     `source` is one of sources.STORED, `session` "" means everyone, `actor` is "" for machines, `created_at` ISO 8601.
-    `withdraws` is the id of the row that this one withdraws; such a row has no value of its own.
+    `withdraws` is the id of the row that this one withdraws; such a row has no value of its own. `kind` is that of the
+    test that measured it, "" if it was imported.
     """
 
     id: int
@@ -34,6 +35,7 @@ class OverrideRow:
     proposed: bool = False
     withdraws: int | None = None
     created_at: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,22 @@ def ranked(entries: Iterable[OverrideStatus]) -> list[OverrideStatus]:
 def rank(entry: OverrideStatus) -> int:
     """Return the rank, 0 for the highest; entries without a rank come last."""
     return SOURCES[entry.source].rank if entry.source in SOURCES else len(SOURCES)
+
+
+def older_tests(claims: Sequence[OverrideRow], build_key: str) -> frozenset[str]:
+    """Return the kinds of tests to repeat, since they were made of another build than the present one.
+
+    An undone test does not count, and a full test of the present build leaves nothing to repeat.
+    """
+    withdrawn = _withdrawn(claims, "")
+    measured = [
+        claim for claim in claims if claim.source == "auto_detected" and not claim.session and claim.withdraws is None
+    ]
+    # What was imported comes without a test of this site.
+    found = {(claim.build_key == build_key, claim.kind or "tools") for claim in measured if claim.id not in withdrawn}
+    here = {kind for is_here, kind in found if is_here}
+    elsewhere = {kind for is_here, kind in found if not is_here}
+    return frozenset() if "tools" in here else frozenset(elsewhere - here)
 
 
 def _withdrawn(claims: Iterable[OverrideRow], session: str) -> set[int]:

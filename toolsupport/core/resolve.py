@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from toolsupport.core import reasons
 from toolsupport.core.families import Family
-from toolsupport.core.overrides import COUNTS, OverrideRow, OverrideStatus, ranked, weigh
+from toolsupport.core.overrides import COUNTS, OverrideRow, OverrideStatus, older_tests, ranked, weigh
 from toolsupport.core.types import Capabilities, Capability
 
 __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"]
@@ -46,7 +46,8 @@ def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str
     """
     entries = _claims(family, claims, build_key, session)
     names = dict.fromkeys((*CAPABILITIES, *entries))
-    return Capabilities({name: _capability(name, entries.get(name, ()), family) for name in names})
+    found = {name: _capability(name, entries.get(name, ()), family) for name in names}
+    return Capabilities(found, older_tests(claims, build_key))
 
 
 def explain(

@@ -186,7 +186,7 @@ def _never_calls(model: _ServedModel) -> str:
 def _unknown(model: _ServedModel) -> str:
     if model.capabilities["tools"].known or model.usable:
         return ""
-    return "It is unknown whether this model can call tools. Unknown is not no, but until somebody knows none are sent."
+    return "No test shows yet whether this model can call tools. Until then none are sent."
 
 
 def _unsupported(model: _ServedModel) -> str:

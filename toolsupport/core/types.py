@@ -116,9 +116,13 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """All capabilities of one model, by name; a name without any claim is unknown."""
+    """All capabilities of one model, by name; a name without any claim is unknown.
+
+    `older` are the kinds of tests to repeat: they were made of another build than the present one.
+    """
 
     values: Mapping[str, Capability]
+    older: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Capability:
         found = self.values.get(name)

@@ -80,7 +80,8 @@ def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
     works = _text(outcomes)
     if works and native.values.get("tools") is not True:
         values = {**side, **native.values, **works.values}
-        return Verdict("text", f"{native.reason} {works.reason}".strip(), values, {**native.detail, **works.detail})
+        detail = {**native.detail, "native": native.name, **works.detail}
+        return Verdict("text", f"{native.reason} {works.reason}".strip(), values, detail)
     return Verdict(native.name, native.reason, {**side, **native.values}, native.detail)
 
 
@@ -360,7 +361,9 @@ def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
             sentence = (
                 f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
             )
-            return Verdict("text", sentence, values, {"format": name})
+            tried = counting(made)
+            counts = {"passed": _passed(made), "tried": len(tried)}
+            return Verdict("text", sentence, values, {"format": name, **counts})
     return None
 
 

@@ -22,6 +22,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
+from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
 
 NOT_AS_STREAMED = "The arguments of a call had to be mended after a part of them was sent. Ask again without stream."
@@ -83,6 +84,22 @@ class ChunkEncoder:
     ended: bool = False
     failed: Failed | None = None
 
+    def silence(self) -> bytes:
+        return b": the model is still at work\n\n"
+
+    def lines(self, events: Iterable[Event]) -> bytes:
+        """Return the bytes of the stream for these events; a failure replaces the end mark."""
+        lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in self.take(events)]
+        if self.failed is not None:
+            lines.append(b"event: error\ndata: " + orjson.dumps(error_replies.body(self.failed)) + b"\n\n")
+        elif self.ended:
+            lines.append(b"data: [DONE]\n\n")
+        return b"".join(lines)
+
+    def whole(self, events: Iterable[Event]) -> JSON:
+        """Return the answer as one object, from events that end with Finished."""
+        return whole(self.model, events, self.tally)
+
     def take(self, events: Iterable[Event]) -> list[JSON]:
         """Return the chunks for these events; none after a failure."""
         made: list[JSON] = []
@@ -131,7 +148,7 @@ class ChunkEncoder:
         if not call.sent or whole.startswith(call.sent):
             rest = whole[len(call.sent) :]
             return [self._arguments(call, rest)] if rest else []
-        if not _same(call.sent, event.call.arguments):
+        if not same_arguments(call.sent, event.call.arguments):
             self.failed = Failed("garbled", NOT_AS_STREAMED)
         return []
 
@@ -156,7 +173,8 @@ class ChunkEncoder:
         return {**made, "choices": choices}
 
 
-def _same(text: str, arguments: JSON) -> bool:
+def same_arguments(text: str, arguments: JSON) -> bool:
+    """Return whether JSON text holds these arguments."""
     try:
         return bool(orjson.loads(text) == arguments)
     except ValueError:

@@ -55,10 +55,10 @@ READERS: Mapping[str, Callable[[JSON, str], ChatMessage]] = MappingProxyType(
 
 def _call(given: JSON) -> ToolCall:
     function = given["function"]
-    return ToolCall(given["id"], function["name"], _arguments(function.get("arguments")))
+    return ToolCall(given["id"], function["name"], arguments_of(function.get("arguments")))
 
 
-def _arguments(written: Any) -> JSON:
+def arguments_of(written: Any) -> JSON:
     """Return the arguments as an object; anything else is kept unchanged under one key."""
     try:
         read = orjson.loads(written or "{}") if isinstance(written, str | None) else written
@@ -72,12 +72,16 @@ def _content(given: JSON, place: str) -> tuple[str, tuple[bytes, ...]]:
     if content is None or isinstance(content, str):
         return content or "", ()
     texts = [part[part["type"]] for part in content if part["type"] != "image_url"]
-    images = [_image(part, f"{place}.content[{n}]") for n, part in enumerate(content) if part["type"] == "image_url"]
+    images = [
+        image(part["image_url"]["url"], f"{place}.content[{number}]")
+        for number, part in enumerate(content)
+        if part["type"] == "image_url"
+    ]
     return "\n\n".join(texts), tuple(images)
 
 
-def _image(part: JSON, place: str) -> bytes:
-    url = part["image_url"]["url"]
+def image(url: str, place: str) -> bytes:
+    """Return the bytes of a data URL. Raises InvalidField for any other address, which is never fetched."""
     head = IMAGE.match(url)
     if head is None:
         raise InvalidField(NOT_FETCHED, place)

@@ -11,7 +11,7 @@ from toolsupport.core import context_limits
 from toolsupport.core.errors import Busy, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.field_errors import InvalidField, TooLarge
 from toolsupport.web import api_errors
 
 UPSTREAM = 502
@@ -55,6 +55,8 @@ def before(error: ToolsupportError) -> JsonResponse:
         return missing(error)
     if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
+    if isinstance(error, TooLarge):
+        return api_errors.answer(413, str(error))
     if isinstance(error, Busy):
         return api_errors.refusal(error)
     return api_errors.answer(502, str(error))

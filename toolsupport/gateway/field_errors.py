@@ -1,4 +1,4 @@
-"""Defines the error for a wrong field of a request."""
+"""Defines the errors for requests that are wrong or too large."""
 
 from __future__ import annotations
 
@@ -11,3 +11,7 @@ class InvalidField(ToolsupportError):
     def __init__(self, message: str, param: str = "") -> None:
         super().__init__(message)
         self.param = param
+
+
+class TooLarge(ToolsupportError):
+    """The body exceeds the limit."""

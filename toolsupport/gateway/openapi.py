@@ -6,7 +6,9 @@ from typing import Any
 
 from toolsupport.core.types import JSON
 from toolsupport.detection import KINDS
+from toolsupport.gateway.messages import schemas as messages_schemas
 from toolsupport.gateway.request_schemas import CALL, OBJECT, QUESTION, TEXT
+from toolsupport.gateway.responses import schemas as responses_schemas
 
 ERROR: JSON = {
     "type": "object",
@@ -24,6 +26,14 @@ ERROR: JSON = {
         }
     },
 }
+MESSAGES_ERROR: JSON = {
+    "type": "object",
+    "required": ["type", "error"],
+    "properties": {
+        "type": {"const": "error"},
+        "error": {"type": "object", "required": ["type", "message"], "properties": {"type": TEXT, "message": TEXT}},
+    },
+}
 NOT_RUN = (400, 401, 403, 404, 409, 429, 502, 504)
 
 
@@ -36,12 +46,23 @@ def document(site: str) -> JSON:
         "security": [{"key": []}],
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Error": ERROR, "Question": QUESTION, "Call": CALL},
+            "schemas": {
+                "Error": ERROR,
+                "MessagesError": MESSAGES_ERROR,
+                "Question": QUESTION,
+                "ResponsesRequest": responses_schemas.REQUEST,
+                "MessagesRequest": messages_schemas.REQUEST,
+                "CountRequest": messages_schemas.COUNT,
+                "Call": CALL,
+            },
         },
         "paths": {
             "/v1/models": {"get": _operation("The models that may be asked", 401, 403, 429)},
             "/v1/models/{model_id}": {"get": _of_model("One of them")},
-            "/v1/chat/completions": {"post": _completions()},
+            "/v1/chat/completions": {"post": _answer("Question")},
+            "/v1/responses": {"post": _answer("ResponsesRequest")},
+            "/v1/messages": {"post": _in_messages_shape(_answer("MessagesRequest"))},
+            "/v1/messages/count_tokens": {"post": _count()},
             "/api/models": {"get": _operation("All models with what is known of them", 401, 403, 429)},
             "/api/models/{model_id}": {"get": _of_model("One model with its evidence and overrides")},
             "/api/models/{model_id}/detect": {"post": _detect()},
@@ -61,8 +82,7 @@ def _operation(summary: str, *errors: int) -> dict[str, Any]:
 
 def _execute() -> JSON:
     operation = _operation("One call of a tool; 409 names the question that a person has to answer first", *NOT_RUN)
-    call = {"schema": {"$ref": "#/components/schemas/Call"}}
-    return {**operation, "requestBody": {"required": True, "content": {"application/json": call}}}
+    return _asking(operation, "Call")
 
 
 def _of_model(summary: str) -> JSON:
@@ -85,8 +105,27 @@ def _detection() -> JSON:
     return {**operation, "parameters": [parameter]}
 
 
-def _completions() -> JSON:
+def _asking(operation: JSON, schema: str) -> JSON:
+    body = {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+    return {**operation, "requestBody": {"required": True, "content": {"application/json": body}}}
+
+
+def _answer(schema: str) -> JSON:
     operation = _operation("One answer, whole or streamed", 400, 401, 403, 404, 413, 429, 502, 503, 504)
     operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": TEXT}
-    question = {"schema": {"$ref": "#/components/schemas/Question"}}
-    return {**operation, "requestBody": {"required": True, "content": {"application/json": question}}}
+    return _asking(operation, schema)
+
+
+def _count() -> JSON:
+    operation = _operation("The estimated tokens of a request", 400, 401, 403, 404, 413, 429, 502)
+    return _in_messages_shape(_asking(operation, "CountRequest"))
+
+
+def _in_messages_shape(operation: JSON) -> JSON:
+    """Describe the errors as those of the Messages API."""
+    wrong = {"application/json": {"schema": {"$ref": "#/components/schemas/MessagesError"}}}
+    answers = {
+        status: answer if status == "200" else {**answer, "content": wrong}
+        for status, answer in operation["responses"].items()
+    }
+    return {**operation, "responses": answers}

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
-from toolsupport.gateway.chat_request import ChatCompletionRequest
 from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.servers.reachability import WatchedModel
+from toolsupport.services import context_guard
 
 MUST_CALL = "required"
 
@@ -36,13 +37,16 @@ class PreparedRequest:
     endpoint: Endpoint
     request_spec: RequestSpec
     log: tuple[ChatMessage, ...]
+    asked: GatewayRequest
     must_call: bool = False
     one_call: bool = False
-    stream: bool = False
-    include_usage: bool = False
     build: str = ""
     lacks_flag: bool = False
     watch: WatchedModel | None = None
+
+    @property
+    def stream(self) -> bool:
+        return self.asked.stream
 
     @property
     def source(self) -> str:
@@ -55,7 +59,13 @@ class PreparedRequest:
         return rules[0] if rules else ""
 
 
-def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
+def count(asked: GatewayRequest) -> int:
+    """Estimate the tokens of a request. Raises NotFound (the model), ConfigError (the server's key)."""
+    prepared = request_context.request_spec(picker.find(asked.model), asked.tools, ChatSettings())
+    return context_guard.needed(prepared, asked.log)
+
+
+def prepare(asked: GatewayRequest, caller: Caller) -> PreparedRequest:
     """Prepare a program's request. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     prepared = request_context.request_spec(
@@ -79,15 +89,14 @@ def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
         log=asked.log,
         must_call=must_call,
         one_call=asked.parallel is False,
-        stream=asked.stream,
-        include_usage=asked.include_usage,
+        asked=asked,
         build=prepared.build,
         lacks_flag=prepared.lacks_flag,
         watch=prepared.watch,
     )
 
 
-def _system(asked: ChatCompletionRequest, prepared: request_context.RequestContext) -> str:
+def _system(asked: GatewayRequest, prepared: request_context.RequestContext) -> str:
     """Return the text before the instructions for tools, which are a system message too.
 
     The team's prompt is for its chats. Without a system message of the program the Modelfile's SYSTEM holds, as it does
@@ -97,7 +106,7 @@ def _system(asked: ChatCompletionRequest, prepared: request_context.RequestConte
     return "" if brings_its_own else prepared.modelfile_prompt
 
 
-def _options(asked: ChatCompletionRequest) -> Mapping[str, Any]:
+def _options(asked: GatewayRequest) -> Mapping[str, Any]:
     choices: dict[str, Any] = {}
     if asked.tools:
         choices = {"tool_choice": asked.choice, "parallel_tool_calls": asked.parallel}

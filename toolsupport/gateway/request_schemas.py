@@ -35,16 +35,16 @@ MODEL: JSON = {
 }
 
 
-def _number(least: float, most: float) -> JSON:
+def number(least: float, most: float) -> JSON:
     words = f"a number from {least} to {most}"
     return {"type": ["number", "null"], "minimum": least, "maximum": most, "description": words}
 
 
-def _whole(least: int, words: str) -> JSON:
+def whole_number(least: int, words: str) -> JSON:
     return {"type": ["integer", "null"], "minimum": least, "maximum": LARGEST, "description": words}
 
 
-def _part(kind: str, schema: JSON) -> JSON:
+def part(kind: str, schema: JSON) -> JSON:
     properties = {"type": {"const": kind}, kind: schema}
     return {"type": "object", "required": ["type", kind], "properties": properties}
 
@@ -52,7 +52,7 @@ def _part(kind: str, schema: JSON) -> JSON:
 # An image is a data URL: an address is never fetched. What is none is refused with that reason, by `conversation`.
 IMAGE: JSON = {"type": "object", "required": ["url"], "properties": {"url": TEXT}}
 PART: JSON = {
-    "anyOf": [_part("text", TEXT), _part("refusal", TEXT), _part("image_url", IMAGE)],
+    "anyOf": [part("text", TEXT), part("refusal", TEXT), part("image_url", IMAGE)],
     "description": "a part of the type text, refusal or image_url",
 }
 MADE_CALL: JSON = {
@@ -125,13 +125,13 @@ CHOICE: JSON = {
 }
 # The options of sampling: what each may be, under the name that the programs use.
 OPTIONS: JSON = {
-    "temperature": _number(0, 2),
-    "top_p": _number(0, 1),
-    "presence_penalty": _number(-2, 2),
-    "frequency_penalty": _number(-2, 2),
-    "max_tokens": _whole(1, "a whole number of 1 or more"),
-    "max_completion_tokens": _whole(1, "a whole number of 1 or more"),
-    "seed": _whole(-LARGEST - 1, "a whole number of at most 64 bits"),
+    "temperature": number(0, 2),
+    "top_p": number(0, 1),
+    "presence_penalty": number(-2, 2),
+    "frequency_penalty": number(-2, 2),
+    "max_tokens": whole_number(1, "a whole number of 1 or more"),
+    "max_completion_tokens": whole_number(1, "a whole number of 1 or more"),
+    "seed": whole_number(-LARGEST - 1, "a whole number of at most 64 bits"),
     "stop": {
         "anyOf": [{"type": ["string", "null"]}, {"type": "array", "maxItems": MOST_STOPS, "items": TEXT}],
         "description": f"a text, or a list of at most {MOST_STOPS}",
@@ -210,9 +210,12 @@ class BodyCheck:
 
     def _described(self, path: list[Any]) -> tuple[int, str]:
         """Return the innermost part of this path that has a description: its depth, and the description."""
-        node, depth, named = self._schema, 0, False
+        node: Any = self._schema
+        depth, named = 0, False
         found = (0, str(node["description"]))
         for step in path:
+            if isinstance(node, dict) and step not in node:
+                return depth + 1, "given"  # only the type of its object requires it
             node = node[step]
             if step == "properties" and not named:
                 named = True

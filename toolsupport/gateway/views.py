@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
 import orjson
@@ -13,26 +13,17 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport import loop_share
-from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed
-from toolsupport.gateway import (
-    answer_runner,
-    chat_request,
-    chat_response,
-    error_replies,
-    keep_alive,
-    model_list,
-    request_preparation,
-)
-from toolsupport.gateway import (
-    openapi as gateway_openapi,
-)
+from toolsupport.gateway import answer_runner, error_replies, keep_alive, model_list, request_preparation
+from toolsupport.gateway import openapi as gateway_openapi
+from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
 from toolsupport.gateway.attempts import RequestSummary
-from toolsupport.gateway.chat_request import ChatCompletionRequest
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.field_errors import InvalidField, TooLarge
+from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
-from toolsupport.web import api_errors
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -41,7 +32,7 @@ LONG_BODY = 64 * 1024
 TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
-STILL_HERE = b": the model is still at it\n\n"
+LONGEST_HEADER = 1000
 
 
 @require_safe
@@ -72,43 +63,70 @@ def openapi(request: AuthedRequest) -> JsonResponse:
 @requires(Action.CHAT)
 async def completions(request: AuthedRequest) -> HttpResponseBase:
     """Answer a chat completion, whole or as a stream."""
-    body, caller = request.read(BODY_LIMIT + 1), Caller(request.user.pk, request.key)
-    if len(body) > BODY_LIMIT:
-        return api_errors.answer(413, TOO_LARGE)
+    return await _answered(request, CHAT_COMPLETIONS)
+
+
+@require_POST
+@requires(Action.CHAT)
+async def responses(request: AuthedRequest) -> HttpResponseBase:
+    """Answer a request of OpenAI's Responses API, whole or as a stream."""
+    return await _answered(request, RESPONSES)
+
+
+@require_POST
+@requires(Action.CHAT)
+async def messages(request: AuthedRequest) -> HttpResponseBase:
+    """Answer a request of Anthropic's Messages API, whole or as a stream."""
+    return await _answered(request, MESSAGES)
+
+
+@require_POST
+@requires(Action.CHAT)
+async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
+    """Estimate the tokens of a request of the Messages API."""
     try:
-        loop_share.person.set(caller.person)
-        asked = await _read(body)
+        asked = await _read(request, messages_request.read_count)
+        return JsonResponse({"input_tokens": await in_database(request_preparation.count)(asked)})
+    except ToolsupportError as error:
+        return error_replies.before(error)
+
+
+async def _read(request: AuthedRequest, read: Callable[[bytes], GatewayRequest]) -> GatewayRequest:
+    """Parse the body. Raises TooLarge, InvalidField."""
+    body = request.read(BODY_LIMIT + 1)
+    if len(body) > BODY_LIMIT:
+        raise TooLarge(TOO_LARGE)
+    loop_share.person.set(request.user.pk)
+    if len(body) > LONG_BODY:
+        return await asyncio.to_thread(read, body)
+    async with loop_share.step():
+        return read(body)
+
+
+async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
+    caller = Caller(request.user.pk, request.key)
+    try:
+        asked = await _read(request, api.read)
         prepared = await in_database(request_preparation.prepare)(asked, caller)
-        response = await (_streamed(prepared) if prepared.stream else _whole(prepared))
-    except (InvalidField, NotFound, ConfigError, Busy) as error:
+        response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
+    except (InvalidField, NotFound, ConfigError, Busy, TooLarge) as error:
         response = error_replies.before(error)
     response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
     return response
 
 
-async def _read(body: bytes) -> ChatCompletionRequest:
-    """Read a body. Raises InvalidField."""
-    if len(body) > LONG_BODY:
-        return await asyncio.to_thread(chat_request.read, body)
-    async with loop_share.step():
-        return chat_request.read(body)
-
-
-async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
+async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     tally = _tally(prepared)
     async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
     async with loop_share.step():
-        return _with_headers(_response(events, prepared, tally), prepared, tally)
+        if isinstance(events[-1], Failed):
+            return _with_headers(error_replies.answer(events[-1]), prepared, tally)
+        written = orjson.dumps(api.encoder(prepared, tally).whole(events))
+        return _with_headers(HttpResponse(written, "application/json"), prepared, tally)
 
 
-def _response(events: list[Event], prepared: PreparedRequest, tally: RequestSummary) -> HttpResponse:
-    if isinstance(events[-1], Failed):
-        return error_replies.answer(events[-1])
-    return HttpResponse(orjson.dumps(chat_response.whole(prepared.model, events, tally)), "application/json")
-
-
-async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
+async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     """Wait some time for the first event, so that an earlier failure gets its own status."""
     tally = _tally(prepared)
     batches = keep_alive.with_keep_alive(answer_runner.answer(prepared, tally))
@@ -116,37 +134,26 @@ async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
     if first and isinstance(first[0], Failed):
         await batches.aclose()
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
-    pieces = chat_response.ChunkEncoder(prepared.model, tally, prepared.include_usage)
-    response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
+    response = StreamingHttpResponse(
+        _lines(first, batches, api.encoder(prepared, tally)), content_type="text/event-stream"
+    )
     # A proxy must not gather the pieces.
     response.headers["X-Accel-Buffering"] = "no"
     return _with_headers(response, prepared, tally)
 
 
 async def _lines(
-    first: list[Event], batches: AsyncGenerator[list[Event], None], pieces: chat_response.ChunkEncoder
+    first: list[Event], batches: AsyncGenerator[list[Event], None], encoder: ReplyEncoder
 ) -> AsyncIterator[bytes]:
     async with aclosing(batches):
-        yield _written(pieces, first)
+        yield encoder.lines(first) if first else encoder.silence()
         async for batch in batches:
-            if pieces.failed is None:
+            if encoder.failed is None:
                 async with loop_share.step():
-                    written = _written(pieces, batch)
+                    written = encoder.lines(batch) if batch else encoder.silence()
                 yield written
-    if not pieces.ended and pieces.failed is None:
-        yield _written(pieces, STOPPED)
-
-
-def _written(pieces: chat_response.ChunkEncoder, events: list[Event]) -> bytes:
-    """Return the lines for these events; a failure replaces the end mark, a comment marks a silence."""
-    if not events:
-        return STILL_HERE
-    lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces.take(events)]
-    if pieces.failed is not None:
-        lines.append(b"event: error\ndata: " + orjson.dumps(error_replies.body(pieces.failed)) + b"\n\n")
-    elif pieces.ended:
-        lines.append(b"data: [DONE]\n\n")
-    return b"".join(lines)
+    if not encoder.ended and encoder.failed is None:
+        yield encoder.lines(STOPPED)
 
 
 def _tally(prepared: PreparedRequest) -> RequestSummary:
@@ -162,6 +169,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "Repairs": str(len(tally.repairs)),
         "Retries": str(tally.retries),
         "Tools-Left-Out": tally.left_out,
+        "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],
     }
     for name, value in facts.items():
         if value:

@@ -3,6 +3,7 @@
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed
 from toolsupport.providers.http_client import close, get_json, post_json
+from toolsupport.providers.kind_guess import guess
 from toolsupport.providers.model_listing import describe, is_loaded, survey
 from toolsupport.providers.ollama_models import RunningModel, delete, pull, running, unload
 from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
@@ -34,6 +35,7 @@ __all__ = [
     "describe",
     "embed",
     "get_json",
+    "guess",
     "is_loaded",
     "path_at",
     "post_json",

@@ -33,17 +33,16 @@ FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 class CodeColors:
     """Colors the blocks of one message, and counts what they cost."""
 
-    def __init__(self) -> None:
-        self._characters = 0
-        self._seconds = 0.0
+    def __init__(self, characters: int = 0, seconds: float = 0.0) -> None:
+        self.characters, self.seconds = characters, seconds
 
     def color(self, source: str, language: str) -> str | None:
         """Return a block as HTML; None if coloring it takes too long."""
         if language not in LANGUAGES:
             return escape(source)
-        self._characters += len(source)
-        left = min(SECONDS, SECONDS_OF_ALL - self._seconds)
-        if len(source) > LONGEST_CODE or self._characters > LONGEST_OF_ALL or left <= 0:
+        self.characters += len(source)
+        left = min(SECONDS, SECONDS_OF_ALL - self.seconds)
+        if len(source) > LONGEST_CODE or self.characters > LONGEST_OF_ALL or left <= 0:
             return None
         chosen, began = lexer(language), used()
         try:
@@ -52,7 +51,7 @@ class CodeColors:
         except Interrupted:
             return None
         finally:
-            self._seconds += used() - began
+            self.seconds += used() - began
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -1,4 +1,4 @@
-"""Renders a model's Markdown as safe HTML."""
+"""Renders a block of a model's Markdown as safe HTML."""
 
 from __future__ import annotations
 
@@ -14,52 +14,77 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from pygments.token import STANDARD_TYPES
 
-from toolsupport.rendering.code_colors import CodeColors
-from toolsupport.rendering.message_html import LONGEST, TOO_COSTLY, TOO_LONG, plain
+from toolsupport.rendering import formulas, mathml, task_lists
 
 BARE_LINK = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}*_]")
 Env = MutableMapping[str, Any]
 
 _TAGS = (
-    "a blockquote br button code del div em figcaption figure h3 h4 h5 h6 hr li ol p pre s span strong "
+    "a blockquote br button code del div em figcaption figure h3 h4 h5 h6 hr input label li ol p pre s span strong "
     "table tbody td th thead tr ul"
 )
+# Each of these has the direction of its first letter.
+DIRECTED = ("p", "h3", "h4", "h5", "h6", "ul", "ol", "blockquote")
 CLEANER = nh3.Cleaner(
-    tags=set(_TAGS.split()),
+    tags={*_TAGS.split(), *mathml.ELEMENTS},
     clean_content_tags={"script", "style"},
-    attributes={"a": {"href", "title"}, "ol": {"start"}, "button": {"data-copy", "data-wrap"}},
+    attributes={
+        "a": {"href", "title"},
+        "ol": {"start"},
+        "button": {"data-copy", "data-wrap"},
+        "input": {"checked", "disabled"},
+    },
     allowed_classes={
         "span": {*STANDARD_TYPES.values(), "uncolored"} - {""},
         "div": {"scroll", "toolong"},
         "figure": {"code"},
         "td": {"center", "right"},
         "th": {"center", "right"},
+        "li": {"todo"},
+        **mathml.CLASSES,
     },
     tag_attribute_values={
+        **{tag: {"dir": {"auto"}} for tag in DIRECTED},
+        **{tag: {name: set(values) for name, values in known.items()} for tag, known in mathml.ATTRIBUTES.items()},
         "button": {"type": {"button"}, "aria-pressed": {"false"}},
-        "pre": {"tabindex": {"0"}},
-        "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}},
+        "input": {"type": {"checkbox"}},
+        "pre": {"tabindex": {"0"}, "dir": {"ltr"}},
+        "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}, "dir": {"auto"}},
     },
-    set_tag_attribute_values={"a": {"target": "_blank"}},
+    set_tag_attribute_values={"a": {"target": "_blank"}, "input": {"disabled": ""}},
     link_rel="noopener noreferrer nofollow",
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
 )
 FIRST_HEADING, LAST_HEADING = 3, 6
-# Padded tables make more HTML than text; a page has many messages.
-LARGEST_HTML = 4_000_000
 UNCOLORED = "Shown without colors: too long to color"
 
 
-def render(text: str) -> str:
-    """Return the HTML of a whole message, sanitised. Never raises, whatever the text, but if a budget ends it."""
-    if len(text) > LONGEST:
-        return plain(text, TOO_LONG)
-    html = CLEANER.clean(MARKDOWN.render(text, {"colors": CodeColors()}))
-    if len(html) > LARGEST_HTML:
-        return plain(text, TOO_COSTLY)
-    # A text of link definitions only would be an empty answer.
-    return html if html.strip() or not text.strip() else plain(text)
+def render(block: str, env: Env) -> str:
+    """Return the HTML of a block, sanitised.
+
+    `env` has what the blocks of a message share: "colors" (CodeColors), "outline" (an Outline) and "references".
+    """
+    return CLEANER.clean(MARKDOWN.render(block, env))
+
+
+def define(block: str, references: MutableMapping[str, Any]) -> None:
+    """Add the definitions of links in a block to `references`."""
+    if "]:" in block:
+        DEFINITIONS.parse(block, {"references": references})
+
+
+class Outline:
+    """The headings so far: `highest` in the text, `before` in the HTML."""
+
+    def __init__(self, highest: int = 0, before: int = FIRST_HEADING - 1) -> None:
+        self.highest, self.before = highest, before
+
+    def level(self, written: int) -> int:
+        """Return the level for the next heading: below the message's own, without skipping one."""
+        self.highest = min(self.highest or written, written)
+        self.before = min(FIRST_HEADING + written - self.highest, self.before + 1, LAST_HEADING)
+        return self.before
 
 
 class MarkdownRenderer(RendererHTML):
@@ -72,13 +97,23 @@ class MarkdownRenderer(RendererHTML):
     def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
         return _code(tokens[idx].content, "", env)
 
+    def formula(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        token = tokens[idx]
+        try:
+            return mathml.convert(token.content, token.meta["block"])
+        except mathml.NotConverted:
+            return f"<code>{escape(token.markup + token.content + formulas.ENDS[token.markup])}</code>"
+
+    def formula_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        return f"<p>{self.formula(tokens, idx, options, env)}</p>\n"
+
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
         # Loading it would reveal the reader to a foreign server.
         label = escape(tokens[idx].content or "Image")
         return f'<a href="{escape(str(tokens[idx].attrGet("src") or ""))}">{label}</a>'
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
-        return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'
+        return '<div class="scroll" tabindex="0" role="group" aria-label="Table" dir="auto"><table>'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
         return "</table></div>"
@@ -101,20 +136,24 @@ def _code(source: str, language: str, env: Env) -> str:
         f'<figure class="code"><figcaption><span>{escape(language[:30] or "text")}</span>{note}'
         '<button type="button" data-wrap aria-pressed="false">Wrap</button>'
         '<button type="button" data-copy>Copy</button></figcaption>'
-        f'<pre tabindex="0"><code>{escape(source) if colored is None else colored}</code></pre></figure>'
+        f'<pre tabindex="0" dir="ltr"><code>{escape(source) if colored is None else colored}</code></pre></figure>'
     )
 
 
 def outline(state: StateCore) -> None:
     """Move headings below the message's own, without skipped levels, which screen readers need."""
-    opened = [token for token in state.tokens if token.type == "heading_open"]
-    highest = min((int(token.tag[1]) for token in opened), default=1)
-    before = FIRST_HEADING - 1
     for token in state.tokens:
         if token.type == "heading_open":
-            before = min(FIRST_HEADING + int(token.tag[1]) - highest, before + 1, LAST_HEADING)
+            state.env["outline"].level(int(token.tag[1]))
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{before}"
+            token.tag = f"h{state.env['outline'].before}"
+
+
+def direct(state: StateCore) -> None:
+    """Give each block the direction of its own text."""
+    for token in state.tokens:
+        if token.level == 0 and token.nesting == 1 and token.tag in DIRECTED:
+            token.attrSet("dir", "auto")
 
 
 def link_bare_addresses(state: StateCore) -> None:
@@ -149,4 +188,9 @@ def _text(content: str) -> Token:
 
 MARKDOWN = MarkdownIt("js-default", {"html": False, "maxNesting": 20}, renderer_cls=MarkdownRenderer)
 MARKDOWN.core.ruler.push("outline", outline)
+MARKDOWN.core.ruler.push("direct", direct)
+MARKDOWN.core.ruler.push("task_lists", task_lists.mark)
 MARKDOWN.core.ruler.push("link_bare_addresses", link_bare_addresses)
+formulas.install(MARKDOWN)
+DEFINITIONS = MarkdownIt("js-default", {"html": False, "maxNesting": 20})
+DEFINITIONS.core.ruler.enableOnly(["normalize", "block"])

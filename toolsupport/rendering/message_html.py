@@ -1,4 +1,4 @@
-"""Names the task that formats a message, and its plain form for when the task gives nothing."""
+"""Names the tasks that format messages, and the plain form for when the task gives nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from importlib.metadata import version
 
 from toolsupport.work_pool.types import Task
 
-FORMAT = Task("toolsupport.rendering.markdown:render", cpu=1.0)
-# Beyond this many characters a text is shown plain, and is not given to a worker.
-LONGEST = 100_000
+FORMAT = Task("toolsupport.rendering.messages:render", cpu=1.0)
+FORMAT_BLOCKS = Task("toolsupport.rendering.messages:render_blocks", cpu=1.0)
+# Beyond this many characters a text, or a block of it, is shown plain; a longer text is not given to a worker.
+LONGEST, LONGEST_BLOCK = 1_000_000, 100_000
 TOO_LONG = "Shown as plain text: it is too long to be formatted."
 TOO_COSTLY = "Shown as plain text: formatting it would take too long."
 # HTML of another version is made again: the number counts our changes, the rest those of the libraries.
-VERSION = " ".join(["1", *(version(name) for name in ("markdown-it-py", "Pygments", "nh3"))])
+VERSION = " ".join(["2", *(version(name) for name in ("markdown-it-py", "Pygments", "nh3"))])
 
 
 def plain(text: str, note: str = "") -> str:

@@ -166,7 +166,7 @@ NATIVE = (
     SimulatedModel("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
     SimulatedModel(
         "sim-truncates",
-        "Simulated: forgets what does not fit into num_ctx, and has no memory for more than 16,384 tokens of it.",
+        "Simulated: forgets what does not fit into its context, and has no memory for more than 16,384 tokens of it.",
         honest.reply,
         truncates=True,
         holds=16_384,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import orjson
 from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
@@ -35,6 +36,21 @@ TYPES: Mapping[int, str] = MappingProxyType(
 )
 
 
+# The same for the Messages API of Anthropic, whose errors have another shape.
+MESSAGES = "/v1/messages/"
+ANTHROPIC_TYPES: Mapping[int, str] = MappingProxyType(
+    {
+        401: "authentication_error",
+        403: "permission_error",
+        404: "not_found_error",
+        413: "request_too_large",
+        429: "rate_limit_error",
+        503: "overloaded_error",
+        504: "timeout_error",
+    }
+)
+
+
 def wanted_by(request: HttpRequest) -> bool:
     """Return True for the URLs of the API."""
     return f"{request.path}/".startswith(PLACES)
@@ -43,6 +59,18 @@ def wanted_by(request: HttpRequest) -> bool:
 def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
     """Return the body; `param` names the wrong field."""
     return {"error": {"message": message, "type": TYPES.get(status, "server_error"), "param": param, "code": code}}
+
+
+def anthropic(status: int, openai: JSON) -> JSON:
+    """Return the error of the Messages API for one of OpenAI's."""
+    kind = ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+    return {"type": "error", "error": {"type": kind, "message": openai["error"]["message"]}}
+
+
+def body_for(path: str, status: int, message: str) -> JSON:
+    """Return the body in the shape of the API that this path belongs to."""
+    openai = body(status, message)
+    return anthropic(status, openai) if f"{path}/".startswith(MESSAGES) else openai
 
 
 def answer(status: int, message: str, param: str | None = None, code: str | None = None) -> JsonResponse:
@@ -75,13 +103,23 @@ def JsonErrors(get_response: Any) -> Callable[[HttpRequest], Any]:
 def _shaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     if response.status_code == 429 and wanted_by(request):
         response.headers.setdefault("Retry-After", str(RETRY_AFTER))
-    is_json = response.headers.get("Content-Type", "").startswith("application/json")
-    if response.status_code < 400 or is_json or not wanted_by(request):
+    if response.status_code < 400 or not wanted_by(request):
         return response
+    if response.headers.get("Content-Type", "").startswith("application/json"):
+        return _of_api(request, response)
     allowed = response.headers.get("Allow", "")
     message = f"This address takes {allowed} only, not {request.method}." if allowed else response.reason_phrase
     shaped = answer(response.status_code, message, code="method_not_allowed" if allowed else None)
     for name in ("Allow", "Retry-After", "WWW-Authenticate"):
         if name in response.headers:
             shaped.headers[name] = response.headers[name]
-    return shaped
+    return _of_api(request, shaped)
+
+
+def _of_api(request: HttpRequest, response: Any) -> HttpResponseBase:
+    """Return an error in the shape of its API."""
+    if f"{request.path}/".startswith(MESSAGES):
+        response.content = orjson.dumps(anthropic(response.status_code, orjson.loads(response.content)))
+        if "Content-Length" in response.headers:
+            response.headers["Content-Length"] = str(len(response.content))
+    return response  # type: ignore[no-any-return]

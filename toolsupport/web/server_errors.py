@@ -27,8 +27,10 @@ REASONS = {
 
 def answer(uri: bytes, status: int, text: str) -> tuple[dict[str, str], bytes]:
     """Return headers and body; a program gets JSON."""
-    if (uri.partition(b"?")[0] + b"/").startswith(FOR_PROGRAMS):
-        return HEADERS | {"Content-Type": "application/json"}, orjson.dumps(api_errors.body(status, text))
+    path = uri.partition(b"?")[0]
+    if (path + b"/").startswith(FOR_PROGRAMS):
+        body = orjson.dumps(api_errors.body_for(path.decode(errors="replace"), status, text))
+        return HEADERS | {"Content-Type": "application/json"}, body
     return HEADERS, f"{status} {text}\n".encode()
 
 

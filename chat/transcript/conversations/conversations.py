@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from chat.models import Conversation, Message, Turn
 from chat.statuses import OPEN
@@ -21,14 +22,17 @@ from chat.transcript.settings import chat_settings, turn_settings
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import Capabilities, Role
-from toolsupport.registry.knowledge import effective_values, stale_tests
-from toolsupport.registry.models import picker, profile_cache
+from toolsupport.registry.knowledge import effective_values, model_evidence
+from toolsupport.registry.models import picker, picker_groups, profile_cache
+from toolsupport.registry.models.picker_groups import ModelChoices
 from toolsupport.registry.models.picker_rows import ShownModel
 
 Person = User | AnonymousUser
 SYSTEM_LENGTH = 20_000
 TEMPERATURE = "The temperature is a number from 0 to 2."
 UNTITLED = "New chat"
+# A person's last chats that are looked at for the picker, and the models of them that stand first.
+LAST_CHATS, RECENT = 30, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,14 @@ def create(person: Person, profile: int | None = None) -> str:
     return str(conversation.pk)
 
 
+def empty(person: Person) -> str | None:
+    """Return the id of the person's newest conversation without a message, a name or settings of its own."""
+    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=Role.NOTICE)
+    rows = Conversation.objects.filter(~Exists(said), owner_id=person.pk, archived=False, title="", settings={})
+    found = rows.order_by("-updated_at").values_list("pk", flat=True).first()
+    return str(found) if found else None
+
+
 def show(person: Person, conversation_id: str) -> ShownConversation:
     """Return all data of the page. Raises NotFound.
 
@@ -112,9 +124,11 @@ def keep_first_choice(conversation: Conversation) -> None:
         Conversation.objects.filter(pk=conversation.pk, profile=None).update(profile=conversation.profile_id)
 
 
-def choices(person: Person) -> tuple[ShownModel, ...]:
-    """Return the rows of the model picker."""
-    return picker.choices()
+def choices(person: Person, simulated: bool = False) -> ModelChoices:
+    """Return the model picker, with the person's last models first."""
+    used = Conversation.objects.filter(owner_id=person.pk).exclude(profile=None).order_by("-updated_at")
+    last = used.values_list("profile_id", flat=True)[:LAST_CHATS]
+    return picker_groups.grouped([*dict.fromkeys(last)][:RECENT], simulated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +239,24 @@ def state(person: Person, conversation_id: str) -> ConversationState:
     return ConversationState(conversation.tail, turn, _model_of(conversation, known), known.to_json())
 
 
+def model_of(person: Person, conversation_id: str) -> ShownModel | None:
+    """Return the model of a conversation. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    choose_first(conversation)
+    return _model_of(conversation)
+
+
+def chosen(person: Person, conversation_id: str) -> int | None:
+    """Return the id of the conversation's model. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    choose_first(conversation)
+    return conversation.profile_id
+
+
 def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
     """Return the conversation's model; its row was read with the conversation."""
     profile = conversation.profile
     if profile is None:
         return None
     known = known or effective_values.known(profile, str(conversation.pk))
-    return picker.row_of(profile, known, stale_tests.is_stale(profile))
+    return picker.row_of(profile, known, model_evidence.of_one(profile, known))

@@ -40,6 +40,7 @@ class ShownTask:
     name: str
     title: str
     text: str
+    question: str
     tile: ModelTile
 
 
@@ -94,7 +95,7 @@ def available(person: User, overview: EvidenceOverview, may_administer: bool) ->
     """Return the tasks that this person can do now."""
     database = may_administer or has_database()
     return [
-        ShownTask(task.name, task.title, task.text, tile)
+        ShownTask(task.name, task.title, task.text, task.question, tile)
         for task in TASKS.values()
         if (tile := task.model(overview))
         and (database or not task.database)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import DatabaseError
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 # Seconds that the end of an answer waits for its HTML, and a page for that of older answers.
 PATIENCE = 2.0
+Progress = dict[str, Any]
 AnyTranscript = TypeVar("AnyTranscript", ShownConversation, SharedConversation)
 SALT = "chat.transcript.messages.formatted"
 
@@ -55,6 +56,12 @@ async def formatted(person: Hashable, text: str) -> str | None:
         return plain_form(text, message_html.TOO_COSTLY)
     except (WorkError, TimeoutError):
         return None
+
+
+async def formatted_blocks(person: Hashable, blocks: Sequence[str], progress: Progress) -> tuple[list[str], Progress]:
+    """Return the HTML of some blocks of a text, and the progress for the next ones. Raises WorkError."""
+    made = await work_pool().run(person, message_html.FORMAT_BLOCKS, list(blocks), progress)
+    return made["html"], made["progress"]
 
 
 def formatted_in_thread(person: Hashable, text: str) -> str | None:

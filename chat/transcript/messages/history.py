@@ -66,7 +66,7 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
 def _received(row: MessageRow, runs: list[ToolRun]) -> Iterator[OutsideSource]:
     """Yield the outside content of a message: its images, results of its calls, and what its text depends on."""
     yield from outside_content.read(row.outside)
-    for path in row.attachments:
+    for path in attachments.images(row.attachments):
         yield outside_content.named("the image", path)
     for run in runs:
         if run.status in RECEIVED and run.format != AUTOMATIC:

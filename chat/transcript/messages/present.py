@@ -97,6 +97,7 @@ def message(
         model=turn.profile.name if turn else "",
         calls=cards(runs),
         images=_images(row),
+        files=attachments.files(row.attachments),
         created_at=row.created_at,
         ended=_ending(over) if over else "",
         ended_detail=over.reason if over else "",
@@ -120,9 +121,10 @@ def readable(text: str, unreadable: Iterable[str]) -> str:
 
 
 def _images(row: Message) -> ShownImages | None:
-    if not row.attachments or row.turn is None:
+    paths = attachments.images(row.attachments)
+    if not paths or row.turn is None:
         return None
-    return ShownImages(str(row.conversation_id), tuple(row.attachments), attachments.sees(row.turn.capabilities))
+    return ShownImages(str(row.conversation_id), paths, attachments.sees(row.turn.capabilities))
 
 
 def may_go_on(turn: Turn, text: str) -> bool:

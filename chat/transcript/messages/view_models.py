@@ -156,6 +156,11 @@ class ShownUsage:
     def nearly_full(self) -> bool:
         return self.percent >= NEARLY_FULL
 
+    @property
+    def limit_in_words(self) -> str:
+        """The size of the context as models are described: 32K."""
+        return f"{self.limit // 1024}K" if self.limit >= 1024 else str(self.limit)
+
 
 @dataclass(frozen=True, slots=True)
 class ShownImages:
@@ -197,6 +202,7 @@ class ShownMessage:
     siblings: tuple[int, ...] = ()
     usage: ShownUsage | None = None
     images: ShownImages | None = None
+    files: tuple[str, ...] = ()
     conversation: str = ""
     about: int | None = None
     may_go_on: bool = False
@@ -228,6 +234,12 @@ class ShownConversation:
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
+
+    @property
+    def usage(self) -> ShownUsage | None:
+        """The last answer whose context is known."""
+        known = (one.usage for one in reversed(self.messages) if one.usage is not None and one.usage.percent)
+        return next(known, None)
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:

@@ -107,7 +107,7 @@ def _tell_once(conversation_id: str, news: ModelNews) -> Announcements:
     prefers = {"format": ""} if conversation.settings.get("format") in news.failed else {}
     chat_settings.change(conversation.pk, **{news.mark: news.number}, **prefers)
     model = picker.shown(news.profile, conversation_id)
-    closed = _close(conversation) if model and model.state != "unknown" else ()
+    closed = _close(conversation) if model and model.known else ()
     notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts, model)
     return notice, *announce_all(conversation.pk, *(EndedQuestion(question, "decided") for question in closed))
 

@@ -14,7 +14,7 @@ from chat.transcript.messages.call_groups import CallGroup
 from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from tests.markup import flat
 from tests.tables import every
-from toolsupport.rendering import markdown
+from toolsupport.rendering import messages
 
 CALL = ShownCall(
     id="5",
@@ -82,7 +82,7 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
         ShownMessage(1, None, "user", HOSTILE),
         ShownMessage(1, None, "assistant", HOSTILE, thinking=HOSTILE, finished=False, model=HOSTILE),
         ShownMessage(
-            1, None, "assistant", "", html=mark_safe(markdown.render(HOSTILE)), ended="failed", ended_detail=HOSTILE
+            1, None, "assistant", "", html=mark_safe(messages.render(HOSTILE)), ended="failed", ended_detail=HOSTILE
         ),
         ShownMessage(1, None, "notice", HOSTILE, code="switched"),
     ],

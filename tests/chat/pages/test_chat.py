@@ -205,7 +205,7 @@ def test_a_model_that_cannot_be_used_says_why(alice: User, owned: Conversation) 
     ModelProfileFactory(
         name="far:1b", server__name="cellar", server__reachable=False, server__last_error="It does not answer."
     )
-    html = client_of(alice).get(reverse("conversation-picker", args=[owned.pk])).content.decode()
+    html = client_of(alice).get(reverse("conversation-models", args=[owned.pk])).content.decode()
     assert 'aria-disabled="true"' in html
     assert "Unreachable" in html
     assert "It does not answer." in html

@@ -107,7 +107,7 @@ def test_an_unknown_model_is_sent_no_tools_and_each_is_told_why(alice: User) -> 
     told = explain.of_model(alice, ModelProfileFactory(name="phi-x:7b").pk)
     assert told.included == 0 and {tool.rule for tool in told.tools} == {"unknown"}
     assert "tools" not in json.loads(told.request.body) and told.cost.tools == 0
-    assert "Unknown is not no" in told.format_reason
+    assert "No test shows yet" in told.format_reason
 
 
 def test_a_switched_off_tool_names_its_rule(alice: User, able: ModelProfile) -> None:  # T2

@@ -108,7 +108,7 @@ def test_a_foreign_conversation_looks_absent(bob: User, conversation: Conversati
 def test_images_are_named(alice: User, conversation: Conversation) -> None:
     conversation.messages.filter(role="user").update(attachments=["images/cat.png"])
     found = export(alice, str(conversation.pk))
-    assert "*Images: images/cat.png*" in export_formats.markdown(found)
+    assert "*Attached: images/cat.png*" in export_formats.markdown(found)
     assert json.loads(export_formats.to_json(found))["messages"][0]["images"] == ["images/cat.png"]
     assert "images" not in json.loads(export_formats.to_json(found))["messages"][1]
 

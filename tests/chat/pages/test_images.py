@@ -156,3 +156,18 @@ def test_old_images_give_way_to_new_ones(
     assert "not shown any more" in told[rows[0].pk].content
     turn_settings.workspace(str(conversation.pk)).delete("images/a.png")
     assert "not shown any more" in attachments.user_messages(rows, seen=True)[rows[1].pk].content
+
+
+# T12
+def test_files_are_named_to_the_model_and_shown_with_the_message(alice: User, conversation: Conversation) -> None:
+    seeing(conversation)
+    accepted = ask(alice, conversation, put(conversation), put(conversation, "notes & more.txt", b"words"))
+    assert accepted.claimed is not None
+    told = accepted.claimed.history[-1]
+    assert (told.content, told.images) == ("What is this?\n\n[Attached files: notes & more.txt.]", (PNG,))
+    assert [one.text for one in accepted.claimed.received if "notes" in one.text] == []
+    html = fragments.message(accepted.message)
+    assert "files/download/?path=notes%20%26%20more.txt" in html
+    for missing in ("missing.txt", "images", "../escape"):
+        with pytest.raises(NotFound):
+            attachments.check(str(conversation.pk), [missing])

@@ -14,7 +14,8 @@ from tests.markup import flat
 from tests.toolsupport.registry.testing.test_evidence_overview import model, with_verdict
 from toolsupport.core.errors import NotFound
 from toolsupport.models import Detection
-from toolsupport.registry.testing.detections import TrialRecord
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import DetectionResult, TrialRecord
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -30,7 +31,7 @@ def test_charlie_sees_the_evidence_and_can_start_nothing(client: Client, charlie
     with_verdict(model("m", True), "native", {"passed": 3, "tried": 3})
     model("new", True)
     shown = page(client, charlie)
-    assert "Calls tools 3/3" in shown and "Your role does not allow tests." in shown
+    assert "Calls tools 3 of 3" in shown and "Your role does not allow tests." in shown
     assert reverse("start-test") not in shown and reverse("start-ask") not in shown
     assert client.post(reverse("start-test")).status_code == 403
     assert client.post(reverse("start-ask"), {"task": "folder"}).status_code == 403
@@ -39,12 +40,29 @@ def test_charlie_sees_the_evidence_and_can_start_nothing(client: Client, charlie
 def test_alice_tests_what_has_no_verdict_yet(client: Client, alice: User) -> None:
     with_verdict(model("m", True), "native", {"passed": 3, "tried": 3})
     new = model("new", True)
-    assert "Test 1 model" in page(client, alice)
+    assert "Test the other 1 model" in page(client, alice)
     part = flat(client.post(reverse("start-test"), headers=HTMX).content.decode())
-    assert 'hx-trigger="every 1s"' in part and "Tested 1 of 2" in part
+    assert 'hx-trigger="every 1s"' in part and "Testing: 1 of 2" in part
     assert list(Detection.objects.filter(status="queued").values_list("profile", "actor")) == [(new.pk, alice.pk)]
     assert client.post(reverse("start-test")).headers["Location"] == reverse("start")
     assert Detection.objects.filter(status="queued").count() == 1
+
+
+def test_the_first_visit_tests_what_ends_soon_and_then_offers_the_rest(client: Client, alice: User) -> None:
+    server = ServerFactory(kind="ollama")
+    for size in (1, 2, 40, 50):
+        ModelProfileFactory(name=f"m{size}:latest", server=server, size_bytes=size * 10**9, abilities=["completion"])
+    shown = page(client, alice)
+    assert "Test 2 models" in shown and "about 30 s" in shown and '<button id="test-all" class="main">' in shown
+    part = flat(client.post(reverse("start-test"), headers=HTMX).content.decode())
+    assert "Testing: 0 of 2" in part
+    assert list(Detection.objects.order_by("pk").values_list("profile__name", flat=True)) == ["m1:latest", "m2:latest"]
+    for test in Detection.objects.order_by("pk"):
+        assert detections.claim("worker") == test.pk
+        detections.conclude(test.pk, "worker", DetectionResult("native", {"passed": 3, "tried": 3}, {}, "", run_ms=900))
+    shown = page(client, alice)
+    assert "Test the other 2 models" in shown and '<button id="try-now" class="main">' in shown
+    assert shown.count('class="main"') == 1
 
 
 def test_a_page_that_shows_everything_already_gets_nothing(client: Client, alice: User) -> None:

@@ -55,7 +55,7 @@ READS = {
 ABOUT_MODELS = {"reasoning_starts.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They format text in workers and read no rows.
-HELPERS |= {"formatted.get_ready", "formatted.formatted", "present.readable"}
+HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
 # They begin and end turns, or run calls that belong to none.
 BESIDE_TURNS = {"chat.turns.runner", "chat.turns.heartbeat", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")

@@ -30,7 +30,7 @@ def test_offsets_count_utf16_units(reply: LiveReply, sent: list[frames.ServerFra
         frames.TextDeltaFrame(7, 3, "b"),
         frames.ThinkingDeltaFrame(7, 0, "hm"),
     ]
-    assert reply.whole() == frames.ResyncFrame(7, "a😀b", "hm")
+    assert reply.whole() == [frames.ResyncFrame(7, "a😀b", "hm")]
 
 
 def test_reclassified_text_is_sent_as_a_whole(reply: LiveReply, sent: list[frames.ServerFrame]) -> None:
@@ -54,7 +54,7 @@ def test_it_grew_until_the_rows_have_all_of_it(reply: LiveReply) -> None:
 def test_before_the_first_message_nothing_is_to_be_written() -> None:
     reply = LiveReply(lambda _: None)
     reply.add_text(TextDelta("a"))
-    assert not reply.grew and reply.whole() is None
+    assert not reply.grew and reply.whole() == []
 
 
 def test_the_next_reply_begins_empty(reply: LiveReply, sent: list[frames.ServerFrame]) -> None:

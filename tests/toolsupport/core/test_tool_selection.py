@@ -48,7 +48,7 @@ def test_unknown_is_answered_without_tools_and_is_not_called_no() -> None:  # D1
     chosen = choose(Capabilities({}), ALL, ToolPreferences())
     assert chosen.tools == ()
     assert set(rules_of(chosen).values()) == {"unknown"}
-    assert "Unknown is not no" in chosen.format_reason
+    assert "No test shows yet" in chosen.format_reason
 
 
 @pytest.mark.parametrize("tools", [True, False, None])

@@ -11,8 +11,9 @@ import pytest
 
 from tests.tables import every
 from toolsupport.core.types import Role
-from toolsupport.gateway.chat_request import ChatCompletionRequest, read
+from toolsupport.gateway.chat_request import read
 from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.gateway.request_schemas import QUESTION
 
 HELLO = {"role": "user", "content": "Hello"}
@@ -25,7 +26,7 @@ SECOND_TOOL = "tools[1].function.parameters"
 OTHER = {"type": "function", "function": {"name": "other"}}
 
 
-def asked(**fields: Any) -> ChatCompletionRequest:
+def asked(**fields: Any) -> GatewayRequest:
     return read(orjson.dumps({"model": "m", "messages": [HELLO]} | fields))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.growth import grows_no_faster
-from toolsupport.rendering import code_colors, markdown
-from toolsupport.rendering.markdown import render
+from toolsupport.rendering import code_colors, markdown, mathml
+from toolsupport.rendering.messages import render
 
 ADDRESS = "javascript:alert(1)"
 HOSTILE = [
@@ -106,7 +107,48 @@ HOSTILE = [
     '<a href="http://a.example" target=_top rel=opener>x</a>',
 ]
 
-TAGS = frozenset(markdown._TAGS.split())
+# Where markup stands: alone, in a formula, in a text of one.
+PLACES = (
+    "{}",
+    "${}$",
+    "$$\n{}\n$$",
+    "\\({}\\)",
+    "\\[{}\\]",
+    "$\\text{{{}}}$",
+    "$\\mathrm{{{}}}x$",
+    "$a_{{{}}}$",
+    "|$x{}$|\n|-|",
+)
+FORMULAS = [
+    "$\\href{javascript:alert(1)}{x}$",
+    "$\\url{javascript:alert(1)}$",
+    "$\\class{evil}{x}$",
+    "$\\style{position:fixed;inset:0}{x}$",
+    "$\\cssId{main}{x}$",
+    "$\\hspace{-1000em}x$",
+    "$\\kern-1000em x$",
+    "$\\rule{1000em}{1000em}$",
+    "$\\raise1000em x$",
+    "$\\color{url(//evil.example)}x$",
+    "$\\newcommand{\\a}{<script>}\\a$",
+    "$\\def\\a{\\a\\a}\\a$",
+    "$\\begin{annotation-xml}x\\end{annotation-xml}$",
+    "$\\unicode{x3c}script\\unicode{x3e}$",
+    "$&lt;script&gt;alert(1)&lt;/script&gt;$",
+    "$&#x3c;img src=x onerror=alert(1)&#x3e;$",
+    "$\\text{&lt;img src=x onerror=alert(1)&gt;}$",
+    "$\\text{</mtext></math><img src=x onerror=alert(1)>}$",
+    "$\\text{<mglyph><style><img src=x onerror=alert(1)>}$",
+    "$\\text{<maction actiontype=statusline xlink:href=javascript:alert(1)>}$",
+    "$\\operatorname{<svg onload=alert(1)>}$",
+    "$\\begin{matrix}<script>&</script>\\end{matrix}$",
+    "$\\sqrt[<script>]{</script>}$",
+    "$\\left<script\\right>$",
+    "$\\tag{<script>}$",
+]
+
+TAGS = frozenset((*markdown._TAGS.split(), *mathml.ELEMENTS))
+CLASSES = frozenset(("boxed", "left", "right", "center"))
 ATTRIBUTES = frozenset(
     [
         "href",
@@ -122,6 +164,21 @@ ATTRIBUTES = frozenset(
         "aria-label",
         "tabindex",
         "role",
+        "display",
+        "mathvariant",
+        "stretchy",
+        "fence",
+        "accent",
+        "form",
+        "minsize",
+        "maxsize",
+        "width",
+        "linethickness",
+        "displaystyle",
+        "scriptlevel",
+        "dir",
+        "disabled",
+        "checked",
     ]
 )
 
@@ -141,6 +198,10 @@ class Inspector(HTMLParser):
         for name, value in attrs:
             if name not in ATTRIBUTES:
                 self.sins.append(f"{tag} {name}")
+            if name == "class" and tag in ("mrow", "mtd", "math", "mi") and value not in CLASSES:
+                self.sins.append(f"{tag} class={value}")
+            if name == "width" and not re.fullmatch(r"-?[012]?(\.\d+)?em", value or ""):
+                self.sins.append(f"{tag} width={value}")
             if name == "href" and not (value or "").startswith(("http://", "https://", "mailto:")):
                 self.sins.append(f"{tag} {name}={value}")
 
@@ -169,13 +230,37 @@ def test_the_inspector_sees_sins(sinner: str) -> None:
     assert inspected(sinner).sins
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_text_does_nothing(text: str) -> None:
-    assert inspected(render(text)).sins == []
+def test_a_hostile_text_does_nothing_wherever_it_stands() -> None:
+    texts = [*FORMULAS, *(place.format(text) for place in PLACES for text in (*HOSTILE, *FORMULAS))]
+    assert {text: sins for text in texts if (sins := inspected(render(text)).sins)} == {}
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from([*HOSTILE, "\n\n", "```\n", "|a|\n|-|\n|", "[", "](", ")", "<", ">", "`", "*", "&#x"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *HOSTILE,
+                *FORMULAS,
+                "$",
+                "$$\n",
+                "\\(",
+                "\\)",
+                "\n\n",
+                "```\n",
+                "|a|\n|-|\n|",
+                "[",
+                "](",
+                ")",
+                "<",
+                ">",
+                "`",
+                "*",
+                "&#x",
+            ]
+        )
+    )
+)
 def test_hostile_texts_in_any_company_do_nothing(pieces: list[str]) -> None:
     assert inspected(render("".join(pieces))).sins == []
 
@@ -189,18 +274,19 @@ def test_any_text_is_shown(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("plain", "<p>plain</p>"),
+        ("plain", '<p dir="auto">plain</p>'),
+        ("- [ ] a\n- [x] b", '<label><input type="checkbox" disabled="" checked=""> b</label>'),
         ("**b** *e* ~~s~~ `c`", "<strong>b</strong> <em>e</em> <s>s</s> <code>c</code>"),
         ("- a\n- b", "<li>a</li>"),
-        ("3. c", '<ol start="3">'),
-        ("> q", "<blockquote>"),
+        ("3. c", '<ol start="3" dir="auto">'),
+        ("> q", '<blockquote dir="auto">'),
         ("a\n\n---", "<hr>"),
         ("a  \nb", "a<br>"),
         ("1 < 2 & 3", "1 &lt; 2 &amp; 3"),
         ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
         ("|a|b|\n|-|-:|\n|1|2|", '<td class="right">2</td>'),
         ("|a|\n|:-:|\n|1|", '<td class="center">1</td>'),
-        ("|a|\n|-|\n|1|", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'),
+        ("|a|\n|-|\n|1|", '<div class="scroll" tabindex="0" role="group" aria-label="Table" dir="auto"><table>'),
         ("![a cat](https://e.example/cat.png)", ">a cat</a>"),
         ("see https://e.example/a_b?c=1.", 'href="https://e.example/a_b?c=1"'),
         ("(https://e.example/x)", ">https://e.example/x</a>)"),
@@ -213,6 +299,56 @@ def test_any_text_is_shown(text: str) -> None:
 )
 def test_ordinary_markdown_keeps_its_shape(text: str, wanted: str) -> None:
     assert wanted in render(text)
+
+
+AMOUNTS = [
+    "$5 and $10",
+    "from $5 to US$10",
+    "$5-$10",
+    "costs $5, or 10$ today",
+    "$HOME and $PATH",
+    "$(this).x($y)",
+    "a $ b $ c",
+    "\\$5\\$",
+    "`$x$`",
+    "$",
+    "$$",
+    "$$$$",
+    "20$ + 30$",
+]
+CONVERTED = {
+    "$E=mc^2$": "<msup><mi>c</mi><mn>2</mn></msup>",
+    "so $x$, then": "<mi>x</mi>",
+    "$5 + 3$": "<mn>5</mn>",
+    "\\(a_1\\)": "<msub>",
+    "$$\\sum_{i=1}^n i$$": '<math display="block"><mrow><munderover>',
+    "$$\na\n+ b\n- c\n= d\n$$": "<mi>d</mi>",
+    "so\n\\[\n\\begin{aligned}a&=b\\\\c&=d\\end{aligned}\n\\]": '<mtd class="right"><mi>a</mi></mtd>',
+    "- $a$": "<li><math>",
+    "$\\boxed{42}$": '<mrow class="boxed">',
+    "$a<b$": "<mo>&lt;</mo>",
+    "$\\text{if }x$": "<mtext>if",
+    "$\\mathrm{d}x$": '<mi mathvariant="normal">d</mi>',
+}
+KEPT = [
+    "$\\unknown{x}$",
+    "$\\frac{1}$",
+    "$x^$",
+    "$\\begin{matrix}$",
+    f"${'{' * 100}$",
+    f"${'x' * 2001}$",
+    "$\\cancel{x}$",
+]
+
+
+def test_formulas_become_mathml_and_amounts_of_money_do_not() -> None:
+    assert [text for text in AMOUNTS if "<math" in render(text)] == []
+    assert {text: html for text, wanted in CONVERTED.items() if wanted not in (html := render(text))} == {}
+
+
+def test_a_formula_that_cannot_be_converted_is_shown_as_it_was_written() -> None:
+    shown = {text: "".join(re.findall("<code>(.*?)</code>", render(text))) or render(text) for text in KEPT}
+    assert {text: html for text, html in shown.items() if text not in html or "<math" in html} == {}
 
 
 def test_links_lead_out_without_telling_where_from() -> None:
@@ -270,6 +406,9 @@ def test_a_very_long_text_is_shown_plain() -> None:
     assert inspected(html).sins == []
 
 
-@pytest.mark.parametrize("bit", ["[", "![a](", "*", "_a_b", "`a", "<", ">", "[a](b ", "**a *b ", "~", "|", "&#", "\\"])
+@pytest.mark.parametrize(
+    "bit",
+    ["[", "![a](", "*", "_a_b", "`a", "<", ">", "[a](b ", "**a *b ", "~", "|", "&#", "\\", "$", "$a", "\\(", "$x$ "],
+)
 def test_no_text_takes_more_than_its_length(bit: str) -> None:
     assert grows_no_faster(lambda length: render((bit * length)[:length]), 10_000, 80_000)

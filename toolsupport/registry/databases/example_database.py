@@ -1,4 +1,4 @@
-"""Creates a small example database to query: the orders of a tea house."""
+"""Creates a small example database to query: the orders of a tea shop."""
 
 from __future__ import annotations
 

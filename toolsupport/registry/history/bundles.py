@@ -26,11 +26,6 @@ class BundleSummary:
     models: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def verdict_words(self) -> str:
-        """As in “6 native, 5 text”, the most frequent first."""
-        return ", ".join(f"{times} {verdict or 'without a verdict'}" for verdict, times in self.verdicts.most_common())
-
 
 def summaries(entries: Collection[int]) -> dict[int, BundleSummary]:
     """What stands inside of these entries (ids); one that holds nothing is left out. Two queries at most."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Max
+
 from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.models import HistoryEntry, Override
 from toolsupport.registry.history import timeline_query
-from toolsupport.registry.history.bundles import BundleSummary
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import stale_tests
 from toolsupport.registry.knowledge.effective_values import display_name
@@ -21,16 +22,16 @@ PAGE = 30
 BATCH = 1000
 
 WORDS = {
-    "override": "Decided",
-    "withdrawal": "Withdrawn",
-    "proposal": "Proposed",
-    "detection": "Tested",
-    "refusal": "Refused by its server",
-    "review": "Reviewed",
-    "drift": "Changed",
+    "override": "Override",
+    "withdrawal": "Removed",
+    "proposal": "Proposal",
+    "detection": "Test",
+    "refusal": "Refusal",
+    "review": "Review",
+    "drift": "New build",
 }
-# What a machine claims was not decided by anybody.
-WORDS_OF_SOURCE = {"declared": "Declared by its server", "auto_detected": "Measured"}
+# What a program claims was not decided by a person.
+WORDS_OF_SOURCE = {"declared": "Server claim", "auto_detected": "Measured"}
 # A source that has no rank outside one conversation has no word in the table of sources.
 OTHER_SOURCES = {"runtime_error": "refused in a chat"}
 SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_SOURCES
@@ -66,6 +67,7 @@ class TimelineEntry:
     evidence: dict[str, Any]
     lead: int | None = None
     older: bool = False
+    claimed_by: str = ""  # the source by its name, where `source` is its word
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +94,14 @@ def entry(entry_id: int) -> TimelineEntry:
     return found[0]
 
 
-def bundle_words(first: TimelineEntry, inside: BundleSummary) -> str:
-    """The heading of the bundle that this entry leads; "" where it leads none."""
-    if not inside.changes:
-        return ""
-    about = f"{inside.models} models" if inside.models > 1 else first.model
-    if first.kind == "detection":
-        return f"Bulk test of {about}: {inside.verdict_words}"
-    if first.kind == "drift":
-        return f"New build of {about}"
-    return f"{first.words}: {inside.changes} values of {about}"
+def newest_entry() -> int:
+    """Return the id of the newest entry, 0 without any."""
+    return HistoryEntry.objects.aggregate(newest=Max("pk"))["newest"] or 0
+
+
+def newer_than(entry: int, most: int = 100) -> int:
+    """Count the entries that came after this one (id), `most` at most; what stands inside others does not count."""
+    return HistoryEntry.objects.filter(pk__gt=entry, lead=None).order_by("pk")[:most].count()
 
 
 def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
@@ -153,6 +153,7 @@ def _entry(row: HistoryEntry, stale: bool) -> TimelineEntry:
         evidence=row.evidence,
         lead=row.lead_id,
         older=stale and row.kind == "drift",
+        claimed_by=row.source,
     )
 
 

@@ -7,6 +7,7 @@ Without a subject only the facets of entries that stand on their own are walked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -82,6 +83,10 @@ CROSS JOIN LATERAL
 (SELECT at, id FROM toolsupport_historyentry AS entry WHERE entry.facet_id = facet.id AND {conditions}
 ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC LIMIT %s"""
 
+# The numbers of facets stand in the statement: they are read from the database, and few.
+COUNT = """SELECT CAST(%s AS INTEGER), COUNT(*) FROM
+(SELECT 1 FROM toolsupport_historyentry WHERE facet_id IN ({facets}) LIMIT %s) AS some"""
+
 # A condition with a value, or, without one, a literal: an index with a condition is found by no parameter.
 Conditions = list[tuple[str, *tuple[object, ...]]]
 TimelineRows = list[tuple[Any, int]]
@@ -104,6 +109,22 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
         facets = facets.filter(depth__lt=HistoryFacet.MEMBER if wanted.open else HistoryFacet.FINDING)
     walk = _for_each if connection.vendor == "postgresql" else _side_by_side
     return [entry for _, entry in walk(list(facets.values_list("pk", flat=True)), conditions, most)]
+
+
+def counts(filters: Sequence[TimelineFilter], most: int) -> list[int]:
+    """Return how many entries each of these filters lets through, `most` and more as `most`; only facets count."""
+    every = list(HistoryFacet.objects.all())
+    parts = []
+    for wanted in filters:
+        depth, needed = HistoryFacet.MEMBER if wanted.open else HistoryFacet.FINDING, wanted.facet().items()
+        fitting = (one for one in every if all(getattr(one, name) == value for name, value in needed))
+        facets = [one.pk for one in fitting if one.depth < depth]
+        parts.append(COUNT.replace("{facets}", ",".join(map(str, facets)) or "NULL"))
+    rows = raw_sql.rows(
+        " UNION ALL ".join(parts), *(value for place, _ in enumerate(filters) for value in (place, most))
+    )
+    found = dict(rows)
+    return [found[place] for place, _ in enumerate(filters)]
 
 
 def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:

@@ -18,7 +18,7 @@ from toolsupport.registry import raw_sql
 
 _COLUMNS = (
     *("pk", "seq", "capability", "value", "source", "session", "build_key", "reason", "proposed", "withdraws_id"),
-    *("created_at", "profile_id", "actor__username", "actor__first_name", "actor__last_name"),
+    *("created_at", "profile_id", "detection__kind", "actor__username", "actor__first_name", "actor__last_name"),
 )
 
 
@@ -38,6 +38,7 @@ def _claim(row: dict[str, Any]) -> OverrideRow:
         actor=" ".join(name for name in names if name) or row["actor__username"] or "",
         withdraws=row["withdraws_id"],
         created_at=row["created_at"].isoformat(),
+        kind=row["detection__kind"] or "",
         **{name: row[name] for name in ("seq", "capability", "value", "source", "session", "build_key")},
         **{name: row[name] for name in ("reason", "proposed")},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -137,7 +137,8 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
     The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
-    rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
+    last = _last_rows(Override.objects.filter(detection_id=detection, withdraws=None).order_by("seq"))
+    rows = [row for row, (_, withdrawn) in last.items() if not withdrawn]
     if not rows:
         return 0
     made = NewOverride(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
@@ -145,7 +146,7 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     names = dict.fromkeys(row.capability for row in rows)
     before = effective_values.known(profile)
     for row in rows:
-        _append(profile, replace(made, capability=row.capability, session=row.session), row)
+        _append(profile, replace(made, capability=row.capability, session=row.session), last[row][0])
     after = effective_values.known(profile)
     line = event_log.HistoryEvent(
         "withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection, bundle=HistoryBundle()
@@ -203,6 +204,22 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
     if override_id not in {claim.id for claim in in_force(profile, decision)}:
         raise Conflict("This was withdrawn already.", stands(profile.pk, decision.capability))
     return _append_and_tell(profile, decision, withdraws=_last_word(override_id))
+
+
+@transaction.atomic
+def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
+    """Take back the withdrawal of these claims about one model, as one bundle. Raises Conflict if none is withdrawn.
+
+    The capability of the decision is ignored.
+    """
+    profile = _locked(decision)
+    bundle = decision.bundle or HistoryBundle()
+    for claim, (last, gone) in _last_rows(profile.overrides.filter(pk__in=withdrawn).order_by("seq")).items():
+        if gone:
+            again = replace(decision, capability=claim.capability, session=claim.session, bundle=bundle)
+            _append_and_tell(profile, again, withdraws=last)
+    if bundle.lead is None:
+        raise Conflict("This counts already.", stands(profile.pk, decision.capability))
 
 
 @transaction.atomic
@@ -279,6 +296,19 @@ def _last_word(override_id: int) -> Override:
     while (answer := Override.objects.filter(withdraws=row).first()) is not None:
         row = answer
     return row
+
+
+def _last_rows(claims: Iterable[Override]) -> dict[Override, tuple[Override, bool]]:
+    """Return for each claim the last row about it, and whether that leaves it withdrawn: withdrawn, restored …"""
+    found = {claim: (claim, False) for claim in claims}
+    while True:
+        about = {last.pk: claim for claim, (last, _) in found.items()}
+        answers = list(Override.objects.filter(withdraws__in=about))
+        if not answers:
+            return found
+        for answer in answers:
+            claim = about[answer.withdraws_id or 0]
+            found[claim] = (answer, not found[claim][1])
 
 
 def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from toolsupport.core.errors import Conflict, NotFound
-from toolsupport.models import HistoryEntry, HistoryFacet, Override, Review
+from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile, Override, Review
 from toolsupport.registry.knowledge import effective_values, event_log, overrides
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
 
 # Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
+REOPENED = "reopened"  # an agreement that was taken back
 FLAGS = (DISAGREES, CONTRADICTED)
+NO_REASON = "Give a reason: others will look at it."
+RESTORED = "The undo was taken back."
 DECISIONS = ("override", "withdrawal")
+JUDGED = ("override", "detection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +47,56 @@ def act(deed: str, judgement: NewReview) -> None:
     DEEDS[deed](entry, judgement)
 
 
+@transaction.atomic
+def judge_all(decision: str, entries: Iterable[int], reviewer: int) -> int:
+    """Agree with these entries, or take the agreement back (REOPENED); return how many there were.
+
+    Tests and decisions take the same few queries however many there are; a proposal is answered by itself, and one
+    that was answered meanwhile is left out.
+    """
+    rows = list(HistoryEntry.objects.select_related("override").filter(pk__in=entries).order_by("pk"))
+    plain = [row for row in rows if row.kind in JUDGED]
+    made = [Review(**_about(row), reviewer_id=reviewer, decision=decision) for row in plain]
+    Review.objects.bulk_create(made, batch_size=100)
+    profiles = ModelProfile.objects.select_related("server").filter(pk__in={row.profile_id for row in plain})
+    known = effective_values.known_of_each(list(profiles))
+    events = [
+        _event(row, known[row.profile_id][row.capability].value, review)
+        for row, review in zip(plain, made, strict=True)
+    ]
+    event_log.record_all(events)
+    return len(plain) + sum(_answer(row, decision, reviewer) for row in rows if row.kind == "proposal")
+
+
+def _answer(proposal: HistoryEntry, decision: str, reviewer: int) -> bool:
+    try:
+        DEEDS[decision](proposal, NewReview(proposal.pk, reviewer))
+    except Conflict:
+        return False
+    return True
+
+
 def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
     """Return the models that need review: an open proposal, or an unanswered flag."""
-    open_ones, flagged = _open_proposals(), _flagged()
-    found = set(open_ones.values_list("profile_id", flat=True)) | flagged.keys()
+    found = {*open_proposals().values_list("profile_id", flat=True), *flags_waiting().values_list("profile", flat=True)}
     return frozenset(found if profile_ids is None else found & set(profile_ids))
 
 
-def to_review(most: int) -> list[int]:
-    """The entries (ids) that wait for a reviewer, the newest first: open proposals, and unanswered objections."""
-    # Two queries: joined, they would read every proposal there ever was.
-    waiting = list(_open_proposals().order_by("-pk").values_list("pk", flat=True)[:most])
-    proposals = HistoryEntry.objects.filter(override__in=waiting, kind="proposal")
-    found = {*proposals.values_list("pk", flat=True), *_flagged().values()}
-    return sorted(found, reverse=True)[:most]
-
-
-def _open_proposals() -> QuerySet[Override]:
+def open_proposals() -> QuerySet[Override]:
+    """Return the proposals without an answer."""
     return Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
 
 
-def _flagged() -> dict[int, int]:
-    """Return the models with an unanswered flag, each with the entry of its newest one."""
-    facets = list(HistoryFacet.objects.filter(verdict__in=FLAGS).values_list("pk", flat=True))
+def flags_waiting() -> QuerySet[HistoryEntry]:
+    """Return the flags that no later decision of a person has answered, nor an agreement that was not taken back."""
+    facets = HistoryFacet.objects.filter(verdict__in=FLAGS).values("pk")
+    later = HistoryEntry.objects.filter(profile=OuterRef("profile"), pk__gt=OuterRef("pk"))
+    decided = later.filter(facet__kind__in=DECISIONS, actor__isnull=False)
+    opinions = later.filter(facet__kind="review", facet__verdict__in=(AGREES, REOPENED))
+    last = Coalesce(Subquery(opinions.order_by("-pk").values("verdict")[:1]), Value(""))
     # No GROUP BY: it would make the database read the whole index of the models.
-    rows = HistoryEntry.objects.filter(facet__in=facets).order_by().values_list("profile", "pk")
-    newest: dict[int, int] = {}
-    for profile, entry in rows:
-        newest[profile] = max(entry, newest.get(profile, 0))
-    return {profile: entry for profile, entry in newest.items() if not _answered(profile, entry)}
+    rows = HistoryEntry.objects.filter(~Exists(decided), facet__in=facets).order_by()
+    return rows.alias(last=last).exclude(last=AGREES)
 
 
 def contradicted(profile: int, override: int) -> bool:
@@ -78,42 +105,84 @@ def contradicted(profile: int, override: int) -> bool:
     return rows.exists()
 
 
-def _answered(profile: int, flag: int) -> bool:
-    decided = Q(facet__kind__in=DECISIONS, actor__isnull=False) | Q(facet__kind="review", facet__verdict=AGREES)
-    return HistoryEntry.objects.filter(decided, profile_id=profile, pk__gt=flag).exists()
-
-
 def _judge(decision: str) -> Callable[[HistoryEntry, NewReview], None]:
     def judge(entry: HistoryEntry, judgement: NewReview) -> None:
-        if entry.kind not in ("override", "detection"):
+        if entry.kind not in JUDGED:
             raise ValueError("Only a decision or a test can be agreed or disagreed with.")
-        if decision == DISAGREES and not judgement.note:
-            raise ValueError("Say in a note what is wrong: others will look at it.")
-        about = {"override": entry.override} if entry.kind == "override" else {"detection": entry.detection}
-        row = Review.objects.create(**about, reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
+        row = Review(**_about(entry), reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
+        row.save()
         now = effective_values.holds(entry.profile_id, entry.capability)
-        event = event_log.HistoryEvent(
-            "review",
-            entry.profile_id,
-            entry.capability,
-            now,
-            now,
-            verdict=decision,
-            actor=judgement.reviewer,
-            text=judgement.note,
-            review=row.pk,
-        )
-        event_log.record(event)
+        event_log.record(_event(entry, now, row))
 
     return judge
 
 
-def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
-    claim = _claim(entry, "override")
-    decision = NewOverride(
-        entry.profile_id, claim.capability, actor=judgement.reviewer, reason=judgement.note, session=claim.session
+def _about(entry: HistoryEntry) -> dict[str, Any]:
+    return {"override": entry.override} if entry.kind == "override" else {"detection_id": entry.detection_id}
+
+
+def _event(entry: HistoryEntry, now: Any, review: Review) -> event_log.HistoryEvent:
+    """The line about a review: it changes no value."""
+    return event_log.HistoryEvent(
+        "review",
+        entry.profile_id,
+        entry.capability,
+        now,
+        now,
+        verdict=review.decision,
+        actor=review.reviewer_id,
+        text=review.note,
+        review=review.pk,
     )
-    overrides.withdraw(claim.pk, decision)
+
+
+def _agree(entry: HistoryEntry, judgement: NewReview) -> None:
+    """Accept a proposal, or note the agreement with a change."""
+    (_accept if entry.kind == "proposal" else _judge(AGREES))(entry, judgement)
+
+
+def _disagree(entry: HistoryEntry, judgement: NewReview) -> None:
+    """Reject a proposal, or note the disagreement with a change; both with a reason."""
+    if not judgement.note:
+        raise ValueError(NO_REASON)
+    (_reject if entry.kind == "proposal" else _judge(DISAGREES))(entry, judgement)
+
+
+def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
+    """Withdraw a decision, or every value that a test measured."""
+    if entry.kind != "detection":
+        claim = _claim(entry, "override")
+        overrides.withdraw(claim.pk, _decision(claim, judgement))
+    elif not overrides.withdraw_test(entry.detection_id or 0, judgement.reviewer):
+        raise Conflict("This was withdrawn already.", entry.text)
+
+
+def _restore(entry: HistoryEntry, judgement: NewReview) -> None:
+    """Undo a revert: what was withdrawn counts again."""
+    if entry.kind != "detection":
+        claim = _claim(entry, "override")
+        overrides.restore([claim.pk], _decision(claim, judgement))
+        return
+    rows = Override.objects.filter(detection=entry.detection_id).values_list("pk", flat=True)
+    overrides.restore([*rows], NewOverride(entry.profile_id, "tools", actor=judgement.reviewer, reason=RESTORED))
+    _judge(REOPENED)(entry, judgement)
+
+
+def _reopen(entry: HistoryEntry, judgement: NewReview) -> None:
+    """Undo an agreement: the change waits again; an accepted proposal is withdrawn."""
+    if entry.kind != "proposal":
+        return _judge(REOPENED)(entry, judgement)
+    accepted = Override.objects.filter(accepts=_claim(entry, "proposal")).first()
+    if accepted is None:
+        raise Conflict("Nobody has accepted this.", entry.text)
+    overrides.withdraw(accepted.pk, _decision(accepted, judgement))
+    return None
+
+
+def _decision(claim: Override, judgement: NewReview) -> NewOverride:
+    return NewOverride(
+        claim.profile_id, claim.capability, actor=judgement.reviewer, reason=judgement.note, session=claim.session
+    )
 
 
 def _undo(entry: HistoryEntry, judgement: NewReview) -> None:
@@ -153,9 +222,11 @@ def _claim(entry: HistoryEntry, kind: str) -> Override:
 # What a button of the history does.
 DEEDS: Mapping[str, Callable[[HistoryEntry, NewReview], None]] = MappingProxyType(
     {
-        AGREES: _judge(AGREES),
-        DISAGREES: _judge(DISAGREES),
+        AGREES: _agree,
+        DISAGREES: _disagree,
         "revert": _revert,
+        "restore": _restore,
+        REOPENED: _reopen,
         "accept": _accept,
         "reject": _reject,
         "undo": _undo,

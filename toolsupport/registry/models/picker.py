@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from toolsupport.core.errors import NotFound
+from toolsupport.core.evidence_state import STATES, ModelEvidence
 from toolsupport.core.override_sources import SOURCES
-from toolsupport.core.tool_state_labels import state_word, tools_word
+from toolsupport.core.tool_state_labels import tools_word
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values, stale_tests
+from toolsupport.registry.knowledge import effective_values, model_evidence
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
@@ -19,16 +22,26 @@ from toolsupport.simulator import models as simulator
 # Among models that are equally well known, a fresh conversation starts with the first of these that is there.
 RECOMMENDED = ("qwen3:8b", "granite3.2:8b", "sim-honest:latest")
 NO_CHAT = "{model} does not chat: its server declares other work, such as embeddings. Choose another model."
-_STATES = ("tested", "text", "unknown", "off")
+SIMULATOR_OFF = "the Simulator is switched off"
+SIMULATOR_ASIDE = "one of your own servers answers"
 _UNITS = ((10**9, "B"), (10**6, "M"))
 
 
-def choices() -> tuple[ShownModel, ...]:
-    """Return all models to choose from, in four queries. Simulated models are hidden once a real server answers."""
-    rows = [row for row in offered() if row.chats]
-    known, older = effective_values.known_of_each(rows), stale_tests.kinds(rows)
-    shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
+def choices(simulated: bool = False) -> tuple[ShownModel, ...]:
+    """Return all models to choose from, in five queries.
+
+    Simulated models are hidden once a real server answers, unless they are wanted.
+    """
+    rows = [row for row in offered(simulated) if row.chats]
+    known = effective_values.known_of_each(rows)
+    evidence = model_evidence.of_each(rows, known)
+    shown_models = (row_of(row, known[row.pk], evidence[row.pk]) for row in rows)
     return tuple(sorted(shown_models, key=_order))
+
+
+def chatting() -> list[ModelProfile]:
+    """Return the models that can chat, without their evidence."""
+    return sorted((row for row in offered() if row.chats), key=lambda row: (row.server.simulated, row.name))
 
 
 def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
@@ -36,7 +49,8 @@ def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
     row = ModelProfile.objects.select_related("server").filter(pk=profile_id).first() if profile_id else None
     if row is None:
         return None
-    return row_of(row, effective_values.known(row, conversation), stale_tests.is_stale(row))
+    known = effective_values.known(row, conversation)
+    return row_of(row, known, model_evidence.of_one(row, known))
 
 
 def find(wanted: str) -> int:
@@ -56,18 +70,12 @@ def find(wanted: str) -> int:
 
 def first_choice(last: int | None = None) -> int | None:
     """Return a new conversation's model: the last one, the team's default, the first tested, any, a simulated one."""
-    offered = {choice.id: choice for choice in choices() if not choice.why_not}
+    usable = {row.pk: row for row in offered() if row.chats and not why_not(row)}
     for wanted in (last, team_settings.default_model()):
-        if wanted in offered:
+        if wanted in usable:
             return wanted
-    ranked = sorted(offered.values(), key=_preference)
-    return ranked[0].id if ranked else None
-
-
-def chip(capabilities: Capabilities) -> tuple[str, str]:
-    """Return the state and the word beside the sign on the chip: ("unknown", "untested")."""
-    state, words = state_word(capabilities)
-    return state, words.split(" ", 2)[2]
+    known = effective_values.known_of_each([*usable.values()])
+    return min(usable, key=lambda pk: _preference(usable[pk], known[pk]), default=None)
 
 
 def size_text(row: ModelProfile) -> str:
@@ -78,6 +86,13 @@ def size_text(row: ModelProfile) -> str:
     if row.size_bytes and row.size_bytes >= 10**8:
         return f"{row.size_bytes / 10**9:.1f} GB"
     return f"{row.size_bytes / 10**6:.0f} MB" if row.size_bytes and row.size_bytes >= 10**6 else ""
+
+
+def context_text(tokens: object) -> str:
+    """Return a context length in few letters: `40K`; "" if it is unknown."""
+    if not isinstance(tokens, int):
+        return ""
+    return f"{tokens // 1024}K" if tokens >= 1024 else str(tokens)
 
 
 def why_not(row: ModelProfile) -> str:
@@ -104,18 +119,25 @@ def _trouble(row: ModelProfile) -> str:
     return servers.badge_of(row.server)[0] if row.server.reachable is False else ""
 
 
-def offered() -> QuerySet[ModelProfile]:
-    """Return the enabled models; without simulated ones once a real server answers."""
-    rows = ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True)
-    return rows.exclude(server__kind="simulator") if _simulator_aside() else rows
+def offered(simulated: bool = False) -> list[ModelProfile]:
+    """Return the enabled models; without simulated ones once a real server answers, unless they are wanted."""
+    rows = list(ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True))
+    return [row for row in rows if not row.server.simulated] if not simulated and _simulator_aside(rows) else rows
 
 
-def _simulator_aside() -> bool:
+def hidden_simulated() -> tuple[int, str, bool]:
+    """Return how many simulated models are left out while others are offered, why, and whether they could be used."""
+    rows = ModelProfile.objects.filter(server__kind="simulator", server__removed_at=None, gone_since=None)
+    usable = [*rows.filter(enabled=True).values_list("server__enabled", flat=True)]
+    off = settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off" or not any(usable)
+    return len(usable), SIMULATOR_OFF if off else SIMULATOR_ASIDE, not off
+
+
+def _simulator_aside(rows: Sequence[ModelProfile]) -> bool:
     """Return True if a real server exists, so that the Simulator is not needed."""
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] != "auto":
         return bool(settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off")
-    usable = ModelProfile.objects.filter(enabled=True, gone_since=None, server__enabled=True, server__reachable=True)
-    return usable.exclude(server__kind="simulator").exists()
+    return any(row.gone_since is None and row.server.reachable and not row.server.simulated for row in rows)
 
 
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
@@ -143,11 +165,9 @@ def on_server(rows: QuerySet[ModelProfile], wanted: str) -> ModelProfile | None:
     return rows.filter(any_case, server__name__iexact=server).order_by("name").first()
 
 
-def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownModel:
-    """Return a model's row for the picker, with its facts; `older`: it was tested on another build."""
-    state, word = chip(capabilities)
+def row_of(row: ModelProfile, capabilities: Capabilities, evidence: ModelEvidence) -> ShownModel:
+    """Return a model's row for the picker, with its facts."""
     tools = capabilities["tools"]
-    source = SOURCES[tools.source]
     return ShownModel(
         id=row.pk,
         name=row.name,
@@ -155,19 +175,20 @@ def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownM
         size=size_text(row),
         loaded=row.loaded,
         simulated=row.server.simulated,
-        state=state,
-        state_word=word,
+        evidence=evidence,
+        known=tools.known,
         tools_word=tools_word(capabilities),
-        source=source.word,
-        source_letter=source.letter,
+        source=SOURCES[tools.source].word,
         reason=tools.reason,
+        server_id=row.server_id,
+        server_status=servers.badge_of(row.server)[0] if row.server.reachable is False else "",
+        context=context_text(row.context_length or capabilities["context"].value),
         vision=capabilities["vision"].value is True,
         reachable=row.server.reachable,
         why_not=why_not(row),
         gone=row.gone_since is not None,
         trouble=_trouble(row),
         about=_about(row),
-        older=older,
     )
 
 
@@ -177,12 +198,14 @@ def _about(row: ModelProfile) -> str:
     return known.about.removeprefix(simulator.LABEL) if known else ""
 
 
-def _preference(choice: ShownModel) -> tuple[bool, bool, bool]:
-    return (choice.simulated, choice.state != "tested", choice.name not in RECOMMENDED)
+def _preference(row: ModelProfile, known: Capabilities) -> tuple[bool, bool, bool, str, str]:
+    calls = known["tools"].value is True
+    return (row.server.simulated, not calls, row.name not in RECOMMENDED, row.name, row.server.name)
 
 
 def _order(choice: ShownModel) -> tuple[bool, bool, int, str, str]:
-    return (bool(choice.why_not), choice.simulated, _STATES.index(choice.state), choice.name, choice.server)
+    state = [*STATES].index(choice.evidence.state)
+    return (bool(choice.why_not), choice.simulated, state, choice.name, choice.server)
 
 
 def _short(count: int) -> str:

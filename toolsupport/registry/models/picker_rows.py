@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolsupport.core.override_sources import SOURCES
+from toolsupport.core.evidence_state import ModelEvidence
 
 
 @dataclass(frozen=True, slots=True)
 class ShownModel:
-    """A row of the model picker. `state` is tested, text, unknown or off (four looks and words).
+    """A row of the model picker.
 
-    `tools_word` is the word in the chat: Enabled, Disabled, Text mode or Unknown. `why_not` is the reason why it cannot
-    be used now with advice, "" if it can; `trouble` is the reason in a word or two. `about` describes a simulated
-    model's behaviour, "" for others. `older`: it was tested on another build than the running one.
+    `known`: whether it has native tools is known, by evidence or by a claim. `tools_word` is the word in the chat:
+    Enabled, Disabled, Text mode or Unknown. `why_not` is the reason why it cannot be used now with advice, "" if it
+    can; `trouble` is the reason in a word or two. `about` describes a simulated model's behaviour, "" for others.
     """
 
     id: int
@@ -22,27 +22,32 @@ class ShownModel:
     size: str
     loaded: bool
     simulated: bool
-    state: str
-    state_word: str
+    evidence: ModelEvidence
+    known: bool
     tools_word: str
     source: str
-    source_letter: str
     reason: str
+    context: str = ""
+    server_id: int = 0
+    server_status: str = ""
     vision: bool = False
     reachable: bool | None = True
     why_not: str = ""
     gone: bool = False
     trouble: str = ""
     about: str = ""
-    older: bool = False
+
+    @property
+    def older(self) -> bool:
+        """Whether it was tested on another build than the running one."""
+        return self.evidence.older
 
     @property
     def tested(self) -> bool:
-        """Whether its tool support was measured, on this build or on an older one."""
-        return self.source_letter == SOURCES["auto_detected"].letter
+        """Whether its tools were measured, on this build or on an older one."""
+        return self.older or bool(self.evidence.test)
 
     @property
     def worth_testing(self) -> bool:
         """Whether tools are withheld only because of a claim, or because support is unknown."""
-        claimed = ("declared", "profile", "default")
-        return self.state in ("off", "unknown") and self.source_letter in {SOURCES[name].letter for name in claimed}
+        return self.evidence.state in ("claimed", "none") and self.tools_word in ("Disabled", "Unknown")

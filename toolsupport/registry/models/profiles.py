@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
-
 from toolsupport.core.errors import NotFound
+from toolsupport.core.evidence_state import ModelEvidence
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.overrides import BOUND_TO_BUILD
-from toolsupport.core.resolve import CAPABILITIES
+from toolsupport.core.resolve import CAPABILITIES, explain
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry.knowledge import effective_values, overrides, stale_tests
-from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.knowledge import effective_values, model_evidence, overrides
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.settings import model_settings
@@ -71,13 +69,25 @@ class ModelRow:
     simulated: bool
     gone: bool
     enabled: bool
-    state: str
-    state_word: str
+    evidence: ModelEvidence
     family: str
     source: str
     cells: tuple[CapabilityCell, ...]
-    older: bool
     chats: bool
+
+    @property
+    def older(self) -> bool:
+        """Whether it was tested on another build than the running one."""
+        return self.evidence.older
+
+    @property
+    def testable(self) -> bool:
+        return self.enabled and self.chats and not self.gone
+
+    @property
+    def untested(self) -> bool:
+        """Whether a test of the running build is missing, and possible."""
+        return self.testable and self.evidence.state in ("claimed", "none") and not self.evidence.test
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +116,6 @@ class DecisionEditor:
     decided: bool | None
     newest: int
     cell: CapabilityCell
-    state: str
-    state_word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +131,13 @@ class ModelPage:
     history: tuple[OverrideLine, ...]
 
 
-def listed(wanted: str = "") -> tuple[ModelRow, ...]:
-    """Return the matrix, filtered by a part of the model's or the server's name; removed models last. Three queries."""
+def listed() -> tuple[ModelRow, ...]:
+    """Return the matrix, removed models last. Eight queries for any number of models."""
     there = ModelProfile.objects.filter(server__removed_at=None)
-    rows = there.select_related("server").order_by("name", "server__name")
-    for word in wanted.split():
-        rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
-    profiles = list(rows)
-    known, older = effective_values.known_of_each(profiles), stale_tests.kinds(profiles)
-    made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
+    profiles = list(there.select_related("server").order_by("name", "server__name"))
+    known = effective_values.known_of_each(profiles)
+    evidence = model_evidence.of_each(profiles, known)
+    made = (_row(profile, known[profile.pk], evidence[profile.pk]) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
 
@@ -140,7 +146,7 @@ def shown(profile_id: int) -> ModelPage:
     profile = _get(profile_id)
     known = effective_values.known(profile)
     return ModelPage(
-        model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
+        model=picker.row_of(profile, known, model_evidence.of_one(profile, known)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_settings.of(profile), num_ctx=profile.default_context),
@@ -198,21 +204,19 @@ def _get(profile_id: int) -> ModelProfile:
 
 
 def _editor(profile: ModelProfile, known: Capabilities) -> DecisionEditor:
-    state, word = picker.chip(known)
-    in_force = overrides.in_force(profile, NewOverride(profile.pk, "tools"))
-    decided = (claim.value for claim in in_force if claim.source == "user_confirmed")
+    claims = effective_values.claims([profile.pk])[profile.pk]
+    entries = explain(effective_values.family_of(profile), claims, profile.build.key).get("tools", ())
+    counting = (entry for entry in entries if entry.standing in ("winner", "beaten"))
+    decided = (entry.value for entry in counting if entry.source == "user_confirmed")
     return DecisionEditor(
         profile=profile.pk,
         decided=next(decided, None),
-        newest=overrides.newest_seq(profile.pk, "tools"),
+        newest=max((one.seq for one in claims if one.capability == "tools" and not one.session), default=0),
         cell=cell(known["tools"]),
-        state=state,
-        state_word=word,
     )
 
 
-def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
-    state, words = picker.chip(known)
+def _row(profile: ModelProfile, known: Capabilities, evidence: ModelEvidence) -> ModelRow:
     return ModelRow(
         id=profile.pk,
         name=profile.name,
@@ -221,12 +225,10 @@ def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
         simulated=profile.server.simulated,
         gone=profile.gone_since is not None,
         enabled=profile.enabled and profile.server.enabled,
-        state=state,
-        state_word=words,
+        evidence=evidence,
         family=profile.family,
         source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
-        older=older,
         chats=profile.chats,
     )
 

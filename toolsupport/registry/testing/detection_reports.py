@@ -184,12 +184,6 @@ def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:
     return {row.profile_id: of_row(row) for row in rows.order_by("id")}
 
 
-def open_progress(profiles: Sequence[int]) -> dict[int, list[JSON]]:
-    """Return the steps of the open test of native tools of each of these models, by model id."""
-    rows = Detection.objects.filter(profile__in=profiles, kind="tools", status__in=OPEN).order_by("pk")
-    return dict(rows.values_list("profile", "progress"))
-
-
 def trials(detection: int) -> list[ShownTrial]:
     """Return the evidence, in order."""
     return [

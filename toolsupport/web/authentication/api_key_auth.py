@@ -68,6 +68,8 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     """Return the response that refuses the request; None if it may continue, with its person set."""
     kind, _, key = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
+        key = request.headers.get("X-Api-Key", "")  # as Anthropic's clients send it
+    if not key:
         return None if request.user.is_authenticated else _unknown(NEEDED)
     holder = api_keys.holder(key.strip())
     if holder is None:

@@ -44,5 +44,6 @@ def in_code(request: AuthedRequest) -> HttpResponse:
         "base_url": request.build_absolute_uri("/v1"),
         "site": request.build_absolute_uri("/"),
         "model": f"{model.server}/{model.name}" if model else "server/model",
+        "evidence": model.evidence if model else None,
     }
     return render(request, "toolsupport/in_code.html", context)

@@ -50,7 +50,7 @@ def edit(request: AuthedRequest) -> HttpResponse:
 def _models(request: AuthedRequest) -> list[int]:
     """Return the models (ids) that the filter in the address matches."""
     needing = reviews.needing() if request.GET.get(model_filters.REVIEW) else frozenset[int]()
-    return [row.id for row in model_filters.sifted(profiles.listed(request.GET.get("q", "")), request.GET, needing)]
+    return [row.id for row in model_filters.sifted(profiles.listed(), request.GET, needing)]
 
 
 def _decision(request: AuthedRequest, ids: list[int], form: BulkForm) -> BulkDecision:

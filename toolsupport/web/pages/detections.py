@@ -85,7 +85,7 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @requires(Action.DETECT)
 def start_all(request: AuthedRequest) -> HttpResponse:
     """Test every available model that matches the filter."""
-    rows = model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing())
+    rows = model_filters.sifted(profiles.listed(), request.POST, reviews.needing())
     there = [row for row in rows if row.enabled and row.chats and not row.gone]
     wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in there]
     try:

@@ -13,6 +13,7 @@ from toolsupport.core.families.names import ANY_SIZE, pattern_words
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.registry.knowledge import team_families
 from toolsupport.registry.knowledge.team_families import TeamFamily
+from toolsupport.web import sentences
 
 # Bounds that keep matching quick: every name of every server is compared with every pattern.
 MOST, LONGEST = 20, 100
@@ -24,7 +25,7 @@ LISTS = ("patterns", "excepted", "refuses")
 
 
 def _words(values: Iterable[str]) -> list[tuple[str, str]]:
-    return [("", "Unknown"), *((value, value) for value in sorted(values))]
+    return [("", "Unknown"), *((value, sentences.family_value(value)) for value in sorted(values))]
 
 
 def _lines(label: str, help_text: str, required: bool = False) -> forms.CharField:
@@ -33,7 +34,7 @@ def _lines(label: str, help_text: str, required: bool = False) -> forms.CharFiel
 
 
 class TeamFamilyForm(forms.Form):
-    """A family as the shipped table would take it; an empty field is unknown, which is not no."""
+    """A family as the shipped table would take it; an empty field is unknown."""
 
     name = forms.CharField(max_length=80, label="Name")
     patterns = _lines(

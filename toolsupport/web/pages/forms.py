@@ -63,8 +63,8 @@ class OptionsForm(forms.Form):
     grows = forms.ChoiceField(
         required=False,
         choices=[("", "Yes"), ("false", "No")],
-        label="Raising the context by itself",
-        help_text="Where a conversation does not fit, for servers that take num_ctx. What does not load is taken back.",
+        label="Grow context automatically",
+        help_text="When a conversation does not fit. A context that does not load is reverted.",
     )
     temperature = forms.FloatField(
         required=False, min_value=0, max_value=2, label="Temperature", help_text="0 to 2; empty: 0.3 with tools."
@@ -82,24 +82,24 @@ class OptionsForm(forms.Form):
     tool_choice = forms.ChoiceField(
         required=False,
         choices=list(CHOICE_WORDS.items()),
-        label="Calling of tools (tool_choice)",
-        help_text="A server that knows no such choice is not sent one.",
+        label="Tool choice (tool_choice)",
+        help_text="Left out for servers without this setting.",
     )
     parallel_tool_calls = forms.ChoiceField(
         required=False,
         choices=[("", "The server decides"), ("true", "Allowed"), ("false", "Not allowed")],
-        label="Several calls at once (parallel_tool_calls)",
+        label="Parallel calls (parallel_tool_calls)",
     )
     turn_context = forms.ChoiceField(
         required=False,
         choices=list(CONTEXT_WORDS.items()),
-        label="What it reads when it has tools (tool_turn_context)",
+        label="Prompt with tools (tool_turn_context)",
         help_text="With a short prompt, AGENTS.md, IDENTITY.md and SOUL.md of the chat's files are read as well.",
     )
     strong_nudge = forms.ChoiceField(
         required=False,
         choices=[("", "For models of Ollama"), ("true", "Yes"), ("false", "No")],
-        label="Push it to use its tools",
+        label="Tool-use reminder",
     )
     first_token = forms.FloatField(
         required=False, min_value=1, max_value=LONGEST_WAIT, label="Wait for the first word", help_text=WAIT_HELP
@@ -112,12 +112,12 @@ class OptionsForm(forms.Form):
         required=False,
         choices=[("", "As the team has it"), ("false", "No")],
         label="Learning from its refusals",
-        help_text="Without it, nobody is asked whether to remember that its server refused tools.",
+        help_text="Without it, refusals of tools are not remembered.",
     )
     translation = forms.ChoiceField(
         required=False,
         choices=[("", "Yes"), ("false", "No")],
-        label="Serving one tool by another",
+        label="Tool substitution",
         help_text="A model that takes no tools for files, and speaks bash, is offered bash in their place.",
     )
     format = forms.ChoiceField(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, time, timedelta
 from typing import Any
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Conflict
-from toolsupport.registry.history import bundles, read_marks, timeline
-from toolsupport.registry.history.bundles import BundleSummary
-from toolsupport.registry.history.timeline import TimelineEntry, TimelinePage
+from toolsupport.core.history_sentences import counted
+from toolsupport.registry.history import bundles, inbox, read_marks, rows, timeline, timeline_query
+from toolsupport.registry.history.inbox import WaitingEntry
+from toolsupport.registry.history.timeline import TimelineEntry
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.people.permissions import Action
@@ -27,32 +30,47 @@ from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 MOST_WAITING = 100
+MOST_COUNTED = 1000
 PAGE = "toolsupport/history.html"
 ONE = "toolsupport/history_entry.html"
-
-
-@dataclass(frozen=True, slots=True)
-class ListedEntry:
-    """An entry as the list shows it: what stands inside of it, and the heading of the bundle it stands for or ""."""
-
-    entry: TimelineEntry
-    inside: BundleSummary
-    bundle: str
-    unread: bool
+# The views that a person switches between: the name, and what is in it.
+VIEWS = (
+    ("All", TimelineFilter()),
+    ("Tests", TimelineFilter(kind="detection")),
+    ("Overrides", TimelineFilter(source="user_confirmed")),
+    ("Server claims", TimelineFilter(source="declared")),
+)
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Show one page of the timeline, or what waits for a reviewer; `after` is the end of the page before."""
-    form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
-    waiting = reviews.to_review(MOST_WAITING + 1)
-    review = bool(request.GET.get("review"))
-    wanted = filter_of(form)
-    found = TimelinePage(timeline.entries_of(waiting), None) if review else timeline.page(wanted, after)
-    context = _listed(request, found, wanted.open and not review) | _rights(request)
-    context |= {"form": form, "query": form.query(), "first": after is None, "review": review, "waiting": waiting}
+    """Show what waits for a reviewer; with a filter or `show` one page of the timeline, `after` a place."""
+    everything = bool(set(request.GET) & {"show", "after", *HistoryForm.base_fields})
+    context = (_timeline if everything else _inbox)(request) | _rights(request) | _views(request)
     return render(request, PAGE + ("#entries" if wants_part(request) else ""), context)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def news(request: AuthedRequest) -> HttpResponse:
+    """Return how many entries are newer than those of the page, which stays as it is."""
+    seen = request.GET.get("seen", "")
+    count = timeline.newer_than(int(seen)) if seen.isascii() and seen.isdigit() and len(seen) < 19 else 0
+    return render(request, PAGE + "#news", {"news": count, "newest": seen})
+
+
+@require_POST
+@requires(Action.REVIEW)
+def agree(request: AuthedRequest) -> HttpResponse:
+    """Agree with the changes that this person has seen, or take that back; then show what waits."""
+    sent = [int(one) for one in request.POST.getlist("entry")[:MOST_WAITING] if one.isascii() and one.isdigit()]
+    back = request.POST.get("do") == reviews.REOPENED
+    entries = [one for one in sent if one < 2**63]
+    done = reviews.judge_all(reviews.REOPENED if back else reviews.AGREES, entries, request.user.pk)
+    words = f"{counted(done, 'change')} {'back to review' if back else 'agreed with'}."
+    notice = {"notice": words, "agreed": [] if back else entries}
+    return render(request, f"{PAGE}#entries", _inbox(request) | _rights(request) | _views(request) | notice)
 
 
 @require_POST
@@ -60,7 +78,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 def read_all(request: AuthedRequest) -> HttpResponse:
     """Mark everything as read for the person who asks."""
     read_marks.mark_all(request.user.pk)
-    return redirect("history")
+    return redirect(f"{reverse('history')}?show=all")
 
 
 @require_GET
@@ -73,15 +91,15 @@ def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.REVIEW)
 def act(request: AuthedRequest, entry_id: int) -> HttpResponse:
-    """Agree, disagree, revert, accept or reject."""
+    """Agree, disagree or revert, or take one of these back; the row stays where it is."""
     judgement = reviews.NewReview(entry_id, request.user.pk, request.POST.get("note", "").strip()[:2000])
     deed = request.POST.get("do", "")
     try:
         reviews.act(deed, judgement)
     except (Conflict, ValueError) as error:
-        current = getattr(error, "current", "")
-        return _entry(request, entry_id, {"wrong": str(error), "current": current, "note": judgement.note})
-    return _entry(request, entry_id, {"done": DONE[deed]})
+        wrong = {"wrong": str(error), "current": getattr(error, "current", ""), "note": judgement.note}
+        return _acted(request, entry_id, wrong | {"again": True})
+    return _acted(request, entry_id, {"done": DONE[deed], "back": BACK.get(deed), "again": deed in BACK.values()})
 
 
 @require_GET
@@ -97,13 +115,17 @@ def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
 
 
 DONE = {
-    "agree": "Noted: you agree.",
-    "disagree": "Noted. The value stays; the model now needs review.",
-    "revert": "Withdrawn: what held before shows again.",
-    "accept": "Accepted: it holds for everyone.",
-    "reject": "Rejected: nothing changes.",
-    "undo": "Undone: what held before shows again.",
+    "agree": "Agreed.",
+    "disagree": "Disagreed. The value stays until a person changes it.",
+    "revert": "Reverted. The value before applies again.",
+    "accept": "Agreed. It applies to everyone.",
+    "reject": "Rejected. Nothing changes.",
+    "undo": "Reverted. The values before apply again.",
+    "reopened": "Back to review.",
+    "restore": "Restored.",
 }
+# What takes a deed back.
+BACK = {"agree": "reopened", "accept": "reopened", "revert": "restore"}
 
 
 def filter_of(form: HistoryForm) -> TimelineFilter:
@@ -137,37 +159,57 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 
 def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> HttpResponse:
-    """Return the page of one entry, or the entry alone. `alone`: the first entry of a bundle, without the others."""
+    """Return the page of one entry, or its evidence. `alone`: the first entry of a bundle, without the others."""
     shown = timeline.entry(entry_id)
     read_marks.mark_entry(request.user.pk, shown.id)
-    inside = bundles.summaries([shown.id]).get(shown.id, BundleSummary())
-    bundle = "" if request.GET.get("alone") else timeline.bundle_words(shown, inside)
-    tested = None if bundle else shown.detection
+    row = rows.one_row(shown, alone=bool(request.GET.get("alone")))
+    tested = None if row.words else shown.detection
     trials = [_trial(trial) for trial in detection_reports.trials(tested)] if tested else []
     context = {
-        "entry": shown,
+        "row": row,
         "trials": trials,
-        "inside": inside,
-        "bundle": bundle,
-        "alone": inside.changes and not bundle,
-        "members": _oldest_first(bundles.members(entry_id)) if bundle else (),
-        "findings": _oldest_first(bundles.findings(entry_id)) if inside.findings and not bundle else (),
+        "members": [rows.HistoryRow(one) for one in _oldest_first(bundles.members(entry_id))] if row.words else (),
+        "findings": _oldest_first(bundles.findings(entry_id)) if row.findings and not row.words else (),
         "open": True,
     }
-    return render(request, ONE + ("#entry" if wants_part(request) else ""), context | _rights(request) | notice)
+    return render(request, ONE + ("#evidence" if wants_part(request) else ""), context | _rights(request) | notice)
 
 
-def _listed(request: AuthedRequest, found: TimelinePage, bundled: bool) -> dict[str, Any]:
-    """The entries with what stands inside of each; `bundled`: the entries of one act are one."""
-    ids = [entry.id for entry in found.entries]
-    summaries = bundles.summaries(ids)
-    unread = read_marks.unread_among(request.user.pk, ids)
-    shown = [
-        ListedEntry(entry, inside, timeline.bundle_words(entry, inside) if bundled else "", entry.id in unread)
-        for entry in found.entries
-        for inside in [summaries.get(entry.id, BundleSummary())]
-    ]
-    return {"found": found, "shown": shown}
+def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> HttpResponse:
+    """Return the row with the result; without htmx the page of the entry."""
+    if not wants_part(request):
+        return _entry(request, entry_id, result)
+    read_marks.mark_entry(request.user.pk, entry_id)
+    waits = WaitingEntry(entry_id) if result.get("again") else None
+    row = rows.one_row(timeline.entry(entry_id), waits, alone=bool(request.GET.get("alone")))
+    return render(request, f"{ONE}#entry", {"row": row} | _rights(request) | result)
+
+
+def _inbox(request: AuthedRequest) -> dict[str, Any]:
+    """What waits for a reviewer."""
+    found = {one.entry: one for one in inbox.waiting(MOST_WAITING)}
+    entries = timeline.entries_of([*found])
+    return {"review": True, "rows": rows.review_rows(entries, found), "waiting": [entry.id for entry in entries]}
+
+
+def _timeline(request: AuthedRequest) -> dict[str, Any]:
+    """One page of the timeline, with its filter."""
+    form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
+    wanted = filter_of(form)
+    found = timeline.page(wanted, after)
+    unread = read_marks.unread_among(request.user.pk, [entry.id for entry in found.entries])
+    shown = rows.timeline_rows(found.entries, unread, wanted.open)
+    return {"form": form, "query": form.query(), "first": after is None, "found": found, "rows": shown}
+
+
+def _views(request: AuthedRequest) -> dict[str, Any]:
+    """The views with their counts."""
+    counts = timeline_query.counts([wanted for _, wanted in VIEWS], MOST_COUNTED)
+    chips = []
+    for (title, wanted), count in zip(VIEWS, counts, strict=True):
+        query = urlencode(wanted.facet()) or "show=all"
+        chips.append({"title": title, "query": query, "count": count, "here": request.GET.urlencode() == query})
+    return {"views": chips, "most_counted": MOST_COUNTED, "newest": timeline.newest_entry()}
 
 
 def _oldest_first(ids: list[int]) -> tuple[TimelineEntry, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from toolsupport.core.evidence_state import STATES
 from toolsupport.registry.models.profiles import ModelRow
 
 # What a filter is called, and which of its values a model has.
@@ -13,7 +14,7 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
     {
         "server": ("Server", lambda row: row.server),
         "family": ("Family", lambda row: row.family),
-        "tools": ("Tools", lambda row: row.state_word),
+        "tools": ("Tools", lambda row: STATES[row.evidence.state]),
         "source": ("Source", lambda row: row.source),
     }
 )
@@ -32,7 +33,9 @@ class FilterChoice:
 
 def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
     """Return the models that match every filter; `needing` are the ids of those that need review."""
-    kept = [row for row in rows if all(_passes(row, name, wanted) for name in FILTERS)]
+    words = wanted.get("q", "").lower().split()
+    named = [row for row in rows if all(word in f"{row.name} {row.server}".lower() for word in words)]
+    kept = [row for row in named if all(_passes(row, name, wanted) for name in FILTERS)]
     return tuple(row for row in kept if not wanted.get(REVIEW) or row.id in needing)
 
 

@@ -32,7 +32,7 @@ def matrix(request: AuthedRequest) -> HttpResponse:
 def _matrix(request: AuthedRequest) -> dict[str, Any]:
     wanted, all_rows, needing = request.GET.get("q", ""), profiles.listed(), reviews.needing()
     allowed = request.actions
-    rows = model_filters.sifted(profiles.listed(wanted) if wanted else all_rows, request.GET, needing)
+    rows = model_filters.sifted(all_rows, request.GET, needing)
     return {
         "rows": rows,
         "filters": model_filters.choices(all_rows, request.GET),

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from toolsupport.registry.history import read_marks
+from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import missing_flags
 from toolsupport.web.view_permissions import actions_of
@@ -40,23 +40,27 @@ SECTIONS = (
 )
 
 
+MOST_WAITING = 100
+
+
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Return the context of every page: `navigation` [{title, url, about, icon, rare, current, unread, needs}, …].
 
     `needs` counts what an administrator has to do there; `section_here` is the title of the section of this page.
     """
     allowed = actions_of(request)
-    unread = read_marks.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
+    waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
     lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
     here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
     return {
-        "navigation": [_shown(section, request.path, unread, lacking) for section in sections],
+        "navigation": [_shown(section, request.path, waiting, lacking) for section in sections],
         "section_here": here,
+        "may_chat": Action.CHAT in allowed,
     }
 
 
-def _shown(section: Section, path: str, unread: int, lacking: int) -> dict[str, Any]:
+def _shown(section: Section, path: str, waiting: int, lacking: int) -> dict[str, Any]:
     return {
         "title": section.title,
         "url": section.url,
@@ -64,6 +68,6 @@ def _shown(section: Section, path: str, unread: int, lacking: int) -> dict[str, 
         "icon": section.icon,
         "rare": section.rare,
         "current": path.startswith(section.begins),
-        "unread": unread if section.begins == "/history/" else 0,
+        "unread": waiting if section.begins == "/history/" else 0,
         "needs": lacking if section.begins == "/servers/" else 0,
     }

@@ -61,7 +61,7 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def example(request: AuthedRequest) -> HttpResponse:
-    """Add the example database, the orders of a tea house."""
+    """Add the example database, the orders of a tea shop."""
     try:
         source_id = example_database.install()
     except ConfigError as error:

@@ -118,7 +118,7 @@ def test_an_unreadable_call_is_not_in_the_html(answer: Message, alice: User) -> 
         raw="<tool_call>x</tool_call>",
     )  # fmt: skip
     for _ in range(2):
-        assert "<p>before after</p>" in page(alice, answer)
+        assert '<p dir="auto">before after</p>' in page(alice, answer)
 
 
 def test_another_persons_page_is_not_formatted_for_a_stranger(answer: Message, bob: User, charlie: User) -> None:

@@ -72,7 +72,7 @@ def test_reverting_is_a_new_row(profile: ModelProfile, reviewer: User):
 def test_a_disagreement_needs_a_note_and_changes_no_value(profile: ModelProfile, reviewer: User):
     overrides.add(NewOverride(profile.pk, "tools", True))
     entry = newest("override")
-    with pytest.raises(ValueError, match="note"):
+    with pytest.raises(ValueError, match="reason"):
         reviews.act("disagree", NewReview(entry, reviewer.pk))
     reviews.act("disagree", NewReview(entry, reviewer.pk, "It never calls one."))
     assert value(profile) is True and Override.objects.count() == 1

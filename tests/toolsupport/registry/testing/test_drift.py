@@ -76,9 +76,9 @@ def test_there_and_back_again_are_changes_as_well(model: ModelProfile):
 def test_a_test_of_the_new_build_ends_it(model: ModelProfile):
     drift.mark(model.server_id)
     test = concluded(model)
-    assert drift.mark(model.server_id) == 0 and not stale_tests.is_stale(model)
+    assert drift.mark(model.server_id) == 0 and not stale_tests.kinds([model])
     detections.undo(test, None)
-    assert stale_tests.is_stale(model)
+    assert stale_tests.kinds([model])
 
 
 def test_switched_off_nothing_is_noted(model: ModelProfile):
@@ -114,7 +114,7 @@ def test_only_what_is_affected_is_tested(model: ModelProfile):
     concluded(model, DetectionResult("text", {}, {"format": "hermes"}, "It works."), "formats")
     becomes(model, "three")
     concluded(model)
-    assert not stale_tests.is_stale(model), "the whole test covers the others"
+    assert not stale_tests.kinds([model]), "the whole test covers the others"
     alone = ModelProfileFactory(digest="one", server=model.server)
     concluded(alone, DetectionResult("text", {}, {"format": "hermes"}, "It works."), "formats")
     becomes(alone, "two")

@@ -17,6 +17,9 @@ from toolsupport.registry.testing.detections import DetectionRequest, DetectionR
 pytestmark = pytest.mark.django_db
 WELL = {"code": "right", "subject": "hermes", "calls": [{"name": "lookup", "arguments": {"ticket": "A1"}}]}
 
+NO = {"tools": False}
+VALUES: dict[str, dict[str, Any]] = {"native": {"tools": True}, "text": NO, "flaky": NO, "ignored": NO, "refused": NO}
+
 
 def model(name: str, claims: bool | None) -> ModelProfile:
     server = ServerFactory(name=f"box of {name}")
@@ -31,7 +34,8 @@ def with_verdict(profile: ModelProfile, verdict: str, detail: dict[str, Any], *t
     assert detections.claim("worker") == test
     for trial in trials:
         detections.add_trial(test, "worker", trial)
-    detections.conclude(test, "worker", DetectionResult(verdict, detail, {}, "Because.", run_ms=900))
+    values = VALUES.get(verdict, {}) | ({"format": detail["format"]} if verdict == "text" else {})
+    detections.conclude(test, "worker", DetectionResult(verdict, detail, values, "Because.", run_ms=900))
 
 
 def shown(name: str) -> tuple[str, str, str]:
@@ -42,13 +46,13 @@ def shown(name: str) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("claims", "verdict", "detail", "expected"),
     [
-        (True, "native", {"passed": 3, "tried": 3}, ("Claims tools", "proven", "Calls tools 3/3")),
-        (True, "ignored", {"passed": 0, "tried": 5}, ("Claims tools", "broken", "Ignores tools 0/5")),
-        (True, "flaky", {"passed": 4, "tried": 9}, ("Claims tools", "broken", "Unreliable 4/9")),
-        (True, "flaky", {"passed": 0, "tried": 5}, ("Claims tools", "broken", "Wrong calls 0/5")),
+        (True, "native", {"passed": 3, "tried": 3}, ("Claims tools", "proven", "Calls tools 3 of 3")),
+        (True, "ignored", {"passed": 0, "tried": 5}, ("Claims tools", "broken", "Ignores tools 0 of 5")),
+        (True, "flaky", {"passed": 4, "tried": 9}, ("Claims tools", "broken", "Unreliable 4 of 9")),
+        (True, "flaky", {"passed": 0, "tried": 5}, ("Claims tools", "broken", "Wrong calls 0 of 5")),
         (False, "refused", {}, ("Claims no tools", "off", "Refuses tools")),
         (None, "misconfigured", {"flag": "x"}, ("Claims nothing", "broken", "Server setting missing")),
-        (None, "inconclusive", {"why": "cut"}, ("Claims nothing", "claimed", "Inconclusive")),
+        (None, "inconclusive", {"why": "cut"}, ("Claims nothing", "none", "Inconclusive")),
     ],
 )
 def test_a_tile_sets_the_proof_against_the_claim(
@@ -59,11 +63,11 @@ def test_a_tile_sets_the_proof_against_the_claim(
 
 
 def test_text_mode_counts_the_trials_of_its_own_format() -> None:
-    profile = model("m", False)
-    trials = [("hermes", True), ("hermes", True), ("hermes", None), ("pure_json", False)]
-    records = [TrialRecord("formats", n, {}, WELL | {"subject": of}, ok, "") for n, (of, ok) in enumerate(trials, 1)]
-    with_verdict(profile, "text", {"format": "hermes"}, *records)
-    assert shown("m") == ("Claims no tools", "text", "Hermes 2/2")
+    with_verdict(model("m", False), "text", {"format": "hermes", "native": "ignored", "passed": 2, "tried": 2})
+    assert shown("m") == ("Claims no tools", "text", "Hermes 2 of 2")
+    # Earlier tests counted the trials of native calls there.
+    with_verdict(model("old", True), "text", {"format": "hermes", "passed": 0, "tried": 5})
+    assert shown("old") == ("Claims tools", "text", "Hermes")
 
 
 def test_a_claim_is_no_proof_and_a_test_that_runs_is_neither() -> None:
@@ -90,7 +94,7 @@ def test_a_proof_of_another_build_is_none(bob: User) -> None:
     profile.save()
     assert shown("m")[1:] == ("claimed", "Not tested")
     overrides.add(NewOverride(profile.pk, "tools", False, actor=bob.pk))
-    assert shown("m")[1:] == ("off", "Turned off by a person")
+    assert shown("m")[1:] == ("off", "Turned off by bob")
 
 
 def test_the_headline_counts_tested_models_only() -> None:

@@ -53,7 +53,7 @@ def test_the_models_of_a_filter_are_previewed_decided_and_undone(
     lead = HistoryEntry.objects.filter(lead=None).latest("pk")
     assert answer.headers["Location"] == f"/history/{lead.pk}/"
     assert [vision(one) for one in (*models, other)] == [True, True, True, None]
-    assert lead.inside.count() == 1 and "Undo all" in client.get(f"/history/{lead.pk}/").content.decode()
+    assert lead.inside.count() == 1 and "Revert all" in client.get(f"/history/{lead.pk}/").content.decode()
     client.post(f"/history/{lead.pk}/act/", {"do": "undo"})
     assert [vision(one) for one in models] == [True, None, None]
 

@@ -71,7 +71,7 @@ def test_a_page_that_is_not_there(client: Client, charlie: User):
     for path in ("/models/999/", f"/models/{10**30}/"):
         answer = client.get(path)
         assert answer.status_code == 404
-        assert "There is nothing here" in answer.content.decode()
+        assert "Page not found" in answer.content.decode()
 
 
 def test_who_may_not_decide_sees_the_value_without_the_editor(
@@ -80,7 +80,7 @@ def test_who_may_not_decide_sees_the_value_without_the_editor(
     for person in (alice, charlie):
         client.force_login(person)
         page = client.get(f"/models/{profile.pk}/").content.decode()
-        assert "untested" in page
+        assert "Not measured" in page
         assert "Follow the evidence" not in page
         assert "keep_alive" not in page
         assert _decide(client, profile).status_code == 403
@@ -115,7 +115,7 @@ def test_bob_follows_the_evidence_again(client: Client, profile: ModelProfile, b
     client.force_login(bob)
     _decide(client, profile, decision="yes")
     part = _decide(client, profile, decision="evidence").content.decode()
-    assert "untested" in part
+    assert "Not measured" in part
     assert Override.objects.filter(withdraws__isnull=False).count() == 1
 
 
@@ -323,7 +323,7 @@ def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelP
         ("server=box", "strange:1b"),
         ("family=qwen3", "other:1b"),
         ("source=confirmed", "other:1b"),
-        ("tools=untested", "strange:1b"),
+        ("tools=Not+measured", "strange:1b"),
         ("review=1", "strange:1b"),
         ("review=1&q=other", ""),
     ):

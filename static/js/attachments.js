@@ -1,0 +1,36 @@
+// How files come to a message: chosen with the paperclip, pasted, or dropped anywhere on the chat.
+import { add } from "./chips.js";
+
+const LONG = 8 * 1024;
+const chat = document.getElementById("chat"), picker = document.getElementById("file"), field = document.getElementById("text");
+const carries = (transfer) => transfer?.types.includes("Files");
+
+document.getElementById("attach").addEventListener("click", () => picker.click());
+picker.addEventListener("change", () => {
+  const files = [...picker.files];
+  picker.value = "";
+  add(files);
+});
+
+// A long text would fill the field and the context: it becomes a file, which the model can read piece by piece.
+field.addEventListener("paste", (event) => {
+  const files = [...event.clipboardData.files], text = event.clipboardData.getData("text/plain");
+  const long = new Blob([text]).size > LONG;
+  if (!long && (text || !files.length)) return;
+  event.preventDefault();
+  add(long ? [new File([text], "pasted.txt", { type: "text/plain" })] : files);
+});
+
+const hover = (on) => chat.toggleAttribute("data-dropping", on);
+document.addEventListener("dragover", (event) => {
+  if (!carries(event.dataTransfer)) return;
+  event.preventDefault();
+  hover(true);
+});
+document.addEventListener("dragleave", (event) => event.relatedTarget || hover(false));
+document.addEventListener("drop", (event) => {
+  if (!carries(event.dataTransfer)) return;
+  event.preventDefault();
+  hover(false);
+  add([...event.dataTransfer.files]);
+});

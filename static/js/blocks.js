@@ -1,0 +1,85 @@
+// The text of an answer while it grows: finished blocks as the server's HTML, and behind them one live block.
+import { LiveBlock } from "./live.js";
+import { FENCE, HEADING } from "./live_forms.js";
+import { NO_HEADING, outlined } from "./live_nodes.js";
+
+// Characters for one frame of the screen: a page that returns to a long answer gets it in several.
+const MOST = 16_384;
+const answers = new WeakMap();
+
+const after = (outline, block) => {
+  const lines = block.split("\n");
+  if (FENCE.test(lines.find((line) => line.trim()) ?? "")) return outline;
+  return lines.reduce((level, line) => (HEADING.test(line) ? outlined(level, line.match(HEADING)[1].length) : level), outline);
+};
+
+class GrowingAnswer {
+  constructor(place) {
+    this.place = place;
+    this.text = place.textContent;
+    this.live = new LiveBlock(place);
+    this.empty();
+    this.later();
+  }
+
+  get length() {
+    return this.text.length;
+  }
+
+  empty() {
+    this.place.replaceChildren();
+    this.place.toggleAttribute("data-blocks", true);
+    Object.assign(this, { done: 0, shown: 0, outline: NO_HEADING });
+    this.live.reset(NO_HEADING);
+  }
+
+  append(piece) {
+    this.text += piece;
+    this.later();
+  }
+
+  // The whole text, after a gap: blocks of the same text stay, and with them what a reader selected.
+  replace(text) {
+    if (!text.startsWith(this.text.slice(0, this.done))) this.empty();
+    this.text = text;
+    this.restart();
+  }
+
+  // Returns false where a block before this one is missing.
+  block({ start, end, html }) {
+    if (start > this.done || end > this.length) return false;
+    if (start < this.done) return true;
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    this.live.reset(NO_HEADING);
+    this.place.append(template.content);
+    this.outline = after(this.outline, this.text.slice(start, end));
+    this.done = end;
+    this.restart();
+    return true;
+  }
+
+  restart() {
+    this.live.reset(this.outline);
+    this.shown = this.done;
+    this.later();
+  }
+
+  later() {
+    this.frame ??= requestAnimationFrame(() => this.show());
+  }
+
+  show() {
+    this.frame = null;
+    if (!this.place.isConnected || !this.place.hasAttribute("data-blocks")) return;
+    const end = Math.min(this.length, this.shown + MOST);
+    if (end > this.shown) this.live.append(this.text.slice(this.shown, end));
+    this.shown = end;
+    if (end < this.length) this.later();
+  }
+}
+
+export const growing = (place) => {
+  if (!answers.has(place)) answers.set(place, new GrowingAnswer(place));
+  return answers.get(place);
+};

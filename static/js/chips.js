@@ -1,0 +1,116 @@
+// The chips above the message field: a file on its way, uploaded or refused, each with its own removal.
+import { say } from "./status.js";
+import { isImage, remove, upload } from "./upload.js";
+
+const MOST = 8, IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+const shelf = document.getElementById("attached"), template = document.getElementById("chip");
+const chips = () => [...shelf.children];
+const refreshPanel = () => document.getElementById("files") && htmx.trigger("#files", "changed");
+const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`);
+
+export const attached = () => {
+  const paths = chips().map((chip) => chip.dataset.path).filter(Boolean);
+  return paths.length ? paths : undefined;
+};
+
+// Why a message cannot be sent yet; "" where nothing is on its way.
+export const unready = () => (chips().some((chip) => chip.dataset.state === "sending") ? "Wait for the upload, or remove the file." : "");
+
+export const show = () => {
+  shelf.hidden = !shelf.children.length;
+  const seen = "vision" in document.getElementById("picker").dataset;
+  document.getElementById("unseen").hidden = seen || !shelf.querySelector("img:not([hidden])");
+};
+
+// What was refused stays, with its reason, until it is removed.
+export const clear = () => {
+  for (const chip of chips()) if (chip.dataset.state !== "failed") chip.remove();
+  show();
+};
+
+const make = (name) => {
+  const chip = template.content.firstElementChild.cloneNode(true);
+  chip.querySelector("[data-name]").textContent = name;
+  chip.querySelector("[data-remove]").ariaLabel = `Remove ${name}`;
+  shelf.append(chip);
+  return chip;
+};
+
+const picture = (chip, path) => {
+  const image = chip.querySelector("img");
+  Object.assign(image, { src: `${shelf.dataset.show}?path=${encodeURIComponent(path)}`, alt: path, hidden: false });
+  chip.querySelector(".icon").remove();
+};
+
+const done = (chip, file, { path, note }) => {
+  for (const other of chips()) if (other.dataset.path === path) other.remove();
+  Object.assign(chip.dataset, { state: "there", path });
+  chip.querySelector("[data-name]").textContent = path;
+  chip.querySelector("[data-remove]").ariaLabel = `Remove ${path}`;
+  chip.querySelector("[data-note]").textContent = note || size(file.size);
+  chip.querySelector("[data-replace]").hidden = !note;
+  if (isImage(file)) picture(chip, path);
+  if (note) say(note);
+  refreshPanel();
+};
+
+const failed = (chip, file, error) => {
+  const words = `${file.name} was not uploaded. `;
+  chip.dataset.state = "failed";
+  chip.querySelector("[data-note]").textContent = error.message.replace(words, "");
+  say(words + error.message.replace(words, ""), "off");
+};
+
+const send = async (chip, file, replace = false) => {
+  const abort = new AbortController(), bar = chip.querySelector("progress");
+  chip.dataset.state = "sending";
+  chip.abort = () => abort.abort();
+  try {
+    done(chip, file, await upload(file, { replace, signal: abort.signal, progress: (percent) => { bar.value = percent; } }));
+  } catch (error) {
+    if (chip.isConnected) failed(chip, file, error);
+  }
+  show();
+};
+
+export const add = async (files) => {
+  const room = MOST - shelf.children.length;
+  if (files.length > room) say(`A message can have up to ${MOST} attachments.`, "off");
+  const made = [...files].slice(0, room).map((file) => Object.assign(make(file.name), { file }));
+  for (const chip of made) chip.dataset.state = "sending";
+  show();
+  for (const chip of made) if (chip.isConnected) await send(chip, chip.file);
+};
+
+// One that is on the server already: of a message that is edited, or of the queued one.
+export const put = (path) => {
+  const chip = make(path);
+  Object.assign(chip.dataset, { state: "there", path });
+  if (IMAGE.test(path)) picture(chip, path);
+  show();
+};
+
+// The file of the same name gives way: the one just stored beside it is uploaded again under the name itself.
+const replace = async (chip) => {
+  await remove(chip.dataset.path);
+  chip.querySelector("[data-replace]").hidden = true;
+  await send(chip, chip.file, true);
+};
+
+// A file that this page uploaded and no message needs leaves the chat's files too.
+const drop = async (chip) => {
+  chip.abort?.();
+  chip.remove();
+  show();
+  document.getElementById("text").focus();
+  if (!chip.file || !chip.dataset.path) return;
+  await remove(chip.dataset.path);
+  refreshPanel();
+};
+
+shelf.addEventListener("click", (event) => {
+  const chip = event.target.closest(".chip");
+  if (event.target.closest("[data-remove]")) drop(chip);
+  if (event.target.closest("[data-replace]")) replace(chip);
+});
+document.addEventListener("htmx:afterSwap", show);

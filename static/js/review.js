@@ -1,0 +1,62 @@
+// The history by keyboard: J and K move between rows, Enter opens the evidence, A, D and R press the buttons of the row.
+import { wanted } from "./preferences.js";
+
+const rows = () => [...document.querySelectorAll("[data-row]")].filter((row) => row.checkVisibility());
+const here = () => document.activeElement.closest("[data-row]");
+
+const mark = (row) => {
+  for (const old of document.querySelectorAll("[data-row][data-active]")) delete old.dataset.active;
+  if (row) row.dataset.active = "";
+};
+
+const move = (steps) => {
+  const all = rows();
+  const now = all.indexOf(here());
+  const next = all[now < 0 ? 0 : Math.min(all.length - 1, Math.max(0, now + steps))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+};
+
+const own = (row, selector) => [...row.querySelectorAll(selector)].find((one) => one.closest("[data-row]") === row && one.checkVisibility());
+const press = (deed) => () => here() && own(here(), `[data-do=${deed}]`)?.click();
+
+const open = () => {
+  const row = here();
+  if (row !== document.activeElement) return false;
+  own(row, "details.more > summary")?.click();
+  return true;
+};
+
+const KEYS = { j: () => move(1), k: () => move(-1), a: press("agree"), d: press("disagree"), r: press("revert") };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
+  if (event.key === "Enter") return void (open() && event.preventDefault());
+  const act = KEYS[event.key];
+  if (!act || !wanted("keys")) return;
+  event.preventDefault();
+  act();
+});
+
+document.addEventListener("focusin", ({ target }) => mark(target.closest("[data-row]")));
+
+// A reason is asked for inline: the cursor goes there; Escape leaves it.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.matches?.("details.disagree") && target.open) target.querySelector("input[name=note]").focus();
+}, true);
+document.addEventListener("keydown", (event) => {
+  const asked = event.key === "Escape" && event.target.closest("details.disagree, details.ask-once");
+  if (!asked) return;
+  asked.open = false;
+  asked.querySelector("summary").focus();
+});
+
+// The row that was acted on stays, and keeps the focus.
+let acted = null;
+document.addEventListener("htmx:beforeSwap", ({ target }) => {
+  acted = target.matches("[data-row]") && target.contains(document.activeElement) ? target.id : null;
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (acted) document.getElementById(acted)?.focus();
+  acted = null;
+});

@@ -1,0 +1,165 @@
+"""The composer in a browser: attachments, the queued message, slash commands, on a phone too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.chat.pages.test_images import PNG
+from tests.e2e.conftest import answered, ask, choose, new_chat, photograph, ready
+from tests.e2e.test_access_for_all import overflow, violations
+
+pytestmark = pytest.mark.e2e
+Open = Callable[..., BrowserContext]
+FIELD = "#text"
+
+# What decides about a queued message, for each state of the page.
+RULES = """async () => {
+  const { decide, STALE } = await import("/static/js/queue_rules.js");
+  const entry = { text: "x" };
+  return [
+    [{ entry: null }, "none"],
+    [{ entry, running: true }, "wait"],
+    [{ entry, running: true, asking: true }, "approval"],
+    [{ entry: { ...entry, now: true }, running: true, asking: true }, "wait"],
+    [{ entry, ended: "done" }, "send"],
+    [{ entry, ended: "empty" }, "send"],
+    [{ entry }, "send"],
+    ...["failed", "stopped", "interrupted", "limit", "model_changed", "new"].map((ended) => [{ entry, ended }, "hold"]),
+    [{ entry: { ...entry, now: true }, ended: "failed" }, "send"],
+    [{ entry: { ...entry, held: "why" }, ended: "done" }, "held"],
+    [{ entry: { ...entry, held: "why", now: true }, ended: "done" }, "send"],
+    [{ entry, ended: "done", age: STALE + 1 }, "hold"],
+    [{ entry, ended: "done", running: true, age: STALE + 1 }, "wait"],
+  ].filter(([state, act]) => decide(state)[0] !== act).map((found) => JSON.stringify(found));
+}"""
+
+
+def give(page: Page, kind: str, where: str, text: str = "", files: list[str] = []) -> None:  # noqa: B006
+    """Paste or drop a text or files, as a browser reports it."""
+    page.evaluate(
+        """([kind, where, text, files, png]) => {
+          const transfer = new DataTransfer();
+          if (text) transfer.setData("text/plain", text);
+          const type = (name) => (name.endsWith("png") ? "image/png" : "text/csv");
+          for (const name of files) transfer.items.add(new File([new Uint8Array(png)], name, { type: type(name) }));
+          const event = kind === "paste"
+            ? new ClipboardEvent(kind, { bubbles: true, cancelable: true, clipboardData: transfer })
+            : new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer });
+          document.querySelector(where).dispatchEvent(event);
+        }""",
+        [kind, where, text, files, list(PNG)],
+    )
+
+
+def queue(page: Page, text: str) -> None:
+    page.locator(FIELD).fill(text)
+    page.keyboard.press("Enter")
+    expect(page.locator("#queued")).to_contain_text(text)
+
+
+def test_files_are_pasted_dropped_and_removed(open_browser: Open, complaints: list[str]) -> None:
+    page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page())
+    chips = page.locator("#attached .chip")
+    give(page, "paste", FIELD, "short text")
+    expect(chips).to_have_count(0)
+    give(page, "paste", FIELD, "line of a log\n" * 700)
+    expect(chips).to_contain_text(["pasted.txt"])
+    give(page, "drop", "#transcript", files=["orders.csv", "cat.png"])
+    expect(page.locator("#attached .chip[data-state=there]")).to_have_count(3)
+    give(page, "drop", "h1", files=["orders.csv"])
+    expect(chips.last).to_contain_text("There is a orders.csv already")
+    chips.last.get_by_role("button", name="Replace").click()
+    expect(chips.last.locator("[data-name]")).to_have_text("orders.csv")
+    give(page, "drop", "h1", files=[".toolsupport-part-1"])
+    expect(page.locator("#attached .chip[data-state=failed]")).to_be_visible()
+    assert "422" in complaints.pop()  # the browser's own line about the refusal
+    assert violations(page) == [] and overflow(page) <= 0
+    photograph(page, "chips-320")
+    for _ in range(2):
+        chips.last.get_by_role("button", name=re.compile("^Remove")).click()
+    ask(page, "Read these files")
+    answered(page)
+    expect(chips).to_have_count(0)
+    message = page.locator(".message[data-role=user]")
+    expect(message.locator("a.chip")).to_have_text(["pasted.txt"])
+    expect(message.locator("img")).to_have_count(1)
+    page.locator(FIELD).press("ArrowUp")
+    expect(page.locator("#editing")).to_be_visible()
+    expect(chips).to_have_count(2)
+
+
+def test_a_queued_message_is_sent_once_from_two_tabs(page: Page) -> None:
+    choose(page, "sim-long")
+    assert page.evaluate(RULES) == []
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    ask(page, "Tell me a long story")
+    queue(page, "first thought")
+    expect(other.locator("#queued")).to_contain_text("Sends after this answer: first thought")
+    page.reload()
+    ready(page)
+    expect(page.locator("#queued")).to_contain_text("first thought")
+    assert violations(page) == []
+    photograph(page, "queue")
+    other.get_by_role("button", name="Edit", exact=True).click()
+    expect(page.locator("#queued")).to_be_hidden()
+    expect(other.locator(FIELD)).to_have_value("first thought")
+    queue(other, "second thought")
+    other.locator(FIELD).fill("third")
+    other.keyboard.press("Enter")
+    expect(other.locator("#status")).to_contain_text("One message is queued already")
+    other.locator(FIELD).fill("")
+    page.get_by_role("button", name="Stop").click()
+    for tab in (page, other):
+        expect(tab.locator("#queued")).to_contain_text("Not sent: the answer was stopped. second thought")
+    choose(page, "sim-honest")
+    page.get_by_role("button", name="Send", exact=True).first.click()
+    for tab in (page, other):
+        expect(tab.locator(".message[data-role=user]")).to_have_count(2)
+        expect(tab.locator("#queued")).to_be_hidden()
+    answered(page)
+    choose(page, "sim-thinks")
+    ask(page, "What is 17*23?")
+    page.locator(FIELD).fill("and 2+2?")
+    page.keyboard.press("Enter")
+    for tab in (page, other):
+        expect(tab.locator(".message[data-role=user]")).to_have_count(4)
+    answered(page)
+    other.reload()
+    expect(other.locator(".message[data-role=user]")).to_have_count(4)
+
+
+def test_slash_commands_complete_and_paths_are_text(page: Page) -> None:
+    field, commands = page.locator(FIELD), page.locator("#commands [role=option]")
+    field.press_sequentially("/")
+    expect(commands).to_have_count(12)
+    help_ = page.locator("#keyboard code").all_text_contents()
+    assert help_ == [*commands.locator("code").all_inner_texts(), "//"]
+    assert violations(page) == []
+    photograph(page, "slash")
+    field.press_sequentially("rom")
+    expect(commands).to_have_text([re.compile("/prompts")])
+    field.fill("/to")
+    expect(field).to_have_attribute("aria-activedescendant", "command-0")
+    field.press("ArrowDown")
+    field.press("ArrowDown")
+    field.press("Tab")
+    expect(field).to_have_value("/tools off")
+    field.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Tools are off in this chat.")
+    expect(field).to_have_value("")
+    field.fill("/hel")
+    field.press("Escape")
+    expect(commands.first).to_be_hidden()
+    for text in ("/etc/hosts is a file", "/model trains are fun", "//usr is short"):
+        ask(page, text)
+        answered(page)
+        expect(page.locator(".message[data-role=user] .bubble").last).to_have_text(text)
+    field.fill("//help")
+    field.press("Enter")
+    expect(page.locator(".message[data-role=user] .bubble").last).to_have_text("/help")

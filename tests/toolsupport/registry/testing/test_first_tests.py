@@ -1,0 +1,54 @@
+"""The first tests of a site: the quick ones, and no more than end soon."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.factories import ModelProfileFactory, ServerFactory
+from toolsupport.registry.testing import first_tests
+from toolsupport.registry.testing.first_tests import SECONDS, SIMULATED, ExpectedTest
+from toolsupport.simulator.models import MODELS
+
+GB = 10**9
+
+
+def lasting(*seconds: float, server: int = 1, lanes: int = 1) -> list[ExpectedTest]:
+    return [ExpectedTest(server * 100 + n, server, each, lanes) for n, each in enumerate(seconds)]
+
+
+def test_the_quickest_come_first_until_the_time_is_over() -> None:
+    assert first_tests.first(lasting(30, 5, 8, 90, 20)) == ([101, 102, 104], 33)
+    assert first_tests.first(lasting(30, 5, 8, 90, 20, lanes=4)) == ([101, 102, 104, 100, 103], 38)
+
+
+def test_each_server_has_its_own_time_and_at_least_two_models() -> None:
+    chosen, seconds = first_tests.first([*lasting(300, 200, 100), *lasting(10, 20, server=2)])
+    assert (chosen, seconds) == ([200, 201, 102, 101], 300)
+    assert first_tests.first([]) == ([], 0)
+
+
+@pytest.mark.django_db
+def test_size_thinking_and_the_last_test_give_the_duration() -> None:
+    server = ServerFactory(kind="ollama")
+    rows = [
+        ModelProfileFactory(server=server, size_bytes=size, abilities=able)
+        for size, able in (
+            (GB, ["completion"]),
+            (20 * GB, ["completion"]),
+            (GB, ["completion", "thinking"]),
+            (None, []),
+        )
+    ]
+    small, big, thinks, unknown = (first_tests.expected(row, 0).seconds for row in rows)
+    assert unknown < small < thinks < big
+    assert first_tests.expected(rows[1], 1500).seconds == 1.5
+
+
+@pytest.mark.django_db
+def test_a_first_visit_tests_the_quick_simulated_models_only() -> None:
+    server = ServerFactory(kind="simulator")
+    rows = [ModelProfileFactory(server=server, name=f"{name}:latest") for name in MODELS]
+    chosen, seconds = first_tests.first([first_tests.expected(row, 0) for row in rows])
+    names = {row.pk: row.name.removesuffix(":latest") for row in rows}
+    assert {names[pk] for pk in chosen} == set(SIMULATED) <= set(MODELS) and seconds <= SECONDS
+    assert names[chosen[0]] in ("sim-honest", "sim-hermes", "sim-misconfigured", "sim-unknown", "sim-silent")

@@ -1,0 +1,168 @@
+"""Orders the events of a reply into blocks, one after the other: reasoning, text, calls.
+
+Both Responses and Messages send a reply so: a block begins, grows and ends before the next one begins.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import orjson
+
+from toolsupport.core.events import (
+    CallDelta,
+    CallReady,
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    TextReclassified,
+    ThinkingDelta,
+)
+from toolsupport.gateway.chat_response import NOT_AS_STREAMED, new_id, same_arguments
+
+
+class Kind(Enum):
+    """The content of a block."""
+
+    REASONING = "reasoning"
+    TEXT = "text"
+    CALL = "call"
+
+
+class Step(Enum):
+    """The change of a block."""
+
+    BEGINS = "begins"
+    GROWS = "grows"
+    ENDS = "ends"
+
+
+@dataclass(slots=True)
+class Block:
+    """One block: its number in the reply, its id, and the text or arguments so far; `name` of the called tool.
+
+    `whole`: it ended by itself; a limit of tokens may cut the last call.
+    """
+
+    number: int
+    kind: Kind
+    id: str
+    name: str = ""
+    text: str = ""
+    whole: bool = False
+
+
+Change = tuple[Step, Block, str]
+
+
+@dataclass(slots=True)
+class BlockStream:
+    """The blocks of one reply. `failed` is the reason why the stream failed, `finished` its last event."""
+
+    blocks: list[Block] = field(default_factory=list)
+    finished: Finished | None = None
+    failed: Failed | None = None
+    _open: Block | None = None
+    _call: str = ""
+    _content: str = ""
+    _waiting: list[Event] = field(default_factory=list)
+
+    @property
+    def called(self) -> bool:
+        return any(block.kind is Kind.CALL for block in self.blocks)
+
+    def take(self, events: Iterable[Event]) -> list[Change]:
+        """Return the changes that these events make; none after a failure."""
+        changes: list[Change] = []
+        queue = deque(events)
+        while queue and self.failed is None:
+            event = queue.popleft()
+            if isinstance(event, Finished) and self._waiting:
+                changes += self._close()  # a limit cut the open call
+                queue.appendleft(event)
+            else:
+                changes += self._one(event)
+            if self._waiting and not self._call:
+                queue.extendleft(reversed(self._waiting))
+                self._waiting = []
+        return changes
+
+    def _one(self, event: Event) -> list[Change]:
+        if isinstance(event, Failed):
+            self.failed = event
+            return []
+        if isinstance(event, Finished):
+            return self._end(event)
+        if self._call and not (isinstance(event, CallDelta | CallReady) and self._id_of(event) == self._call):
+            # Servers may write two calls at once: what is not of the open one waits for its end.
+            self._waiting.append(event)
+            return []
+        if isinstance(event, CallDelta):
+            return self._piece(event)
+        if isinstance(event, CallReady):
+            return self._ready(event)
+        return self._words(event)
+
+    @staticmethod
+    def _id_of(event: CallDelta | CallReady) -> str:
+        return event.call.id if isinstance(event, CallReady) else event.id
+
+    def _words(self, event: Event) -> list[Change]:
+        if isinstance(event, ThinkingDelta):
+            return self._grow(Kind.REASONING, event.text)
+        if isinstance(event, TextDelta):
+            self._content += event.text
+            return self._grow(Kind.TEXT, event.text)
+        if isinstance(event, TextReclassified):
+            # What was sent cannot be taken back; text that was sent as reasoning only is sent as the answer, too.
+            known = self._content if event.text.startswith(self._content) else ""
+            self._content = event.text
+            return self._grow(Kind.TEXT, event.text.removeprefix(known))
+        return []
+
+    def _grow(self, kind: Kind, text: str) -> list[Change]:
+        if not text:
+            return []
+        changes: list[Change] = []
+        if self._open is None or self._open.kind is not kind:
+            changes = [*self._close(), self._begin(kind)]
+        return [*changes, self._add(text)]
+
+    def _begin(self, kind: Kind, name: str = "") -> Change:
+        self._open = Block(len(self.blocks), kind, new_id(""), name)
+        self.blocks.append(self._open)
+        return Step.BEGINS, self._open, ""
+
+    def _add(self, text: str) -> Change:
+        assert self._open
+        self._open.text += text
+        return Step.GROWS, self._open, text
+
+    def _close(self) -> list[Change]:
+        block, self._open, self._call = self._open, None, ""
+        return [(Step.ENDS, block, block.text)] if block else []
+
+    def _piece(self, event: CallDelta) -> list[Change]:
+        begins = [] if self._call else [*self._close(), self._begin(Kind.CALL, event.name)]
+        self._call = event.id
+        return [*begins, self._add(event.text)] if event.text else begins
+
+    def _ready(self, event: CallReady) -> list[Change]:
+        whole = orjson.dumps(event.call.arguments).decode()
+        begins = [] if self._call else [*self._close(), self._begin(Kind.CALL, event.call.name)]
+        assert self._open
+        sent = self._open.text
+        if not whole.startswith(sent) and not same_arguments(sent, event.call.arguments):
+            self.failed = Failed("garbled", NOT_AS_STREAMED)
+            return []
+        self._open.whole = True
+        rest = whole[len(sent) :] if whole.startswith(sent) else ""
+        return [*begins, *([self._add(rest)] if rest else []), *self._close()]
+
+    def _end(self, event: Finished) -> list[Change]:
+        self.finished = event
+        return self._close()

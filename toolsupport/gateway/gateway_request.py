@@ -1,0 +1,87 @@
+"""The request of a program, whichever API it came through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolsupport.core import strict_json
+from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
+from toolsupport.gateway.field_errors import InvalidField
+
+# The options that are whole numbers.
+WHOLE = frozenset({"num_predict", "top_k", "seed"})
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayRequest:
+    """A parsed request. `choice` is one of CHOICES; if a tool is named, `tools` contains only that one.
+
+    `skipped`: types of tools that exist only at hosted services. `echo`: fields that the answer repeats.
+    """
+
+    model: str
+    log: tuple[ChatMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    choice: str = "auto"
+    parallel: bool | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    stream: bool = False
+    include_usage: bool = False
+    skipped: tuple[str, ...] = ()
+    echo: Mapping[str, Any] = field(default_factory=dict)
+
+
+def parsed(body: bytes) -> JSON:
+    """Return the JSON of a body. Raises InvalidField where it is none, or readers would understand it differently."""
+    try:
+        # Schemas of tools hold limits beyond 64 bits (the uint64 of JavaScript), which servers read as floats.
+        return strict_json.read(body, wide=float)  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise InvalidField(f"The body is not JSON: {error}.") from error
+
+
+def distinct(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """Return the tools. Raises InvalidField if two have the same name."""
+    if len({tool.name for tool in tools}) < len(tools):
+        raise InvalidField("Two tools have the same name.", "tools")
+    return tools
+
+
+def named(tools: tuple[ToolSpec, ...], name: str) -> tuple[tuple[ToolSpec, ...], str]:
+    """Return the one tool that a program demands, and the choice `required`."""
+    chosen = tuple(tool for tool in tools if tool.name == name)
+    if not chosen:
+        raise InvalidField(f"tool_choice names {name}, which is not one of the tools.", "tool_choice")
+    return chosen, "required"
+
+
+def required(tools: tuple[ToolSpec, ...]) -> tuple[tuple[ToolSpec, ...], str]:
+    """Return the tools, of which one must be called."""
+    if not tools:
+        raise InvalidField("A call is required, but no tool is offered.", "tool_choice")
+    return tools, "required"
+
+
+def integers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that have a value; `5.0` is a whole number in JSON, and not every server takes it so."""
+    given = {name: value for name, value in options.items() if value is not None}
+    whole = {name: int(value) for name, value in given.items() if isinstance(value, float) and name in WHOLE}
+    return given | whole
+
+
+def joined_answers(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages with neighbouring parts of one answer as one: reasoning, text and calls stand apart there."""
+    log: list[ChatMessage] = []
+    for message in messages:
+        if log and log[-1].role is message.role is Role.ASSISTANT:
+            first = log.pop()
+            message = replace(
+                first,
+                content="\n\n".join(filter(None, (first.content, message.content))),
+                thinking="\n\n".join(filter(None, (first.thinking, message.thinking))),
+                calls=(*first.calls, *message.calls),
+            )
+        log.append(message)
+    return log

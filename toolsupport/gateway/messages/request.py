@@ -1,0 +1,156 @@
+"""Reads the body of a request to /v1/messages; fields that are not in its schema are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
+from toolsupport.gateway.conversation import image
+from toolsupport.gateway.gateway_request import (
+    GatewayRequest,
+    distinct,
+    integers,
+    joined_answers,
+    named,
+    parsed,
+    required,
+)
+from toolsupport.gateway.messages.schemas import CHECK, COUNT_CHECK
+
+# A model that reads only the text of a result must see that the tool failed.
+FAILED = "Error: "
+CUSTOM = ("custom", None)
+
+
+def read(body: bytes) -> GatewayRequest:
+    """Parse the body. Raises InvalidField with the name of the wrong field."""
+    given = parsed(body)
+    CHECK.check(given)
+    return _request(given)
+
+
+def read_count(body: bytes) -> GatewayRequest:
+    """Parse the body of a request to count tokens. Raises InvalidField with the name of the wrong field."""
+    given = parsed(body)
+    COUNT_CHECK.check(given)
+    return _request(given)
+
+
+def _request(given: JSON) -> GatewayRequest:
+    tools, skipped = _tools(given.get("tools") or [])
+    wanted = given.get("tool_choice") or {"type": "auto"}
+    tools, choice = _chosen(tools, wanted)
+    return GatewayRequest(
+        model=given["model"],
+        log=_log(given),
+        tools=tools,
+        choice=choice,
+        parallel=False if wanted.get("disable_parallel_tool_use") else None,
+        options=integers(
+            {
+                "num_predict": given.get("max_tokens"),
+                "temperature": given.get("temperature"),
+                "top_p": given.get("top_p"),
+                "top_k": given.get("top_k"),
+                "stop": given.get("stop_sequences") or None,
+                "response_format": _response_format(given),
+            }
+        ),
+        stream=bool(given.get("stream")),
+        skipped=skipped,
+    )
+
+
+def _response_format(given: JSON) -> JSON | None:
+    """Return the format in the form of chat completions."""
+    form = (given.get("output_config") or {}).get("format") or given.get("output_format")
+    return form and {"type": "json_schema", "json_schema": {"name": "answer", "schema": form["schema"]}}
+
+
+def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
+    """Return the tools that a program runs, and the types of those that only the hosted service has."""
+    own = [tool for tool in given if tool.get("type") in CUSTOM]
+    specs = tuple(
+        ToolSpec(tool["name"], tool.get("description") or "", tool["input_schema"] or {}).completed() for tool in own
+    )
+    return distinct(specs), tuple(sorted({tool["type"] for tool in given if tool.get("type") not in CUSTOM}))
+
+
+def _chosen(tools: tuple[ToolSpec, ...], choice: JSON) -> tuple[tuple[ToolSpec, ...], str]:
+    if choice["type"] == "tool":
+        return named(tools, choice["name"])
+    if choice["type"] == "any":
+        return required(tools)
+    return tools, choice["type"]
+
+
+def _log(given: JSON) -> tuple[ChatMessage, ...]:
+    system = _text(given.get("system"))
+    before = [ChatMessage(Role.SYSTEM, system)] if system else []
+    messages = (
+        made
+        for number, message in enumerate(given["messages"])
+        for made in _messages(message, f"messages[{number}].content")
+    )
+    return (*before, *joined_answers(messages))
+
+
+def _messages(message: JSON, place: str) -> Iterable[ChatMessage]:
+    """Yield the messages that one message of this API holds: each result of a tool is a message of its own."""
+    role, content = Role(message["role"]), message["content"]
+    if isinstance(content, str):
+        yield ChatMessage(role, content)
+        return
+    if role is Role.ASSISTANT:
+        yield _answer(content)
+        return
+    results = [(number, block) for number, block in enumerate(content) if block["type"] == "tool_result"]
+    for number, block in results:
+        yield _result(block, f"{place}[{number}].content")
+    rest = [block for block in content if block["type"] != "tool_result"]
+    if rest or not results:
+        yield ChatMessage(role, _text(rest), images=_images(content, place))
+
+
+def _answer(content: list[JSON]) -> ChatMessage:
+    thinking = [block["thinking"] for block in content if block["type"] == "thinking"]
+    calls = [ToolCall(one["id"], one["name"], one["input"]) for one in content if one["type"] == "tool_use"]
+    return ChatMessage(Role.ASSISTANT, _text(content), thinking="\n\n".join(thinking), calls=tuple(calls))
+
+
+def _result(block: JSON, place: str) -> ChatMessage:
+    content = block.get("content")
+    text = _text(content)
+    if block.get("is_error") and "error" not in text.lower():
+        text = FAILED + text
+    images = _images(content, place) if isinstance(content, list) else ()
+    return ChatMessage(Role.TOOL, text, call_id=block["tool_use_id"], images=images)
+
+
+def _text(content: Any) -> str:
+    """Return the texts of the blocks, those of text documents included."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n\n".join(filter(None, map(_words, content)))
+
+
+def _words(block: JSON) -> str:
+    if block["type"] == "document" and isinstance(source := block.get("source"), dict):
+        return str(source.get("data", "")) if source.get("type") == "text" else ""
+    return block["text"] if block["type"] == "text" else ""
+
+
+def _images(content: list[JSON], place: str) -> tuple[bytes, ...]:
+    """Return the images; one with an address is refused by `image`, because it is never fetched."""
+    return tuple(
+        image(_url(block["source"]), f"{place}[{number}]")
+        for number, block in enumerate(content)
+        if block["type"] == "image"
+    )
+
+
+def _url(source: JSON) -> str:
+    if source["type"] == "base64":
+        return f"data:{source.get('media_type')};base64,{source.get('data')}"
+    return str(source.get("url"))

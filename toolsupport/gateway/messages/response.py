@@ -1,0 +1,146 @@
+"""Builds the objects and the events of Anthropic's Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from toolsupport.core.events import Event, Failed
+from toolsupport.core.types import JSON
+from toolsupport.gateway import error_replies
+from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.block_stream import Block, BlockStream, Kind, Step
+from toolsupport.gateway.chat_response import new_id, reason, summary
+from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.web import api_errors
+
+STOP_REASONS: Mapping[str, str] = MappingProxyType(
+    {"length": "max_tokens", "tool_calls": "tool_use", "stop": "end_turn"}
+)
+GROWTH: Mapping[Kind, tuple[str, str]] = MappingProxyType(
+    {
+        Kind.TEXT: ("text_delta", "text"),
+        Kind.REASONING: ("thinking_delta", "thinking"),
+        Kind.CALL: ("input_json_delta", "partial_json"),
+    }
+)
+
+
+def usage(tally: RequestSummary) -> JSON:
+    """Return the tokens of all attempts together; 0 where the server counts nothing."""
+    return {
+        "input_tokens": tally.prompt_tokens,
+        "output_tokens": tally.output_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+    }
+
+
+def content(block: Block, text: str) -> JSON:
+    """Return the content block with this text, or these arguments as JSON text."""
+    if block.kind is Kind.CALL:
+        arguments = orjson.loads(text) if text else {}
+        return {
+            "type": "tool_use",
+            "id": block.id.replace("call_", "toolu_", 1),
+            "name": block.name,
+            "input": arguments,
+        }
+    if block.kind is Kind.REASONING:
+        return {"type": "thinking", "thinking": text, "signature": ""}
+    return {"type": "text", "text": text}
+
+
+@dataclass(slots=True)
+class MessageEncoder:
+    """Turns events into the events of a stream, or into one object."""
+
+    prepared: PreparedRequest
+    tally: RequestSummary
+    id: str = field(default_factory=lambda: new_id("msg_"))
+    stream: BlockStream = field(default_factory=BlockStream)
+    _begun: bool = False
+
+    @property
+    def failed(self) -> Failed | None:
+        return self.stream.failed
+
+    @property
+    def ended(self) -> bool:
+        return self.stream.finished is not None
+
+    def silence(self) -> bytes:
+        return self._start() + _event("ping")
+
+    def lines(self, events: Iterable[Event]) -> bytes:
+        """Return the bytes of the stream for these events, with its end or its error."""
+        made = [self._start(), *(self._change(*change) for change in self.stream.take(events))]
+        if self.failed is not None:
+            made.append(_written("error", error_of(self.failed)))
+        elif self.ended:
+            delta = {"stop_reason": self._stop_reason(), "stop_sequence": None}
+            made.append(
+                _event("message_delta", delta=delta, usage=usage(self.tally), x_toolsupport=summary(self.tally))
+            )
+            made.append(_event("message_stop"))
+        return b"".join(made)
+
+    def whole(self, events: Iterable[Event]) -> JSON:
+        """Return the message as one object, from events that end with Finished."""
+        self.stream.take(events)
+        blocks = [
+            content(block, block.text) for block in self.stream.blocks if block.kind is not Kind.CALL or block.whole
+        ]
+        return self._message(blocks, self._stop_reason()) | {"x_toolsupport": summary(self.tally)}
+
+    def _start(self) -> bytes:
+        if self._begun:
+            return b""
+        self._begun = True
+        return _event("message_start", message=self._message([], None))
+
+    def _message(self, blocks: list[JSON], stop_reason: str | None) -> JSON:
+        return {
+            "id": self.id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.prepared.model,
+            "content": blocks,
+            "stop_reason": stop_reason,
+            "stop_sequence": None,
+            "usage": usage(self.tally),
+        }
+
+    def _stop_reason(self) -> str:
+        assert self.stream.finished
+        return STOP_REASONS[reason(self.stream.finished, self.tally, called=self.stream.called)]
+
+    def _change(self, step: Step, block: Block, text: str) -> bytes:
+        if step is Step.BEGINS:
+            return _event("content_block_start", index=block.number, content_block=content(block, ""))
+        if step is Step.ENDS:
+            signed = self._delta(block, "signature_delta", "signature", "") if block.kind is Kind.REASONING else b""
+            return signed + _event("content_block_stop", index=block.number)
+        kind, name = GROWTH[block.kind]
+        return self._delta(block, kind, name, text)
+
+    @staticmethod
+    def _delta(block: Block, kind: str, name: str, text: str) -> bytes:
+        return _event("content_block_delta", index=block.number, delta={"type": kind, name: text})
+
+
+def error_of(failed: Failed) -> JSON:
+    """Return the error object of a failure."""
+    return api_errors.anthropic(error_replies.status(failed), error_replies.body(failed))
+
+
+def _event(name: str, **fields: Any) -> bytes:
+    return _written(name, {"type": name, **fields})
+
+
+def _written(name: str, body: JSON) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(body) + b"\n\n"

@@ -1,0 +1,149 @@
+"""Declares the fields of a request to /v1/messages, for the API description and for validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolsupport.core.types import JSON
+from toolsupport.gateway.request_schemas import (
+    MODEL,
+    MOST_STOPS,
+    MOST_TOOLS,
+    PARAMETERS,
+    SWITCH,
+    TEXT,
+    TOOL_NAME,
+    BodyCheck,
+    number,
+    whole_number,
+)
+
+
+def _of(kind: str, needed: list[str], **properties: Any) -> JSON:
+    """Return what a block of this type needs."""
+    return {
+        "if": {"properties": {"type": {"const": kind}}},
+        "then": {"required": needed, "properties": properties},
+    }
+
+
+TEXT_FIELD: JSON = {"type": "string", "description": "a text"}
+SOURCE: JSON = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {"type": TEXT, "media_type": TEXT, "data": TEXT, "url": TEXT},
+    "description": "an object with a type",
+}
+TYPED: JSON = {"type": "object", "required": ["type"], "properties": {"type": TEXT}}
+RESULT_BLOCK: JSON = {
+    **TYPED,
+    "allOf": [_of("text", ["text"], text=TEXT_FIELD), _of("image", ["source"], source=SOURCE)],
+    "description": "a block with a type",
+}
+RESULT: JSON = {
+    "type": ["string", "array", "null"],
+    "items": RESULT_BLOCK,
+    "description": "a text or a list of blocks",
+}
+CALL_ID: JSON = {"type": "string", "minLength": 1, "description": "the id of a call"}
+BLOCK: JSON = {
+    **TYPED,
+    "allOf": [
+        *RESULT_BLOCK["allOf"],
+        _of("thinking", ["thinking"], thinking=TEXT_FIELD),
+        _of(
+            "tool_use",
+            ["id", "name", "input"],
+            id=CALL_ID,
+            name=TOOL_NAME,
+            input={"type": "object", "description": "an object"},
+        ),
+        _of("tool_result", ["tool_use_id"], tool_use_id=CALL_ID, content=RESULT, is_error=SWITCH),
+    ],
+    "description": "a block with a type and what that type needs",
+}
+MESSAGE: JSON = {
+    "type": "object",
+    "required": ["role", "content"],
+    "properties": {
+        "role": {"enum": ["user", "assistant", "system"], "description": "user or assistant"},
+        "content": {"type": ["string", "array"], "items": BLOCK, "description": "a text or a list of blocks"},
+    },
+    "description": "a message with a role and a content",
+}
+TOOL: JSON = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "type": {"type": ["string", "null"], "description": "a type"},
+        "name": TEXT_FIELD,
+        "description": {"type": ["string", "null"], "description": "a text"},
+    },
+    # Other types are tools of the hosted service.
+    "if": {"properties": {"type": {"enum": ["custom", None]}}},
+    "then": {"required": ["input_schema"], "properties": {"name": TOOL_NAME, "input_schema": PARAMETERS}},
+    "description": "a tool with a name and an input_schema",
+}
+CHOICE: JSON = {
+    "type": ["object", "null"],
+    "required": ["type"],
+    "properties": {
+        "type": {"enum": ["auto", "any", "tool", "none"], "description": "one of auto, any, tool, none"},
+        "name": TEXT_FIELD,
+        "disable_parallel_tool_use": SWITCH,
+    },
+    "if": {"properties": {"type": {"const": "tool"}}},
+    "then": {"required": ["name"]},
+    "description": "an object of the type auto, any, tool or none; the type tool has a name",
+}
+FORMAT: JSON = {
+    "type": ["object", "null"],
+    "required": ["type", "schema"],
+    "properties": {"type": {"const": "json_schema"}, "schema": {"type": "object"}},
+    "description": "an object of the type json_schema with a schema",
+}
+COUNTED: JSON = {
+    "model": MODEL,
+    "messages": {
+        "type": "array",
+        "minItems": 1,
+        "items": MESSAGE,
+        "description": "a list of at least one message",
+    },
+    "system": {"type": ["string", "array", "null"], "items": RESULT_BLOCK, "description": "a text or a list of blocks"},
+    "tools": {
+        "type": ["array", "null"],
+        "maxItems": MOST_TOOLS,
+        "items": TOOL,
+        "description": f"a list of at most {MOST_TOOLS} tools",
+    },
+    "tool_choice": CHOICE,
+}
+COUNT: JSON = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "properties": COUNTED,
+    "description": "a JSON object",
+}
+REQUEST: JSON = {
+    "type": "object",
+    "required": ["model", "max_tokens", "messages"],
+    "properties": {
+        **COUNTED,
+        "max_tokens": whole_number(1, "a whole number of 1 or more") | {"type": "integer"},
+        "stream": SWITCH,
+        "stop_sequences": {
+            "type": ["array", "null"],
+            "maxItems": MOST_STOPS,
+            "items": TEXT,
+            "description": f"a list of at most {MOST_STOPS} texts",
+        },
+        "temperature": number(0, 2),
+        "top_p": number(0, 1),
+        "top_k": whole_number(0, "a whole number of 0 or more"),
+        "output_format": FORMAT,
+        "output_config": {"type": ["object", "null"], "properties": {"format": FORMAT}, "description": "an object"},
+    },
+    "description": "a JSON object",
+}
+CHECK, COUNT_CHECK = BodyCheck(REQUEST), BodyCheck(COUNT)

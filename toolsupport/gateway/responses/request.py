@@ -1,0 +1,128 @@
+"""Reads the body of a request to /v1/responses; fields that are not in its schema are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
+from toolsupport.gateway.conversation import arguments_of, image
+from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.gateway_request import (
+    GatewayRequest,
+    distinct,
+    integers,
+    joined_answers,
+    named,
+    parsed,
+    required,
+)
+from toolsupport.gateway.responses.schemas import CHECK
+
+# What an answer repeats of its request.
+ECHOED = ("instructions", "max_output_tokens", "metadata", "temperature", "text", "tool_choice", "tools", "top_p")
+# Reasoning that only its own service can read, and items that name what is stored there.
+UNREADABLE = ("item_reference",)
+
+
+def read(body: bytes) -> GatewayRequest:
+    """Parse the body. Raises InvalidField with the name of the wrong field."""
+    given = parsed(body)
+    CHECK.check(given)
+    tools, skipped = _tools(given.get("tools") or [])
+    tools, choice = _chosen(tools, given.get("tool_choice"))
+    return GatewayRequest(
+        model=given["model"],
+        log=_log(given),
+        tools=tools,
+        choice=choice,
+        parallel=given.get("parallel_tool_calls"),
+        options=integers(
+            {
+                "num_predict": given.get("max_output_tokens"),
+                "temperature": given.get("temperature"),
+                "top_p": given.get("top_p"),
+                "response_format": _response_format(given),
+            }
+        ),
+        stream=bool(given.get("stream")),
+        skipped=skipped,
+        echo={name: given[name] for name in ECHOED if given.get(name) is not None}
+        | {"parallel_tool_calls": given.get("parallel_tool_calls") is not False},
+    )
+
+
+def _response_format(given: JSON) -> JSON | None:
+    """Return the format in the form of chat completions."""
+    form = (given.get("text") or {}).get("format")
+    if not form or form["type"] == "text":
+        return None
+    if form["type"] == "json_object":
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {name: form[name] for name in form if name != "type"}}
+
+
+def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
+    """Return the tools that a program runs, and the types of those that only hosted services have."""
+    functions = tuple(ToolSpec.from_openai(tool) for tool in given if tool["type"] == "function")
+    return distinct(functions), tuple(sorted({tool["type"] for tool in given} - {"function"}))
+
+
+def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
+    if isinstance(choice, dict) and choice["type"] == "allowed_tools":
+        listed = choice.get("tools")
+        names = {tool.get("name") for tool in listed if isinstance(tool, dict)} if isinstance(listed, list) else set()
+        tools, choice = tuple(tool for tool in tools if tool.name in names), choice.get("mode")
+    if isinstance(choice, dict):
+        if choice["type"] != "function":
+            raise InvalidField(f"A tool of the type {choice['type']} cannot be required here.", "tool_choice")
+        return named(tools, choice.get("name", ""))
+    if choice == "required":
+        return required(tools)
+    return tools, choice if choice == "none" else "auto"
+
+
+def _log(given: JSON) -> tuple[ChatMessage, ...]:
+    instructions = [ChatMessage(Role.SYSTEM, given["instructions"])] if given.get("instructions") else []
+    if isinstance(given["input"], str):
+        return (*instructions, ChatMessage(Role.USER, given["input"]))
+    return (*instructions, *joined_answers(_messages(given["input"])))
+
+
+def _messages(items: list[JSON]) -> Iterable[ChatMessage]:
+    for number, item in enumerate(items):
+        kind, place = item.get("type") or "message", f"input[{number}]"
+        if kind == "message":
+            text, images = _content(item["content"], f"{place}.content")
+            yield ChatMessage(ROLES[item["role"]], text, images=images)
+        elif kind == "function_call":
+            call = ToolCall(item["call_id"], item["name"], arguments_of(item.get("arguments")))
+            yield ChatMessage(Role.ASSISTANT, calls=(call,))
+        elif kind == "function_call_output":
+            text, images = _content(item["output"], f"{place}.output")
+            yield ChatMessage(Role.TOOL, text, call_id=item["call_id"], images=images)
+        elif kind == "reasoning":
+            yield ChatMessage(Role.ASSISTANT, thinking=_reasoning(item))
+        elif kind in UNREADABLE:
+            raise InvalidField("Nothing is stored here, so an item cannot be named by its id.", place)
+
+
+ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
+
+
+def _reasoning(item: JSON) -> str:
+    """Return the reasoning itself, else its summary."""
+    text, _ = _content(item.get("content"), "")
+    return text or _content(item.get("summary"), "")[0]
+
+
+def _content(content: Any, place: str) -> tuple[str, tuple[bytes, ...]]:
+    if content is None or isinstance(content, str):
+        return content or "", ()
+    texts = [part.get("text") or part.get("refusal") or "" for part in content if part["type"] != "input_image"]
+    images = [
+        image(part.get("image_url") or "", f"{place}[{number}]")
+        for number, part in enumerate(content)
+        if part["type"] == "input_image"
+    ]
+    return "\n\n".join(texts), tuple(images)

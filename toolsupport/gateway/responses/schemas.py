@@ -1,0 +1,129 @@
+"""Declares the fields of a request to /v1/responses, for the API description and for validation."""
+
+from __future__ import annotations
+
+from toolsupport.core.types import JSON
+from toolsupport.gateway.request_schemas import (
+    CHOICES,
+    MODEL,
+    MOST_TOOLS,
+    PARAMETERS,
+    SWITCH,
+    TEXT,
+    TOOL_NAME,
+    BodyCheck,
+    number,
+    whole_number,
+)
+
+OPEN: JSON = {"type": ["string", "null"], "description": "a text"}
+NOT_STORED = "left out: nothing is stored here, so send the whole conversation as input"
+PARTS = ("input_text", "output_text", "text", "refusal", "input_image", "reasoning_text", "summary_text")
+PART: JSON = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {
+        "type": {"enum": list(PARTS), "description": f"one of {', '.join(PARTS)}"},
+        "text": OPEN,
+        "refusal": OPEN,
+        "image_url": {"type": ["string", "null"], "description": "a data URL"},
+    },
+    "description": "a part of a message",
+}
+CONTENT: JSON = {"type": ["string", "array", "null"], "items": PART, "description": "a text or a list of parts"}
+CALL_ID: JSON = {"type": "string", "minLength": 1, "description": "the id of a call"}
+ITEM: JSON = {
+    "type": "object",
+    "properties": {
+        "type": {"type": ["string", "null"], "description": "the type of the item"},
+        "role": {"enum": ["system", "developer", "user", "assistant", None], "description": "the author of a message"},
+        "content": CONTENT,
+        "summary": {"type": ["array", "null"], "items": PART, "description": "a list of parts"},
+        "call_id": CALL_ID,
+        "name": {"type": "string", "minLength": 1, "description": "the name of a tool"},
+        "arguments": {"type": ["string", "object", "null"], "description": "the arguments as JSON text"},
+        "output": CONTENT,
+    },
+    # What a type needs; other types are those of tools at hosted services, and are left out.
+    "allOf": [
+        {
+            "if": {"properties": {"type": {"const": "function_call"}}, "required": ["type"]},
+            "then": {"required": ["call_id", "name"], "properties": {"name": TOOL_NAME}},
+        },
+        {
+            "if": {"properties": {"type": {"const": "function_call_output"}}, "required": ["type"]},
+            "then": {"required": ["call_id", "output"]},
+        },
+        {
+            "if": {"properties": {"type": {"enum": ["message", None]}}},
+            "then": {"required": ["role", "content"]},
+        },
+    ],
+    "description": "a message, a function_call, a function_call_output or another item",
+}
+TOOL: JSON = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {
+        "type": {"type": "string", "minLength": 1, "description": "the type of the tool"},
+        "description": OPEN,
+        "strict": SWITCH,
+    },
+    "if": {"properties": {"type": {"const": "function"}}},
+    "then": {"required": ["name"], "properties": {"name": TOOL_NAME, "parameters": PARAMETERS}},
+    "description": "a tool with a type; one of the type function has a name",
+}
+CHOICE: JSON = {
+    "anyOf": [
+        {"enum": [*CHOICES, None]},
+        {"type": "object", "required": ["type"], "properties": {"type": TEXT, "name": TEXT}},
+    ],
+    "description": "auto, none, required, or an object that names one of the tools",
+}
+FORMAT: JSON = {
+    "type": ["object", "null"],
+    "required": ["type"],
+    "properties": {
+        "type": {"enum": ["text", "json_object", "json_schema"]},
+        "name": {"type": ["string", "null"]},
+        "schema": {"type": "object"},
+    },
+    "if": {"properties": {"type": {"const": "json_schema"}}},
+    "then": {"required": ["schema"]},
+    "description": "an object of the type text, json_object or json_schema; the last one has a schema",
+}
+REQUEST: JSON = {
+    "type": "object",
+    "required": ["model", "input"],
+    "properties": {
+        "model": MODEL,
+        "input": {
+            "type": ["string", "array"],
+            "minItems": 1,
+            "items": ITEM,
+            "description": "a text, or a list of at least one item",
+        },
+        "instructions": OPEN,
+        "tools": {
+            "type": ["array", "null"],
+            "maxItems": MOST_TOOLS,
+            "items": TOOL,
+            "description": f"a list of at most {MOST_TOOLS} tools",
+        },
+        "tool_choice": CHOICE,
+        "parallel_tool_calls": SWITCH,
+        "stream": SWITCH,
+        "store": SWITCH,
+        "text": {"type": ["object", "null"], "properties": {"format": FORMAT}, "description": "an object"},
+        "max_output_tokens": whole_number(1, "a whole number of 1 or more"),
+        "temperature": number(0, 2),
+        "top_p": number(0, 1),
+        "metadata": {"type": ["object", "null"], "description": "an object"},
+        "previous_response_id": {"type": "null", "description": NOT_STORED},
+        "conversation": {"type": "null", "description": NOT_STORED},
+        "prompt": {"type": "null", "description": NOT_STORED},
+        "background": {"enum": [False, None], "description": f"false, or {NOT_STORED}"},
+    },
+    "description": "a JSON object",
+}
+CHECK = BodyCheck(REQUEST)

@@ -1,0 +1,84 @@
+"""Finds what waits for a reviewer: proposals, changed results of tests, and objections without an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import BigIntegerField, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from toolsupport.models import Detection, HistoryEntry, HistoryFacet
+from toolsupport.registry.knowledge.effective_values import display_name
+from toolsupport.registry.knowledge.reviews import AGREES, DECISIONS, DISAGREES, REOPENED, flags_waiting, open_proposals
+
+# Only the newest tests are looked at, so that the list is found at once however many tests there ever were.
+WINDOW = 1_000
+NO_RESULT = ("", "inconclusive")
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingEntry:
+    """An entry (id) that waits. `objection` is what a person wrote against it, by `objector`; both "" without one."""
+
+    entry: int
+    objection: str = ""
+    objector: str = ""
+
+
+def waiting(most: int) -> list[WaitingEntry]:
+    """Return what waits for a reviewer, newest first. Two queries, the second one only for objections."""
+    found, flags = _found(most)
+    objections = {one.entry: one for one in _objections(flags)}
+    both = {entry: WaitingEntry(entry) for entry in found} | objections
+    return sorted(both.values(), key=lambda one: one.entry, reverse=True)[:most]
+
+
+def count(most: int) -> int:
+    """Return how much waits, `most` or more as `most`: one query."""
+    found, flags = _found(most)
+    return min(most, len(found) + len(flags))
+
+
+def _found(most: int) -> tuple[list[int], list[int]]:
+    """Return the changes and the flags that wait (ids of entries), one flag for each model."""
+    proposals = HistoryEntry.objects.filter(kind="proposal", override__in=open_proposals().values("pk"))
+    parts = [rows.order_by().values_list("pk", "kind", "profile") for rows in (proposals, _tests(), flags_waiting())]
+    rows = list(parts[0].union(*parts[1:], all=True).order_by("-pk")[: 2 * most])
+    flags = {profile: entry for entry, kind, profile in reversed(rows) if kind not in ("proposal", "detection")}
+    return [entry for entry, kind, _ in rows if kind in ("proposal", "detection")], [*flags.values()]
+
+
+def _tests() -> QuerySet[HistoryEntry]:
+    """The newest test of each model that changed a value, unless a person has agreed, undone or decided since."""
+    findings = HistoryEntry.objects.filter(detection=OuterRef("pk"), facet__depth=HistoryFacet.FINDING)
+    newest = Subquery(Detection.objects.order_by("-pk").values("pk")[:1], output_field=BigIntegerField())
+    recent = Detection.objects.filter(Exists(findings), status="done", pk__gt=newest - WINDOW)
+    last = recent.exclude(verdict__in=NO_RESULT).order_by().values("profile", "kind").annotate(newest=Max("pk"))
+    opinions = HistoryEntry.objects.filter(kind="review", review__detection=OuterRef("detection")).order_by("-pk")
+    since = Subquery(opinions.filter(verdict=REOPENED).values("pk")[:1])
+    opinion = Coalesce(Subquery(opinions.values("verdict")[:1]), Value(""))
+    decided = HistoryEntry.objects.filter(
+        profile=OuterRef("profile"), pk__gt=OuterRef("since"), facet__kind__in=DECISIONS, actor__isnull=False
+    )
+    tests = HistoryEntry.objects.filter(kind="detection", detection__in=last.values("newest"))
+    tests = tests.annotate(since=Coalesce(since, "pk"), opinion=opinion)
+    return tests.filter(~Exists(decided)).exclude(opinion__in=(AGREES, DISAGREES))
+
+
+def _objections(flags: list[int]) -> list[WaitingEntry]:
+    """The entries that were objected to, each with the newest objection; the objection itself if its entry is gone."""
+    if not flags:
+        return []
+    about = HistoryEntry.objects.filter(
+        Q(kind="override", override=OuterRef("review__override"))
+        | Q(kind="override", override=OuterRef("override"))
+        | Q(kind="detection", detection=OuterRef("review__detection"))
+    )
+    rows = HistoryEntry.objects.filter(pk__in=flags).select_related("actor")
+    found = []
+    for row in rows.annotate(subject=Subquery(about.order_by("pk").values("pk")[:1])):
+        found.append(WaitingEntry(row.subject or row.pk, row.text or REFUSED, display_name(row.actor)))
+    return found
+
+
+REFUSED = "The server refused tools although a person confirmed them."
