@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
-import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -122,8 +121,7 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     async with loop_share.step():
         if isinstance(events[-1], Failed):
             return _with_headers(error_replies.answer(events[-1]), prepared, tally)
-        written = orjson.dumps(api.encoder(prepared, tally).whole(events))
-        return _with_headers(HttpResponse(written, "application/json"), prepared, tally)
+        return _with_headers(JsonResponse(api.encoder(prepared, tally).whole(events)), prepared, tally)
 
 
 async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
