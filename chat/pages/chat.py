@@ -9,10 +9,12 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_POST
 
+from chat.pages import conversation_list
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
 from chat.transcript.messages.view_models import ShownConversation
+from chat.transcript.messages.windows import MessageWindow
 from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
@@ -34,15 +36,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Create a conversation and redirect to it."""
-    return redirect("conversation", conversations.create(request.user))
+    """Redirect to a new conversation; with `reuse`, as pages send it, to an empty one if there is one."""
+    existing = conversations.empty(request.user) if request.POST.get("reuse") == "1" else None
+    return redirect("conversation", existing or conversations.create(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
 def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Show the chat page."""
-    context = {"conversation": _with_html(request, conversation_id), "page": listing.page(request.user)}
+    page = listing.page(request.user)
+    listed = {"page": page, "groups": conversation_list.groups(request, page)}
+    context = {"conversation": _with_html(request, conversation_id)} | listed
     return render(request, PAGE, context)
 
 
@@ -54,7 +59,14 @@ def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 
 def _with_html(request: AuthedRequest, conversation_id: UUID) -> ShownConversation:
-    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id)))
+    window = MessageWindow(_id(request, "since"), _id(request, "until"))
+    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id), window))
+
+
+def _id(request: AuthedRequest, name: str) -> int:
+    """Return the number of a message in the address; 0 without one."""
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 19 else 0
 
 
 @require_GET
@@ -63,6 +75,15 @@ def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> Http
     """Show the raw exchange of one answer."""
     shown = raw_request.of(request.user, str(conversation_id), message_id)
     return render(request, "chat/wire.html", {"wire": shown})
+
+
+@require_GET
+@requires(Action.CHAT)
+def text(request: AuthedRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
+    """Return a message as the Markdown that its model wrote."""
+    written, _ = conversations.text_of(request.user, str(conversation_id), message_id)
+    headers = {"X-Content-Type-Options": "nosniff"}
+    return HttpResponse(written, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 @require_GET

@@ -25,7 +25,7 @@ export const COMMANDS = [
   ["/tools off", "", "Offer no tools in this chat", () => tell("tools:switched", false)],
   ["/text", "", "Write the last answer again in text mode", again],
   ["/new", "", "Open a new chat", () => press("[data-key=n]")],
-  ["/files", "", "Show the files of this chat", () => press("[popovertarget=panel]")],
+  ["/files", "", "Show the files of this chat", () => press("#files-toggle")],
   ["/prompts", "", "Choose prompts and settings of this chat", () => press("[popovertarget=settings-menu]")],
   ["/search", "WORDS", "Search your chats", (words) => tell("chats:search", words)],
   ["/help", "", "Show keys and commands", () => press("[data-help]")],
@@ -61,3 +61,7 @@ export const matching = (typed) => {
   const holds = COMMANDS.filter((one) => part && !begins.includes(one) && !text.includes(" ") && one[0].includes(part));
   return [...begins, ...holds];
 };
+
+document.addEventListener("palette:commands", ({ detail }) => {
+  for (const [note, follows, title, act] of COMMANDS) if (!follows && note !== "/new" && note !== "/help") detail.push({ title, note, act });
+});

@@ -1,6 +1,5 @@
 // The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
 import * as again from "./again.js";
-import { heard } from "./background.js";
 import * as calls from "./calls.js";
 import * as composer from "./composer.js";
 import "./composer_keys.js";
@@ -8,6 +7,7 @@ import * as context from "./context.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { down } from "./lost.js";
+import * as earlier from "./earlier.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
@@ -17,7 +17,7 @@ import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import * as unknown from "./unknown.js";
-import "./unfinished.js";
+import "./sidebar.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
@@ -36,7 +36,7 @@ const refresh = async () => {
   catching = true;
   try {
     // Signed out, or the conversation is gone: the page itself knows what to say.
-    if (!(await catchUp(`${path}messages/`))) return void location.reload();
+    if (!(await catchUp(earlier.path()))) return void location.reload();
     setTurn(transcript().dataset.turn);
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
@@ -76,14 +76,15 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
+    // Why an answer ended early stands once, below its text.
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
-    say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
+    say(frame.reason === "done" ? `Done, ${answerWords()}` : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output,
   "call.started": (frame) => putCall(frame.message, frame.call),
-  "call.finished": (frame) => { putCall(frame.message, frame.call); changed(frame.call.served_by || frame.call.name); },
+  "call.finished": (frame) => { putCall(frame.message, frame.call); frame.call.status === "done" && changed(frame.call.served_by || frame.call.name); },
   "call.rejected": (frame) => putCall(frame.message, frame),
   "question.asked": asked,
   "question.closed": closed,
@@ -104,7 +105,6 @@ const receive = (frame, late = false) => {
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);
-  heard(frame);
 };
 
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down: down(path) });
