@@ -50,7 +50,7 @@ def test_a_card_is_closed_with_one_line_and_opens_to_everything() -> None:
 )
 def test_a_card_says_its_state_in_words(status: str, answer: str, word: str) -> None:
     html = flat(fragments.call(replace(CALL, status=status, answer=answer, duration_ms=30_000)))
-    assert f'<span class="state">{word} </span>' in html.replace("</span>", " </span>").replace("  ", " ")
+    assert f'<span class="state" dir="auto">{word} </span>' in html.replace("</span>", " </span>").replace("  ", " ")
 
 
 def test_many_calls_of_one_tool_are_one_row_that_opens_for_a_failure() -> None:
