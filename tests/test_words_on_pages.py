@@ -18,7 +18,8 @@ from toolsupport.registry.testing.detections import DetectionRequest, DetectionR
 from toolsupport.web import sentences
 
 PAGES = {
-    *("start", "account", "in-code", "families", "family-add", "models-import", "sources", "servers", "people", "audit"),
+    *("start", "account", "in-code", "families", "family-add", "models-import", "sources", "servers"),
+    *("people", "audit"),
     *("prompts", "insights", "detection", "conversation-explain", "conversation-memory", "conversation-files"),
 }
 

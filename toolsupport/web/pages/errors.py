@@ -22,14 +22,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     why = str(exception or "") or "Your role does not allow this."
-    return _page(request, 403, "Not with your role", f"{why} An administrator can change that.")
+    return _page(request, 403, "You don’t have permission", f"{why} An administrator can change that.")
 
 
 def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
     if api_errors.wanted_by(request) and isinstance(exception, Resolver404):
         message = f"There is no address {request.path}. /api/openapi.json lists all of them."
         return api_errors.answer(404, message, code="unknown_url")
-    return _page(request, 404, "There is nothing here", "It does not exist, or it is not yours.")
+    return _page(request, 404, "Page not found", "It does not exist, or it is not yours.")
 
 
 def failed(request: HttpRequest) -> HttpResponse:

@@ -15,7 +15,7 @@ from toolsupport.web.pages import errors
 def test_what_is_not_there_says_so_to_everybody(client: Client, alice: User):
     assert client.get("/nothing/").status_code == 404
     client.force_login(alice)
-    assert "There is nothing here" in client.get("/nothing/").content.decode()
+    assert "Page not found" in client.get("/nothing/").content.decode()
 
 
 @pytest.mark.django_db

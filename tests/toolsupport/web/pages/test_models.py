@@ -71,7 +71,7 @@ def test_a_page_that_is_not_there(client: Client, charlie: User):
     for path in ("/models/999/", f"/models/{10**30}/"):
         answer = client.get(path)
         assert answer.status_code == 404
-        assert "There is nothing here" in answer.content.decode()
+        assert "Page not found" in answer.content.decode()
 
 
 def test_who_may_not_decide_sees_the_value_without_the_editor(

@@ -148,7 +148,7 @@ def test_the_page_tells_who_is_who(admins: Client, bob: User):
     UserFactory(username="roleless")
     accounts.invite("dora", "viewer")
     page = admins.get("/people/").content.decode()
-    for word in ("kept out", "invited", "may sign in", "roleless", "you</span>"):
+    for word in ("Deactivated", "Invited", "Active", "roleless", "you</span>"):
         assert word in page
     shown = {person.name: person for person in accounts.listed()}
     assert (shown["bob"].role, shown["bob"].browsers, shown["roleless"].role) == ("admin", 1, "")
