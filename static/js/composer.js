@@ -80,8 +80,8 @@ export const refused = (clientId) => {
   if (pending?.client_id === clientId) keep(null);
 };
 
-export const isRunning = () => running, isEditing = () => parent !== undefined;
-
+export const isRunning = () => running;
+export const isEditing = () => parent !== undefined;
 export const setRunning = (on) => {
   running = on;
   stopButton.disabled = false;

@@ -39,6 +39,7 @@ PAGES = {
 }
 IMPORT = re.compile(r'^import (?:(?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from )?"\./(?P<file>\w+)\.js";$', re.M)
 EXPORT = re.compile(r"^export (?=(?:const|class|function) (?P<name>\w+))", re.M)
+TAKEN = re.compile(r"^const \{ ([^}]*) \} = modules\.(\w+);$", re.M)
 LEFT = re.compile(r"^(?:import|export)\b", re.M)
 
 
@@ -76,6 +77,11 @@ def joined(root: Path, entries: tuple[str, ...]) -> str:
     blocks: dict[str, str] = {}
     for entry in entries:
         _add(root, entry, blocks, ())
+    for block in blocks.values():
+        for names, module in TAKEN.findall(block):
+            missing = {name.partition(":")[0].strip() for name in names.split(",")} - {*_exported(blocks[module]), ""}
+            if missing:
+                raise ValueError(f"{module}.js does not export {', '.join(missing)} in a form that can be bundled")
     return f"const modules = {{}};\n{''.join(blocks.values())}"
 
 
@@ -92,6 +98,10 @@ def _add(root: Path, name: str, blocks: dict[str, str], within: tuple[str, ...])
         raise ValueError(f"{name}.js imports or exports in a form that cannot be bundled")
     exported = ", ".join(match["name"] for match in EXPORT.finditer(text))
     blocks[name] = f"{{\n{body}\nmodules.{name} = {{ {exported} }};\n}}\n"
+
+
+def _exported(block: str) -> list[str]:
+    return block.rpartition(" = { ")[2].partition(" }")[0].split(", ")
 
 
 def _taken(match: re.Match[str]) -> str:

@@ -19,8 +19,8 @@ def collect() -> None:
         return
     try:
         call_command("collectstatic", interactive=False, verbosity=0)
-    except OSError as error:
-        log.warning("could not compress the static files, sending them as they are: %s", error)
+    except (OSError, ValueError) as error:
+        log.warning("could not compress and bundle the static files, sending them as they are: %s", error)
 
 
 def collected() -> bool:

@@ -40,7 +40,14 @@ def test_forms_of_imports_and_exports(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["export default 1;", 'import one from "./b.js";', "export { one };", 'import "./a.js";']
+    "text",
+    [
+        "export default 1;",
+        'import one from "./b.js";',
+        "export { one };",
+        'import { one } from "./b.js";',
+        'import "./a.js";',
+    ],
 )
 def test_what_cannot_be_bundled_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.js").write_text(text)
