@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast check bench nightly real clients mcp clean lock reference
+.PHONY: help run test test-fast check bench nightly real clients mcp clean lock reference screenshots
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -77,6 +77,9 @@ mcp: $(STAMP) .venv-mcp/.installed ## Run the tests against MCP servers of other
 
 reference: $(STAMP) ## Write docs/reference from the code
 	@$(PY) -m tests.reference
+
+screenshots: $(STAMP) ## Make docs/screenshots from a running site
+	@CHROMIUM="$(CHROMIUM)" DJANGO_SETTINGS_MODULE=toolsupport.config.settings $(PY) -m tests.screenshots
 
 clean: ## Take away everything that was made here, except data/
 	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-described .venv-mcp .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results

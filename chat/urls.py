@@ -14,6 +14,7 @@ from chat.pages import (
     insights,
     mcp,
     memory,
+    palette,
     prompts,
     questions,
     sharing,
@@ -26,6 +27,7 @@ urlpatterns = [
     path("start/", start.shown, name="start"),
     path("start/test/", start.test, name="start-test"),
     path("start/ask/", start.ask, name="start-ask"),
+    path("palette/", palette.palette, name="palette"),
     path("chat/new/", chat.new, name="chat-new"),
     path("chat/<uuid:conversation_id>/", chat.conversation, name="conversation"),
     path("chat/<uuid:conversation_id>/messages/", chat.messages, name="conversation-messages"),
@@ -43,6 +45,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/actions/", conversation_list.actions, name="conversation-actions"),
     path("chat/<uuid:conversation_id>/rename/", conversation_list.rename, name="conversation-rename"),
     path("chat/<uuid:conversation_id>/archive/", conversation_list.archive, name="conversation-archive"),
+    path("chat/<uuid:conversation_id>/pin/", conversation_list.pin, name="conversation-pin"),
     path("chat/<uuid:conversation_id>/delete/", conversation_list.delete, name="conversation-delete"),
     path(
         "chat/<uuid:conversation_id>/export.md", conversation_list.export_markdown, name="conversation-export-markdown"

@@ -150,14 +150,16 @@ def restored(test: TransactionTestCase) -> None:
     """Make the database as it was copied, groups and permissions included: a flush that makes these anew costs more."""
     database = connections["default"]
     database.ensure_connection()
+    if OTHER_DATABASE:
+        databases.empty(database.connection)
+        return
     with closing(sqlite3.connect(TEMPLATE)) as template:
         template.backup(database.connection)
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    if not OTHER_DATABASE:
-        TransactionTestCase._fixture_teardown = restored  # type: ignore[attr-defined]
+    TransactionTestCase._fixture_teardown = restored  # type: ignore[attr-defined]
     yield
     if OTHER_DATABASE:
         databases.drop(connections["default"].settings_dict["NAME"])

@@ -16,5 +16,5 @@ def by_night() -> bool:
 
 
 def at_least(count: int) -> int:
-    """So many examples by day for a property that `BY_DAY` are too few for."""
+    """So many examples by day for a property that `BY_DAY` are too few, or too costly, for."""
     return BY_NIGHT if by_night() else count

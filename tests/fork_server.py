@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Timer
@@ -184,12 +185,15 @@ def forget_settings() -> None:
     from django.db import connections
     from django.utils.functional import empty
 
+    from toolsupport.core.errors import ConfigError
+
     settings._wrapped = empty
     del sys.modules[SETTINGS]
     del connections["default"], connections.settings
     connections._settings = None  # type: ignore[attr-defined]
-    for application in apps.get_app_configs():
-        application.ready()
+    with suppress(ConfigError):  # a value that cannot be used: the command itself gives the reason
+        for application in apps.get_app_configs():
+            application.ready()
 
 
 def main() -> None:

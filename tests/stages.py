@@ -24,11 +24,13 @@ ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
     *("tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
 )
+# Here run: all that reaches rows itself (the registry, the transcript, migrations), one flow of each kind that writes
+# from several tasks at once (answers, tests of models, batches), and what has several processes. Tests that reach rows
+# only through those run on SQLite alone.
 STORED = (
-    *("tests/upgrades", "tests/chat/transcript", "tests/toolsupport/registry", "tests/toolsupport/sources"),
-    *(f"tests/chat/test_{name}.py" for name in ("several_processes", "end_to_end", "approvals", "redis_away")),
-    *(f"tests/chat/test_{name}.py" for name in ("learning", "model_questions")),
-    *("tests/chat/turns/test_batch_writer.py", "tests/toolsupport/config/test_environment.py"),
+    *ON_SERVERS,
+    *("tests/chat/transcript", "tests/toolsupport/registry", "tests/chat/turns/test_batch_writer.py"),
+    *(f"tests/chat/test_{name}.py" for name in ("end_to_end", "learning", "model_questions")),
 )
 SERVERS = ("TOOLSUPPORT_TEST_DATABASE_URL", "TOOLSUPPORT_TEST_REDIS_URL")
 

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_POST
 
+from chat.pages import conversation_list
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
@@ -34,15 +35,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Create a conversation and redirect to it."""
-    return redirect("conversation", conversations.create(request.user))
+    """Redirect to a new conversation; with `reuse`, as pages send it, to an empty one if there is one."""
+    existing = conversations.empty(request.user) if request.POST.get("reuse") == "1" else None
+    return redirect("conversation", existing or conversations.create(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
 def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Show the chat page."""
-    context = {"conversation": _with_html(request, conversation_id), "page": listing.page(request.user)}
+    page = listing.page(request.user)
+    listed = {"page": page, "groups": conversation_list.groups(request, page)}
+    context = {"conversation": _with_html(request, conversation_id)} | listed
     return render(request, PAGE, context)
 
 

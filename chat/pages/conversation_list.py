@@ -1,11 +1,15 @@
-"""Views of the conversation list: search, rename, archive, delete, export."""
+"""Views of the conversation list: search, pin, rename, archive, delete, export."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import UTC, tzinfo
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
@@ -13,8 +17,9 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from chat.pages import export_formats
 from chat.transcript.conversations import listing
+from chat.transcript.conversations.day_groups import PINNED, Calendar, DayGroup, grouped
 from chat.transcript.conversations.export import ExportedConversation, export
-from chat.transcript.conversations.listing import ListedConversation
+from chat.transcript.conversations.listing import ConversationPage, ListedConversation, PagePlace
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy
 from toolsupport.registry.people.permissions import Action
@@ -30,15 +35,16 @@ def listed(request: AuthedRequest) -> HttpResponse:
     wanted, archived = request.GET.get("q", "").strip(), request.GET.get("archived") == "1"
     after = request.GET.get("after", "")
     page = listing.search(request.user, wanted, archived) if wanted else listing.page(request.user, archived, after)
-    context = {"page": page, "wanted": wanted, "archived": archived, "conversation": _here(request)}
+    found = (DayGroup("", page.rows),) if wanted and page.rows else groups(request, page, after)
+    context = {"page": page, "groups": found, "wanted": wanted, "archived": archived, "conversation": _here(request)}
     return render(request, f"{LIST}#{'rows' if after else 'list'}", context)
 
 
 @require_GET
 @requires(Action.CHAT)
 def unfinished(request: AuthedRequest) -> HttpResponse:
-    """Return the conversations with an unfinished answer, with the label of the list."""
-    return JsonResponse(listing.unfinished(request.user))
+    """Return the person's answers that run, wait, or ended lately; every page asks for them."""
+    return JsonResponse({"answers": [asdict(answer) for answer in listing.answers(request.user)]})
 
 
 @require_GET
@@ -62,6 +68,18 @@ def archive(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Archive or restore a conversation: either way it leaves the shown list."""
     listing.archive(request.user, str(conversation_id), request.POST.get("on") == "1")
     return HttpResponse() if request.htmx else redirect("conversation", conversation_id)
+
+
+@require_POST
+@requires(Action.CHAT)
+def pin(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
+    """Pin or unpin a conversation, and return the list, where it has moved."""
+    listing.pin(request.user, str(conversation_id), request.POST.get("on") == "1")
+    if not request.htmx:
+        return redirect("conversation", conversation_id)
+    page = listing.page(request.user)
+    context = {"page": page, "groups": groups(request, page), "conversation": _here(request)}
+    return render(request, f"{LIST}#list", context)
 
 
 @require_POST
@@ -93,6 +111,21 @@ def export_json(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     wanted = (request.GET.get(name) == "1" for name in ("thinking", "raw"))
     found = export(request.user, str(conversation_id), *wanted)
     return _attached(found, export_formats.to_json(found), "json")
+
+
+def groups(request: AuthedRequest, page: ConversationPage, after: str = "") -> tuple[DayGroup, ...]:
+    """Return a page of the list by days, in the time zone that the browser has stored in a cookie."""
+    calendar = Calendar(timezone.now(), _zone(request.COOKIES.get("timezone", "")))
+    place = PagePlace.of(after)
+    before = PINNED if place and place.pinned else calendar.label(place.when) if place else ""
+    return grouped(page.rows, calendar, before)
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name[:64])
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return UTC
 
 
 def _shown(request: AuthedRequest, row: ListedConversation) -> HttpResponse:

@@ -61,3 +61,7 @@ export const matching = (typed) => {
   const holds = COMMANDS.filter((one) => part && !begins.includes(one) && !text.includes(" ") && one[0].includes(part));
   return [...begins, ...holds];
 };
+
+document.addEventListener("palette:commands", ({ detail }) => {
+  for (const [note, follows, title, act] of COMMANDS) if (!follows && note !== "/new" && note !== "/help") detail.push({ title, note, act });
+});

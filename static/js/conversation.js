@@ -1,6 +1,5 @@
 // The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
 import * as again from "./again.js";
-import { heard } from "./background.js";
 import * as calls from "./calls.js";
 import * as composer from "./composer.js";
 import "./composer_keys.js";
@@ -17,7 +16,7 @@ import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import * as unknown from "./unknown.js";
-import "./unfinished.js";
+import "./sidebar.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
@@ -104,7 +103,6 @@ const receive = (frame, late = false) => {
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);
-  heard(frame);
 };
 
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down: down(path) });

@@ -1,4 +1,7 @@
-// What every page has: copying, short times, single keys, switches.
+// What every page has: copying, short times, single keys, switches, the palette, news of other chats, signing out.
 import "./copy.js";
 import "./times.js";
 import "./keys.js";
+import "./palette.js";
+import "./news.js";
+import "./signing_out.js";

@@ -24,3 +24,6 @@ export const refresh = (root = document) => {
 refresh();
 setInterval(refresh, 30_000, document);
 document.addEventListener("htmx:load", (event) => refresh(event.target));
+
+// The server groups chats by the reader's days.
+document.cookie = `timezone=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;

@@ -3,6 +3,7 @@ import { refresh } from "./times.js";
 
 const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+  const row = document.activeElement?.closest("#conversations li")?.id;
   for (const place of places) {
     const fresh = document.adoptNode(page.querySelector(place));
     document.querySelector(place).replaceWith(fresh);
@@ -11,6 +12,9 @@ const takeOver = async (path, places) => {
   // The mark of an answer that ended meanwhile in the background stays.
   document.title = (document.title.startsWith("● ") ? "● " : "") + page.title;
   refresh();
+  // The keyboard stays on its row, and the rows show their states again.
+  if (row) document.getElementById(row)?.querySelector("a").focus();
+  document.dispatchEvent(new Event("chats:replaced"));
 };
 
 // The first message gives the conversation its title.

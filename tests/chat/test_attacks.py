@@ -34,7 +34,7 @@ def test_two_tabs_lose_nothing(site: Site, ana: httpx.Client) -> None:
 
 # SAFETY 2
 def test_kills_lose_nothing_acknowledged() -> None:
-    expect_the_figures(kills.run(3, sites=1, seed=0))
+    expect_the_figures(kills.run(2, sites=1, seed=0))
 
 
 # SAFETY 4: whatever a model reads, nothing of level A2 or above runs without a person.

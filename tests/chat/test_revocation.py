@@ -68,11 +68,11 @@ async def closed(ws: aiohttp.ClientWebSocketResponse) -> tuple[int | None, float
 
 # O7, SAFETY 4: revocation within 2 s, 100 of 100
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", [25, pytest.param(CROWD, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("size", [12, pytest.param(CROWD, marks=pytest.mark.nightly)])
 async def test_every_socket_closes_within_two_seconds(site: Site, ana: httpx.Client, size: int) -> None:
     people = crowd(site, size)
-    ways = [way for way in WAYS for _ in range(way[1])][:: CROWD // size]
-    assert {way[0] for way in ways} == {way[0] for way in WAYS}
+    ways = [way for way in WAYS for _ in range(max(1, way[1] * size // CROWD))]
+    assert len(ways) == size
     async with AsyncExitStack() as stack:
         pages = []
         for person in people:

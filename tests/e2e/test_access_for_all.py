@@ -110,7 +110,7 @@ def test_a_small_screen_needs_no_sideways_scrolling(open_browser: Open) -> None:
     page.locator("#picker-button").click()
     assert overflow(page) == 0
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Conversations").click()
+    page.get_by_role("button", name="Chats").click()
     expect(page.get_by_role("button", name="New chat")).to_be_in_viewport()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Files and memory", exact=True).click()

@@ -119,10 +119,25 @@ def test_steps_are_skipped_and_a_test_is_cancelled(page: Page) -> None:
 def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
     page.goto("/models/?q=sim-m")
     page.get_by_role("button", name="Test these 3 models").click()
-    expect(page.locator("#bulk")).to_contain_text("of 3, about")
+    expect(page.locator("#bulk")).to_contain_text("Testing 3 models")
     photograph(page, "bulk")
+    page.reload()
+    expect(page.locator("#bulk")).to_contain_text("Testing 3 models")
+    # Each row shows its own result, without another load of the page.
+    row = page.locator("tr", has_text="sim-mistral:latest")
+    expect(row.locator(".ev")).to_contain_text("Text mode")
     expect(page.locator("#bulk")).to_contain_text("Tested 3 models.")
+    row.locator(".cell").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    panel = page.locator("#evidence")
+    expect(panel).to_contain_text("Text format")
+    expect(panel.locator("[data-link=wins]")).to_contain_text("Test")
     assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(panel).to_be_empty()
+    expect(row.locator("[data-about=format]")).to_be_focused()
 
 
 # M7

@@ -36,12 +36,12 @@ def test_a_conversation_is_found_by_what_was_said(page: Page) -> None:
     answered(page)
     outside(page)
     page.keyboard.press("/")
-    expect(page.get_by_label("Search conversations")).to_be_focused()
+    expect(page.get_by_label("Search chats")).to_be_focused()
     page.keyboard.type("zebra")
     expect(page.locator("#conversations mark")).to_have_text("zebra")
-    page.get_by_label("Search conversations").fill("no such word anywhere")
+    page.get_by_label("Search chats").fill("no such word anywhere")
     expect(page.locator("#conversations")).to_have_text(re.compile("Nothing found"))
-    page.get_by_label("Search conversations").fill("")
+    page.get_by_label("Search chats").fill("")
     expect(page.locator("#conversations [aria-current]")).to_contain_text("zebra")
 
 
@@ -83,7 +83,7 @@ def test_what_is_archived_leaves_the_list_and_comes_back(page: Page) -> None:
     expect(page.locator("#conversations")).not_to_contain_text("an archived question")
     page.get_by_role("checkbox", name="Archived").check()
     expect(page.locator("#conversations")).to_contain_text("an archived question")
-    opened(page).get_by_role("button", name="Take back").click()
+    opened(page).get_by_role("button", name="Restore").click()
     page.get_by_role("checkbox", name="Archived").uncheck()
     expect(page.locator("#conversations")).to_contain_text("an archived question")
 
@@ -174,7 +174,7 @@ def test_an_answer_in_the_background_is_marked_and_told(page: Page) -> None:
     answered(page)
     expect(page).to_have_title(re.compile("^● "))
     until(page, "told.length === 1")
-    assert page.evaluate("told[0][1]") == "The answer is there."
+    assert page.evaluate("told[0][1]") == "What is 17*23? has a new answer."
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
     expect(page).to_have_title(re.compile("^[^●]"))
 
@@ -194,7 +194,7 @@ def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext]) -> None:
     opened(page)
     page.get_by_role("button", name="Edit message").click()
     assert violations(page) == [], "a conversation with versions, a line with its actions"
-    page.get_by_label("Search conversations").fill("17*23")
+    page.get_by_label("Search chats").fill("17*23")
     expect(page.locator("#conversations mark").first).to_be_visible()
     assert violations(page) == [], "what was found"
     page.get_by_role("button", name=re.compile("^Account")).click()
@@ -211,12 +211,12 @@ def test_a_small_screen_needs_no_sideways_scrolling(open_browser: Callable[..., 
     assert overflow(page) <= 0
     page.get_by_label("Message", exact=True).press("Escape")
     page.keyboard.press("/")
-    expect(page.get_by_label("Search conversations")).to_be_focused()
+    expect(page.get_by_label("Search chats")).to_be_focused()
     opened(page)
     assert overflow(page) <= 0
 
 
 def test_choosing_a_model_still_works_after_a_search(page: Page) -> None:
-    page.get_by_label("Search conversations").fill("x")
+    page.get_by_label("Search chats").fill("x")
     choose(page, "sim-thinks")
     expect(page.locator("[data-code=switched]").last).to_contain_text("sim-thinks")

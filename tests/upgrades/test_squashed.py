@@ -18,9 +18,9 @@ SQUASHED = [("0001_squashed_0010_served_otherwise",), ("0001_squashed_0017_reaso
 # How far a site may have come.
 STATES = {
     "both on the way": ("toolsupport=0011_sql_sources", "chat=0009_result_tables"),
-    "one at its end": ("toolsupport=0017_reasoning_starts", "chat=0004_share"),
 }
 BY_NIGHT = {
+    "one at its end": ("toolsupport=0017_reasoning_starts", "chat=0004_share"),
     "first": ("toolsupport=0002_roles", "chat=0001_initial"),
     "both at their end": LAST,
 }

@@ -70,6 +70,7 @@ class EvidenceTest:
     flag: str = ""
     why: str = ""
     at: str = ""
+    took_ms: int = 0
 
     @property
     def share(self) -> str:
@@ -116,6 +117,7 @@ class ModelEvidence:
     verdict: str = ""
     source: str = "default"
     older: bool = False
+    took_ms: int = 0
 
     @property
     def word(self) -> str:
@@ -152,7 +154,7 @@ def state_of(facts: EvidenceFacts) -> ModelEvidence:
     stale = " Tested on an older build." if older else ""
     verdict = "text" if found.state == "text" else facts.native.verdict
     sentence = f"{found.sentence}{stale}"
-    return replace(found, source=source, older=older, sentence=sentence, verdict=verdict)
+    return replace(found, source=source, older=older, sentence=sentence, verdict=verdict, took_ms=facts.native.took_ms)
 
 
 def _by_value(facts: EvidenceFacts) -> ModelEvidence:

@@ -20,6 +20,7 @@ CAPABILITIES = (
     "tool:read_file",
     "tool:write_file",
     "tool:list_directory",
+    "tool:edit_file",
     "tool:bash",
 )
 

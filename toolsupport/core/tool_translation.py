@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from toolsupport.core.formats.code_mode import FORMAT as CODE_MODE
 from toolsupport.core.shell_equivalents import understood
@@ -28,13 +29,13 @@ COMMANDS = ToolSpec(
         "additionalProperties": False,
     },
 )
-# Tool for files → what is known of how a model takes it; a change is a kind of writing, and not measured by itself.
+# Tool for files → what is known of how a model takes it.
 KNOWN_BY: Mapping[str, str] = MappingProxyType(
     {
         "read_file": "tool:read_file",
         "list_directory": "tool:list_directory",
         "write_file": "tool:write_file",
-        "edit_file": "tool:write_file",
+        "edit_file": "tool:edit_file",
     }
 )
 REFUSES = ("via_bash", "refused")
@@ -75,7 +76,7 @@ def rerouted(request_spec: RequestSpec) -> RequestSpec:
     if not request_spec.offers_tools:
         return request_spec
     request_spec = replace(request_spec, translates=True)
-    gone = {name for name, known in KNOWN_BY.items() if request_spec.capabilities[known].value in REFUSES}
+    gone = {name for name in KNOWN_BY if _taken(request_spec.capabilities, name) in REFUSES}
     # Programs have no shell: their functions stay, whatever the model makes of the tools natively.
     if gone and request_spec.format != CODE_MODE.name and _can_use_bash(request_spec.capabilities):
         return through_bash(request_spec, gone)
@@ -122,6 +123,12 @@ def through_bash(request_spec: RequestSpec, gone: set[str]) -> RequestSpec:
 def only_commands(request_spec: RequestSpec) -> bool:
     """Return whether a call of the shell may only mean file tools: no shell may run for this model."""
     return COMMANDS in request_spec.callable
+
+
+def _taken(capabilities: Capabilities, tool: str) -> Any:
+    """Return how a model takes a tool; what is unknown of a change is taken from writing."""
+    known = capabilities[KNOWN_BY[tool]].value
+    return capabilities["tool:write_file"].value if known is None and tool == "edit_file" else known
 
 
 def _can_use_bash(capabilities: Capabilities) -> bool:

@@ -47,7 +47,7 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
             Detector("control", "Does it leave tools alone?", control.run, 12),
             Detector("parallel", "Does it make two calls at once?", parallel.run, 12),
             Detector("formats", "Does it write calls as text?", text_formats.run, 48),
-            Detector("per_tool", "Which file tools does it call?", per_tool.run, 36),
+            Detector("per_tool", "Which file tools does it call?", per_tool.run, 60),
         )
     }
 )

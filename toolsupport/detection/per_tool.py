@@ -1,4 +1,4 @@
-"""Tests which of the file tools the model calls, natively or only through a shell."""
+"""Tests which of the file tools and whether a shell the model calls, natively or only through the shell."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ FILE_TOOLS = {
         _spec("list_directory", "Lists the entries of a directory.", "path"),
         "List what is in the folder {}.",
     ),
+    "edit_file": (
+        _spec("edit_file", "Replaces one place in a text file.", "path", "old", "new"),
+        "Replace “hello” by “goodbye” in the file {}.txt.",
+    ),
+    "bash": (BASH, "Run the command `ls {}` in bash."),
 }
 # Each trial names another file, since the same question again would have the same answer.
 NAMES = ("notes", "reports", "greeting", "plans", "letters", "recipes", "travel", "budget", "garden", "music")
@@ -39,14 +44,14 @@ LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 
 async def run(runner: ProbeRunner) -> None:
-    """Offer each file tool alone; if it is refused, again with a shell beside it."""
+    """Offer each tool alone; a file tool that is refused again with a shell beside it, and a shell again alone."""
     if all_called(runner.outcomes, FILE_TOOLS):
         return
     for name, (spec, wish) in FILE_TOOLS.items():
         while not runner.sampled("per_tool", name):
             await _try(runner, name, wish, (spec,))
         if not runner.first_round and decided(results(runner.outcomes, "per_tool", name)) is False:
-            await _beside_a_shell(runner, name, wish, (spec, BASH))
+            await _beside_a_shell(runner, name, wish, (BASH,) if spec is BASH else (spec, BASH))
 
 
 async def _beside_a_shell(runner: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
@@ -73,7 +78,8 @@ def judged(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
 
     A server's grammar can force the name of the only tool, but not the requested file: so the arguments decide.
     """
-    tools = {name: ("right", f"It called {name}."), BASH.name: ("via_bash", f"It did the work of {name} through bash.")}
+    tools = {name: ("right", f"It called {name}.")}
+    tools.setdefault(BASH.name, ("via_bash", f"It did the work of {name} through bash."))
     made = [(call.name, compact(call.arguments), "") for call in reply.calls]
     made += [(call.name, call.raw, call.reason) for call in reply.rejected]
     for tool, (code, why) in tools.items():

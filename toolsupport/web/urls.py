@@ -40,6 +40,7 @@ urlpatterns = [
     path("models/add/", custom_models.add, name="model-add"),
     path("models/<int:profile_id>/write/", custom_models.write, name="model-write"),
     path("models/<int:profile_id>/", models.model, name="model"),
+    path("models/<int:profile_id>/evidence/", models.evidence, name="model-evidence"),
     path("models/<int:profile_id>/override/", models.override, name="model-override"),
     path("models/<int:profile_id>/capability/", models.capability, name="model-capability"),
     path("models/<int:profile_id>/options/", models.options, name="model-options"),

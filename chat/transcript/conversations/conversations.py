@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from chat.models import Conversation, Message, Turn
 from chat.statuses import OPEN
@@ -74,6 +75,14 @@ def create(person: Person, profile: int | None = None) -> str:
     conversation = Conversation.objects.create(owner_id=person.pk or 0, profile_id=profile)
     fill(turn_settings.workspace(str(conversation.pk)))
     return str(conversation.pk)
+
+
+def empty(person: Person) -> str | None:
+    """Return the id of the person's newest conversation without a message, a name or settings of its own."""
+    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=Role.NOTICE)
+    rows = Conversation.objects.filter(~Exists(said), owner_id=person.pk, archived=False, title="", settings={})
+    found = rows.order_by("-updated_at").values_list("pk", flat=True).first()
+    return str(found) if found else None
 
 
 def show(person: Person, conversation_id: str) -> ShownConversation:

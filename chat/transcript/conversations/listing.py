@@ -1,4 +1,4 @@
-"""Reads and changes a person's list of conversations: paged, searched, renamed, archived, deleted."""
+"""Reads and changes a person's list of conversations: paged, searched, pinned, renamed, archived, deleted."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Greatest, Lower, StrIndex, Substr
+from django.utils import timezone
 
 from chat.models import Conversation, Message, Turn
 from chat.statuses import OPEN, TurnStatus
@@ -27,8 +28,11 @@ SNIPPET, BEFORE = 140, 40
 STATES: dict[str, str] = {
     TurnStatus.QUEUED: "answering",
     TurnStatus.RUNNING: "answering",
-    TurnStatus.WAITING: "waits for you",
+    TurnStatus.WAITING: "needs approval",
 }
+ENDED = "ended"
+# How long an ended answer is news, and for how many turns.
+RECENT, TURNS = timedelta(days=1), 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,34 +46,86 @@ class ListedConversation:
     title: str
     updated_at: datetime
     archived: bool = False
+    pinned: bool = False
     snippet: tuple[tuple[str, bool], ...] = ()
     state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """A page of the list, most recently used first; `following` is where the next page begins, or ""."""
+    """A page of the list: pinned ones first, then the latest; `following` is where the next page begins, or ""."""
 
     rows: tuple[ListedConversation, ...]
     following: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PagePlace:
+    """A place in the list: that of the last row of a page."""
+
+    pinned: bool
+    when: datetime
+    which: uuid.UUID
+
+    @classmethod
+    def of(cls, text: str) -> PagePlace | None:
+        """Read a page's `following`; None for any other text."""
+        when, _, which = text.removeprefix("p").partition("_")
+        try:
+            moment = datetime.fromisoformat(when)
+            return cls(text.startswith("p"), moment, uuid.UUID(which)) if moment.tzinfo else None
+        except ValueError:
+            return None
+
+    @property
+    def later(self) -> Q:
+        """The rows after it."""
+        older = Q(updated_at__lt=self.when) | Q(updated_at=self.when, pk__lt=self.which)
+        return Q(pinned=False) | older if self.pinned else Q(pinned=False) & older
+
+
+@dataclass(frozen=True, slots=True)
+class RecentAnswer:
+    """The newest turn of a chat, unfinished or ended lately; `state` is a value of STATES, or ENDED."""
+
+    chat: str
+    title: str
+    turn: int
+    state: str
+    ended: str = ""
+
+
 def page(person: Person, archived: bool = False, after: str = "", size: int = PAGE) -> ConversationPage:
     """Return the conversations after `after` (a page's `following`; anything else means the first page)."""
     rows = _own(person, archived)
-    place = _place(after)
+    place = PagePlace.of(after)
     if place is not None:
-        when, which = place
-        rows = rows.filter(Q(updated_at__lt=when) | Q(updated_at=when, pk__lt=which))
-    found = list(rows.order_by("-updated_at", "-pk")[: size + 1])
-    following = f"{found[size - 1].updated_at.isoformat()}_{found[size - 1].pk}" if len(found) > size else ""
-    return ConversationPage(tuple(_listed(row) for row in found[:size]), following)
+        rows = rows.filter(place.later)
+    found = list(rows.order_by("-pinned", "-updated_at", "-pk")[: size + 1])
+    return ConversationPage(tuple(_listed(row) for row in found[:size]), _following(found, size))
 
 
-def unfinished(person: Person) -> dict[str, str]:
-    """Return the person's conversations with an unfinished answer: ids, each with a value of STATES."""
-    open_turns = Turn.objects.filter(conversation__owner_id=person.pk, status__in=OPEN)
-    return {str(where): STATES[status] for where, status in open_turns.values_list("conversation_id", "status")}
+def _following(found: Sequence[Conversation], size: int) -> str:
+    if len(found) <= size:
+        return ""
+    last = found[size - 1]
+    return f"{'p' if last.pinned else ''}{last.updated_at.isoformat()}_{last.pk}"
+
+
+def answers(person: Person) -> tuple[RecentAnswer, ...]:
+    """Return the unfinished answers in the person's conversations, and those that ended lately: one for each chat."""
+    turns = Turn.objects.filter(conversation__owner_id=person.pk)
+    turns = turns.filter(Q(status__in=OPEN) | Q(ended_at__gt=timezone.now() - RECENT)).select_related("conversation")
+    newest: dict[uuid.UUID, Turn] = {}
+    for turn in turns.order_by("-pk")[:TURNS]:
+        newest.setdefault(turn.conversation_id, turn)
+    return tuple(_answer(turn) for turn in newest.values())
+
+
+def _answer(turn: Turn) -> RecentAnswer:
+    state = STATES.get(turn.status, ENDED)
+    ended = turn.status if state == ENDED else ""
+    return RecentAnswer(str(turn.conversation_id), turn.conversation.title or UNTITLED, turn.pk, state, ended)
 
 
 def search(person: Person, text: str, archived: bool = False) -> ConversationPage:
@@ -123,6 +179,15 @@ def archive(person: Person, conversation_id: str, on: bool) -> ListedConversatio
     return _listed(conversation)
 
 
+@transaction.atomic
+def pin(person: Person, conversation_id: str, on: bool) -> ListedConversation:
+    """Pin it to the top of the list, or unpin it. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    conversation.pinned = on
+    Conversation.objects.filter(pk=conversation.pk).update(pinned=on)
+    return _listed(conversation)
+
+
 def delete(person: Person, conversation_id: str) -> None:
     """Delete it with its messages and its files. Raises NotFound, Busy while an answer is written."""
     with transaction.atomic():
@@ -134,8 +199,11 @@ def delete(person: Person, conversation_id: str) -> None:
 
 
 def _own(person: Person, archived: bool) -> QuerySet[Conversation]:
+    """A chat without a message has no title either, and is not listed: its first message makes its row."""
     open_turn = Turn.objects.filter(conversation=OuterRef("pk"), status__in=OPEN).values("status")[:1]
-    return Conversation.objects.filter(owner_id=person.pk, archived=archived).annotate(turn=Subquery(open_turn))
+    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=Role.NOTICE)
+    rows = Conversation.objects.filter(~Q(title="") | Exists(said), owner_id=person.pk, archived=archived)
+    return rows.annotate(turn=Subquery(open_turn))
 
 
 def _all(field: str, words: Sequence[str]) -> Q:
@@ -145,15 +213,7 @@ def _all(field: str, words: Sequence[str]) -> Q:
     return found
 
 
-def _place(after: str) -> tuple[datetime, uuid.UUID] | None:
-    when, _, which = after.partition("_")
-    try:
-        moment = datetime.fromisoformat(when)
-        return (moment, uuid.UUID(which)) if moment.tzinfo else None
-    except ValueError:
-        return None
-
-
 def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> ListedConversation:
     state = STATES.get(getattr(row, "turn", ""), "")
-    return ListedConversation(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, state)
+    title = row.title or UNTITLED
+    return ListedConversation(str(row.pk), title, row.updated_at, row.archived, row.pinned, snippet, state)

@@ -21,7 +21,12 @@ from tests.factories import ConversationFactory
 pytestmark = pytest.mark.django_db
 
 READ = ("conversation-actions", "conversation-export-markdown", "conversation-export-json")
-CHANGE = {"conversation-rename": {"title": "New"}, "conversation-archive": {"on": "1"}, "conversation-delete": {}}
+CHANGE = {
+    "conversation-rename": {"title": "New"},
+    "conversation-archive": {"on": "1"},
+    "conversation-pin": {"on": "1"},
+    "conversation-delete": {},
+}
 ALL = [*READ, *CHANGE]
 
 
@@ -82,7 +87,7 @@ def test_each_page_has_one_verb(alice: User, owned: Conversation, name: str) -> 
 def test_the_list_is_for_those_who_chat(alice: User, bob: User, charlie: User, owned: Conversation) -> None:
     address = reverse("conversations")
     assert owned.pk.hex in client_of(alice).get(address).content.decode().replace("-", "")
-    assert "No conversations yet." in client_of(bob).get(address).content.decode()
+    assert "No chats yet." in client_of(bob).get(address).content.decode()
     assert (client_of(charlie).get(address).status_code, Client().get(address).status_code) == (403, 302)
 
 
@@ -110,7 +115,7 @@ def test_what_is_archived_is_listed_apart(alice: User, owned: Conversation) -> N
     assert "Nothing is archived." in client.get(reverse("conversations"), {"archived": "1"}).content.decode()
     call(client, "conversation-archive", owned.pk)
     assert "Über" in client.get(reverse("conversations"), {"archived": "1"}).content.decode()
-    assert "Take back" in call(client, "conversation-actions", owned.pk)[1]
+    assert "Restore" in call(client, "conversation-actions", owned.pk)[1]
 
 
 def test_a_long_list_goes_on_where_it_ended(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +127,40 @@ def test_a_long_list_goes_on_where_it_ended(alice: User, monkeypatch: pytest.Mon
     [address] = re.findall(r'hx-get="(/chat/list/\?after=[^"]+)"', html)
     rest = client.get(address).content.decode()
     assert rest.count("<li") == 1 and "number 0" in rest and "<nav" not in rest
+    assert "<h2>Today</h2>" in html and "<h2>" not in rest and "Today, continued" in rest
+
+
+def test_a_pinned_chat_moves_to_the_top_of_the_list(alice: User, owned: Conversation) -> None:
+    ConversationFactory(owner=alice, title="later")
+    _, html = call(client_of(alice), "conversation-pin", owned.pk, HX_Request="true")
+    assert html.index("<h2>Pinned</h2>") < html.index("Über") < html.index("<h2>Today</h2>") < html.index("later")
+    assert "Unpin" in call(client_of(alice), "conversation-actions", owned.pk)[1]
+
+
+def test_a_browser_may_send_any_time_zone(alice: User, owned: Conversation) -> None:
+    client = client_of(alice)
+    for zone in ("Europe/Berlin", "../../etc/passwd", "/etc/passwd", "no such place", "x" * 5000, "Europe", "\x00"):
+        client.cookies["timezone"] = zone
+        assert "<h2>Today</h2>" in client.get(reverse("conversations")).content.decode()
+
+
+def test_answers_are_told_to_their_owner_only(alice: User, bob: User, charlie: User, owned: Conversation) -> None:
+    accept(alice, str(owned.pk), SentMessage("c", "hello"))
+    address = reverse("conversations-unfinished")
+    [answer] = client_of(alice).get(address).json()["answers"]
+    assert (answer["chat"], answer["state"]) == (str(owned.pk), "answering")
+    assert client_of(bob).get(address).json() == {"answers": []}
+    assert client_of(charlie).get(address).status_code == 403
+    for person, asks in ((alice, True), (charlie, False)):
+        page = client_of(person).get(reverse("models")).content.decode()
+        assert ("data-answers=" in page) == asks
+
+
+def test_new_chat_uses_an_empty_one_again(alice: User) -> None:
+    client, address = client_of(alice), reverse("chat-new")
+    first = client.post(address, {"reuse": "1"}).headers["Location"]
+    assert client.post(address, {"reuse": "1"}).headers["Location"] == first
+    assert client.post(address).headers["Location"] != first
 
 
 def test_a_new_title_reaches_its_own_page(alice: User, owned: Conversation) -> None:

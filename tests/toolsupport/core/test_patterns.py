@@ -14,7 +14,7 @@ from toolsupport import core
 from toolsupport.core.json_repair import nesting
 from toolsupport.core.shell_equivalents import _parts
 
-LONG = 20_000
+LONG = 5_000
 MOST_BYTES = 2  # for each character
 RUNS = (
     *"a1\\\"' \n[{(<é/-%`", "\\\\", "1_", "a b ", '"a" ', "\\n", "a=", "a='b' ", "'a' + ", "\\a", "a.", "1.", "a-"

@@ -23,7 +23,8 @@ Message = dict[str, Any]
 Twist = Callable[[int, Message], Message]
 
 DEMAND = re.compile(r'ticket "([A-Z0-9-]+)" and copies (\d+)')
-SIDE = ("multi_turn", "leaves_alone", "parallel", "tool:read_file", "tool:write_file", "tool:list_directory")
+FILES = ("tool:read_file", "tool:write_file", "tool:list_directory", "tool:edit_file", "tool:bash")
+SIDE = ("multi_turn", "leaves_alone", "parallel", *FILES)
 HTML = b"<html><head><title>502 Bad Gateway</title></head><body>tools are unavailable</body></html>"
 
 
@@ -33,8 +34,8 @@ def honest(body: Message) -> Message:
     if last["role"] == "tool" or not tools:
         return {"content": f"As I read: {last['content']}"}
     asked: list[Message] = [{"ticket": ticket, "copies": int(n)} for ticket, n in DEMAND.findall(last["content"])]
-    if tools[0].endswith(("_file", "_directory")):
-        asked = [{"path": last["content"], "content": "hello"}]
+    if tools[0].endswith(("_file", "_directory", "bash")):
+        asked = [dict.fromkeys(("path", "content", "old", "new", "command"), last["content"])]
     return {"content": "Hello."} if not asked else made(tools[0], *asked)
 
 

@@ -113,7 +113,9 @@ class _AfterOneTrial:
 @pytest.mark.asyncio
 async def test_the_single_kinds_tell_what_they_measured_and_nothing_else(simulator: Endpoint) -> None:  # D13
     alone = await Examined().run(simulator, "sim-shell", "per_tool")
-    assert (alone.name, set(alone.values.values())) == ("native", {"via_bash"})
+    files = ("read_file", "write_file", "list_directory", "edit_file")
+    assert alone.name == "native"
+    assert alone.values == {"tool:bash": "native"} | {f"tool:{name}": "via_bash" for name in files}
     assert "tools" not in alone.values and "read_file: via bash" in alone.reason
 
 

@@ -162,7 +162,7 @@ def honest(log: Sequence[ChatMessage], request_spec: RequestSpec) -> list[Event]
         return [TextDelta(f"As I read: {last.content}")]
     asked = [{"ticket": ticket, "copies": int(copies)} for ticket, copies in DEMAND.findall(last.content)]
     if request_spec.tools[0].name in per_tool.FILE_TOOLS:
-        asked = [{"path": last.content, "content": "hello"}]
+        asked = [dict.fromkeys(("path", "content", "old", "new", "command"), last.content)]
     calls = [CallReady(ToolCall(f"call_{n}", request_spec.tools[0].name, each)) for n, each in enumerate(asked)]
     return [*calls] if calls else [TextDelta("Hello.")]
 

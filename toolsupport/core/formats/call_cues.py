@@ -130,8 +130,8 @@ SHOWING = _one_of(
 # The lines of a diff, and its first lines.
 DIFF = re.compile(r"(?:diff --git |@@ -\d|\+\+\+ \S|--- \S)")
 DIFF_LINE = re.compile(r"[-+ ]")
-# A line of one repeated sign, as around a listing.
-RULER = re.compile(r"[ \t]*(([-=.*_~+#])\2{2,})[ \t\r]*\Z")
+# A line of one repeated sign, as around a listing. Possessive: a repeat that can give back keeps memory for each sign.
+RULER = re.compile(r"[ \t]*(([-=.*_~+#])\2{2,}+)[ \t\r]*\Z")
 # What a file's line, a number of a line, a dialogue, a heading or a column puts in front of the call.
 LEADING = _one_of(
     r"[ \t]*[-+]\Z",

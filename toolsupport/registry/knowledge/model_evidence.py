@@ -68,6 +68,7 @@ def _test(row: Detection) -> EvidenceTest:
         flag=str(detail.get("flag") or ""),
         why=str(detail.get("why") or detail.get("reason") or ""),
         at=row.finished_at.isoformat() if row.finished_at else "",
+        took_ms=row.run_ms or 0,
     )
 
 

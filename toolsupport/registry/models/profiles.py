@@ -24,21 +24,42 @@ HISTORY = 500  # rows; those of one test that only confirm share a line
 
 # The columns of the matrix, in order: capability, heading.
 COLUMNS = (
-    ("tools", "Tools"),
-    ("format", "Text format"),
+    ("tools", "Native"),
+    ("format", "Text"),
     ("parallel", "Parallel"),
     ("multi_turn", "Multi-turn"),
-    ("leaves_alone", "Leaves alone"),
+    ("leaves_alone", "Restraint"),
     ("thinking", "Thinking"),
     ("vision", "Vision"),
+    ("tool:read_file", "read"),
+    ("tool:write_file", "write"),
+    ("tool:list_directory", "list"),
+    ("tool:edit_file", "edit"),
+    ("tool:bash", "bash"),
     ("context", "Context"),
 )
+FILES = tuple(name for name, _ in COLUMNS if name.startswith("tool:"))
 TITLES = dict(COLUMNS) | {
-    "streaming": "Streams its calls",
+    **{name: name.removeprefix("tool:") for name in FILES},
+    "tools": "Native tool calls",
+    "format": "Text format",
+    "parallel": "Parallel calls",
+    "streaming": "Streams calls",
     "tools_thinking": "Calls with thinking",
     "max_tools": "Most tools at once",
     "prompt_style": "Prompt style",
     "call_format": "Preferred format",
+}
+# Glyph → its sign, its colour. A person's value is drawn in ink: it is no proof.
+SIGNS = {
+    "yes": ("✓", "proven"),
+    "text": ("✓", "text"),
+    "partly": ("~", "claimed"),
+    "claimed": ("?", "claimed"),
+    "failed": ("✕", "broken"),
+    "no": ("–", "off"),
+    "set": ("✓", "off"),
+    "unknown": ("·", ""),
 }
 THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
 
@@ -56,6 +77,21 @@ class CapabilityCell:
     since: str
     reason: str
     stale: bool
+    glyph: str = "unknown"
+
+    @property
+    def sign(self) -> str:
+        return SIGNS[self.glyph][0]
+
+    @property
+    def look(self) -> str:
+        """The colour of the sign, a key of evidence; "" for one that stays quiet."""
+        return SIGNS[self.glyph][1]
+
+    @property
+    def spoken(self) -> str:
+        """The cell in words: `Parallel calls: no, tested`."""
+        return f"{self.title}: " + ("not measured" if self.state == "unknown" else f"{self.words}, {self.source}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +110,7 @@ class ModelRow:
     source: str
     cells: tuple[CapabilityCell, ...]
     chats: bool
+    context: int = 0
 
     @property
     def older(self) -> bool:
@@ -143,7 +180,7 @@ def listed() -> tuple[ModelRow, ...]:
 
 def shown(profile_id: int) -> ModelPage:
     """Return one model with the value, source and reason of each capability. Raises NotFound."""
-    profile = _get(profile_id)
+    profile = row(profile_id)
     known = effective_values.known(profile)
     return ModelPage(
         model=picker.row_of(profile, known, model_evidence.of_one(profile, known)),
@@ -158,7 +195,7 @@ def shown(profile_id: int) -> ModelPage:
 
 def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
     """Return the effective values of a model, for everyone or in one conversation. Raises NotFound."""
-    return effective_values.known(_get(profile_id), conversation)
+    return effective_values.known(row(profile_id), conversation)
 
 
 def cell(capability: Capability) -> CapabilityCell:
@@ -175,7 +212,20 @@ def cell(capability: Capability) -> CapabilityCell:
         since=capability.since,
         reason=capability.reason,
         stale=capability.stale or capability.source == "auto_detected_stale",
+        glyph=glyph(capability),
     )
+
+
+def glyph(capability: Capability) -> str:
+    """Return the sign of a value: only what was measured looks proven, and a claim never does."""
+    value, measured = capability.value, capability.source in ("auto_detected", "auto_detected_stale")
+    if value is None:
+        return "unknown"
+    if value is False or value == "refused":
+        return "failed" if measured else "no"
+    if not measured:
+        return "set" if capability.source in ("user_confirmed", "session") else "claimed"
+    return "partly" if value == "via_bash" else "text" if capability.name == "format" else "yes"
 
 
 def title(capability: str) -> str:
@@ -192,11 +242,12 @@ def state_and_words(name: str, value: Any) -> tuple[str, str]:
     if name == "tools_thinking":
         return "value", THINKING.get(str(value), str(value))
     if name == "context" and isinstance(value, int) and value >= 1024:
-        return "value", f"{value // 1024}k"
+        return "value", f"{value // 1024}K"
     return "value", str(value)
 
 
-def _get(profile_id: int) -> ModelProfile:
+def row(profile_id: int) -> ModelProfile:
+    """Return the row of a model with its server. Raises NotFound."""
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
     if profile is None:
         raise NotFound("There is no such model.")
@@ -230,6 +281,7 @@ def _row(profile: ModelProfile, known: Capabilities, evidence: ModelEvidence) ->
         source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
         chats=profile.chats,
+        context=profile.context_length or 0,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from django.db.models import Avg, Case, Count, Q, When
+from django.utils import timezone
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import JSON
@@ -160,6 +162,7 @@ class BulkProgress:
 
 # Several servers often share a machine, so that hardly more than two tests at once are quicker.
 SECONDS_EACH, AT_ONCE = 10.0, 2
+LATELY = 5  # seconds in which a page that asks each second has seen a result
 
 
 def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
@@ -176,6 +179,19 @@ def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
     still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
     return BulkProgress(first, found["done"], found["total"], round(still * each))
+
+
+def expected_bulk(models: int, took_ms: Sequence[int]) -> int:
+    """Return about how many seconds tests of so many models take, in steps of five; `took_ms` are earlier ones."""
+    each = sum(took_ms) / len(took_ms) / 1000 if took_ms else SECONDS_EACH
+    return max(5, 5 * round(models * each / AT_ONCE / 5))
+
+
+def lately(since: int) -> set[int]:
+    """Return the models whose tests, from the id `since` on, are open or ended a moment ago."""
+    ended = Q(finished_at__gte=timezone.now() - timedelta(seconds=LATELY))
+    rows = Detection.objects.filter(pk__gte=since, kind="tools").filter(Q(status__in=OPEN) | ended)
+    return set(rows.values_list("profile_id", flat=True))
 
 
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:

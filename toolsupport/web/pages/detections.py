@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,7 +15,7 @@ from toolsupport.detection import DETECTORS, KINDS
 from toolsupport.detection.probe_run import longest
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import profiles
-from toolsupport.registry.models.profiles import ModelPage
+from toolsupport.registry.models.profiles import ModelPage, ModelRow
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest
@@ -84,9 +85,9 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def start_all(request: AuthedRequest) -> HttpResponse:
-    """Test every available model that matches the filter."""
+    """Test every available model that matches the filter, in the order of the table; `only` untested ones."""
     rows = model_filters.sifted(profiles.listed(), request.POST, reviews.needing())
-    there = [row for row in rows if row.enabled and row.chats and not row.gone]
+    there = [row for row in rows if (row.untested if request.POST.get("only") else row.testable)]
     wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in there]
     try:
         opened = open_tests(request, wanted)
@@ -155,8 +156,24 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     return render(request, PAGE, found | {"trials": steps.items()})
 
 
+def live(request: AuthedRequest, rows: Sequence[ModelRow], since: int = 0) -> dict[str, Any]:
+    """Return the bar of states, and the person's own run of tests with its rows: what changes while tests run."""
+    at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
+    found = detection_reports.bulk(request.user.pk, since) if at_work else None
+    took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
+    return {
+        "bulk": found,
+        "states": model_filters.states(rows),
+        "all": len(rows),
+        "estimate": detection_reports.expected_bulk(sum(row.untested for row in rows), took),
+    }
+
+
 def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
     if not wants_part(request):
         return redirect("models")
-    found = {"bulk": detection_reports.bulk(request.user.pk, since), "notice": message}
+    rows = profiles.listed()
+    found = live(request, rows, since) | {"notice": message, "may_detect": True, "oob": True}
+    changed = detection_reports.lately(found["bulk"].since) if found["bulk"] else set()
+    found |= {"rows": [row for row in rows if row.id in changed], "needing": set()}
     return render(request, "toolsupport/models.html#bulk", found)

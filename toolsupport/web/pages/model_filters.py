@@ -1,10 +1,12 @@
-"""Filters of the models page, with choices computed from the models."""
+"""Filters and orders of the models page, with choices computed from the models."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from toolsupport.core.evidence_state import STATES
 from toolsupport.registry.models.profiles import ModelRow
@@ -14,11 +16,18 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
     {
         "server": ("Server", lambda row: row.server),
         "family": ("Family", lambda row: row.family),
-        "tools": ("Tools", lambda row: STATES[row.evidence.state]),
         "source": ("Source", lambda row: row.source),
     }
 )
-REVIEW = "review"
+REVIEW, STATE = "review", "state"
+# Order → its key; a minus before it turns it around.
+SORTS: Mapping[str, Callable[[ModelRow], Any]] = MappingProxyType(
+    {
+        "model": lambda row: row.name,
+        "tools": lambda row: [*STATES].index(row.evidence.state),
+        "context": lambda row: -row.context,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +40,32 @@ class FilterChoice:
     chosen: str
 
 
+@dataclass(frozen=True, slots=True)
+class StateCount:
+    """The models in one state: a part of the bar, from `start` on, both in percent, and a filter."""
+
+    state: str
+    word: str
+    look: str
+    count: int
+    start: float
+    share: float
+
+
 def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
-    """Return the models that match every filter; `needing` are the ids of those that need review."""
+    """Return the models that match every filter, in the wanted order; `needing` are the ids of those to review."""
+    kept = [row for row in named(rows, wanted) if wanted.get(STATE, row.evidence.state) in ("", row.evidence.state)]
+    kept = [row for row in kept if not wanted.get(REVIEW) or row.id in needing]
+    order = wanted.get("sort", "")
+    key = SORTS.get(order.removeprefix("-"))
+    return tuple(sorted(kept, key=key, reverse=order.startswith("-")) if key else kept)
+
+
+def named(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> list[ModelRow]:
+    """Return the models that match the search and the filters, in whatever state."""
     words = wanted.get("q", "").lower().split()
-    named = [row for row in rows if all(word in f"{row.name} {row.server}".lower() for word in words)]
-    kept = [row for row in named if all(_passes(row, name, wanted) for name in FILTERS)]
-    return tuple(row for row in kept if not wanted.get(REVIEW) or row.id in needing)
+    found = [row for row in rows if all(word in f"{row.name} {row.server}".lower() for word in words)]
+    return [row for row in found if all(_passes(row, name, wanted) for name in FILTERS)]
 
 
 def choices(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> tuple[FilterChoice, ...]:
@@ -45,6 +74,25 @@ def choices(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> tuple[Filter
         FilterChoice(name, title, tuple(sorted({value(row) for row in rows} - {""})), wanted.get(name, ""))
         for name, (title, value) in FILTERS.items()
     )
+
+
+def states(rows: Sequence[ModelRow]) -> list[StateCount]:
+    """Return how many of these models are in each state."""
+    counts = Counter(row.evidence.state for row in rows)
+    looks = {row.evidence.state: row.evidence.look for row in rows}
+    found: list[StateCount] = []
+    start = 0.0
+    for state, word in STATES.items():
+        share = round(100 * counts[state] / len(rows), 1) if rows else 0.0
+        if counts[state]:
+            found.append(StateCount(state, word, looks[state], counts[state], round(start, 1), share))
+        start += share
+    return found
+
+
+def orders(now: str) -> dict[str, str]:
+    """Return what a click on each heading asks for: the order, or the present one turned around."""
+    return {name: f"-{name}" if now == name else name for name in SORTS}
 
 
 def _passes(row: ModelRow, name: str, wanted: Mapping[str, str]) -> bool:

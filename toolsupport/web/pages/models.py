@@ -9,12 +9,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.registry.knowledge import overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models import capability_details, profiles
+from toolsupport.registry.models import capability_details, capability_evidence, profiles
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.settings import model_settings
-from toolsupport.registry.testing import detection_reports
 from toolsupport.web.pages import detections, model_context, model_filters
 from toolsupport.web.pages.capability_form import CapabilityForm
 from toolsupport.web.pages.forms import DecisionForm, OptionsForm
@@ -30,8 +30,7 @@ def matrix(request: AuthedRequest) -> HttpResponse:
 
 
 def _matrix(request: AuthedRequest) -> dict[str, Any]:
-    wanted, all_rows, needing = request.GET.get("q", ""), profiles.listed(), reviews.needing()
-    allowed = request.actions
+    all_rows, needing, allowed = profiles.listed(), reviews.needing(), request.actions
     rows = model_filters.sifted(all_rows, request.GET, needing)
     return {
         "rows": rows,
@@ -39,14 +38,19 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
         "filtered": any(request.GET.values()),
         "needing": needing,
         "review": request.GET.get(model_filters.REVIEW, ""),
+        "state": request.GET.get(model_filters.STATE, ""),
+        "sort": request.GET.get("sort", ""),
+        "by": model_filters.orders(request.GET.get("sort", "")),
         "columns": profiles.COLUMNS,
-        "q": wanted,
-        "bulk": detection_reports.bulk(request.user.pk),
+        "files": len(profiles.FILES),
+        "q": request.GET.get("q", ""),
         "may_administer": Action.ADMINISTER in allowed,
         "may_detect": Action.DETECT in allowed,
         "may_decide": Action.DECIDE_FOR_ALL in allowed,
         "query": request.GET.urlencode(),
-        "to_test": sum(row.enabled and not row.gone for row in rows),
+        "testable": sum(row.testable for row in rows),
+        **detections.live(request, model_filters.named(all_rows, request.GET)),
+        "untested": sum(row.untested for row in rows),
     }
 
 
@@ -55,6 +59,16 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
 def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Show one model: each capability with value, source, since and reason."""
     return _answer(request, profile_id, {})
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def evidence(request: AuthedRequest, profile_id: int) -> HttpResponse:
+    """Show the evidence of one capability: sources, trials, and what was sent and received."""
+    wanted = request.GET.get("capability", "tools")
+    found = capability_evidence.of(profile_id, wanted if wanted in CAPABILITIES else "tools")
+    may_detect = Action.DETECT in request.actions
+    return render(request, "toolsupport/evidence_panel.html", {"found": found, "may_detect": may_detect})
 
 
 @require_POST

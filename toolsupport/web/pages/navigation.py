@@ -56,6 +56,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     return {
         "navigation": [_shown(section, request.path, waiting, lacking) for section in sections],
         "section_here": here,
+        "may_chat": Action.CHAT in allowed,
     }
 
 

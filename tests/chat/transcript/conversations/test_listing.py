@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.models import Conversation, Message, ToolRun, Turn
-from chat.transcript.conversations import conversations, listing
+from chat.transcript.conversations import conversations, day_groups, listing
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
@@ -23,6 +24,7 @@ from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
 
 pytestmark = pytest.mark.django_db
+NOW = timezone.now()
 
 
 def titles(page: listing.ConversationPage) -> list[str]:
@@ -196,9 +198,10 @@ def test_while_an_answer_is_written_nothing_is_deleted(alice: User) -> None:
         lambda person, which: listing.one(person, which),
         lambda person, which: listing.rename(person, which, "mine"),
         lambda person, which: listing.archive(person, which, True),
+        lambda person, which: listing.pin(person, which, True),
         lambda person, which: listing.delete(person, which),
     ],
-    ids=["one", "rename", "archive", "delete"],
+    ids=["one", "rename", "archive", "pin", "delete"],
 )
 def test_foreign_conversations_look_absent(alice: User, bob: User, act: Callable[[User, str], Any]) -> None:
     which = conversations.create(alice)
@@ -208,19 +211,90 @@ def test_foreign_conversations_look_absent(alice: User, bob: User, act: Callable
     assert (row.title, row.archived) == ("", False)
 
 
-STATES = [("queued", "answering"), ("running", "answering"), ("waiting", "waits for you"), ("done", "")]
+STATES = [("queued", "answering"), ("running", "answering"), ("waiting", "needs approval"), ("done", "")]
 
 
 # C10: an answer that runs elsewhere is seen in the list.
-@pytest.mark.parametrize(("status", "told"), STATES)
-def test_the_list_tells_of_answers_that_are_not_over(alice: User, status: str, told: str) -> None:
-    conversation: Conversation = ConversationFactory(owner=alice)
-    conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status=status)
-    assert [row.state for row in listing.page(alice).rows] == [told]
-    assert listing.unfinished(alice) == ({str(conversation.pk): told} if told else {})
+@pytest.mark.parametrize(("status", "state"), STATES)
+def test_the_list_shows_answers_that_are_not_over(alice: User, bob: User, status: str, state: str) -> None:
+    conversation: Conversation = ConversationFactory(owner=alice, title="Otters")
+    conversation.turns.create(client_id="a", profile_id=conversation.profile_id or 0, status="failed", ended_at=NOW)
+    newest = conversation.turns.create(
+        client_id="c", profile_id=conversation.profile_id or 0, status=status, ended_at=None if state else NOW
+    )
+    assert [row.state for row in listing.page(alice).rows] == [state]
+    [answer] = listing.answers(alice)
+    assert (answer.chat, answer.title, answer.turn) == (str(conversation.pk), "Otters", newest.pk)
+    assert (answer.state, answer.ended) == ((state, "") if state else ("ended", "done"))
+    assert listing.answers(bob) == ()
 
 
-def test_nobody_is_told_of_answers_of_others(bob: User, alice: User) -> None:
+def test_answers_that_ended_long_ago_are_no_news(alice: User) -> None:
     conversation: Conversation = ConversationFactory(owner=alice)
-    conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status="running")
-    assert listing.unfinished(bob) == {}
+    long_ago = NOW - timedelta(days=2)
+    conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status="done", ended_at=long_ago)
+    assert listing.answers(alice) == ()
+
+
+# -- empty and pinned --
+
+
+def test_a_chat_without_a_message_is_not_listed_and_is_used_again(alice: User, bob: User) -> None:
+    made = conversations.create(alice)
+    assert titles(listing.page(alice)) == [] and conversations.empty(alice) == made
+    assert conversations.empty(bob) is None
+    say(Conversation.objects.get(pk=made), "Switched to another model.", role="notice")
+    assert titles(listing.page(alice)) == [] and conversations.empty(alice) == made
+    Conversation.objects.filter(pk=made).update(settings={"tools_on": False})
+    assert conversations.empty(alice) is None
+    Conversation.objects.filter(pk=made).update(settings={})
+    say(Conversation.objects.get(pk=made), "hello")
+    assert titles(listing.page(alice)) == ["New chat"] and conversations.empty(alice) is None
+
+
+def test_pinned_chats_come_first_on_every_page(alice: User) -> None:
+    for number in range(5):
+        made = ConversationFactory(owner=alice, title=str(number))
+        Conversation.objects.filter(pk=made.pk).update(updated_at=NOW - timedelta(days=number))
+        if number in (2, 4):
+            listing.pin(alice, str(made.pk), True)
+    found, after = list[str](), ""
+    for _ in range(5):
+        page = listing.page(alice, after=after, size=1)
+        found, after = [*found, *titles(page)], page.following
+    assert (found, after) == (["2", "4", "0", "1", "3"], "")
+
+
+# -- days --
+
+BERLIN = ZoneInfo("Europe/Berlin")
+DAYS = [
+    ("2026-11-22T23:30", UTC, "Today"),
+    ("2026-11-22T00:00", UTC, "Today"),
+    ("2026-11-21T23:59", UTC, "Yesterday"),
+    ("2026-11-22T23:30", BERLIN, "Today"),
+    ("2026-11-22T22:30", BERLIN, "Yesterday"),
+    ("2026-11-20T12:00", UTC, "Previous 7 days"),
+    ("2026-11-15T00:00", UTC, "Previous 7 days"),
+    ("2026-11-14T23:59", UTC, "November"),
+    ("2026-01-31T12:00", UTC, "January"),
+    ("2025-11-22T12:00", UTC, "November 2025"),
+    ("2027-01-01T12:00", UTC, "Today"),
+]
+
+
+@pytest.mark.parametrize(("when", "zone", "label"), DAYS)
+def test_days_are_those_of_the_reader(when: str, zone: tzinfo, label: str) -> None:
+    now = datetime.fromisoformat("2026-11-22T23:45+00:00")
+    assert day_groups.Calendar(now, zone).label(datetime.fromisoformat(f"{when}+00:00")) == label
+
+
+def test_rows_are_grouped_in_their_order() -> None:
+    now = datetime.fromisoformat("2026-11-22T12:00+00:00")
+    rows = [
+        listing.ListedConversation(name, name, now - timedelta(days=days), pinned=name == "p")
+        for name, days in (("p", 9), ("a", 0), ("b", 0), ("c", 1))
+    ]
+    groups = day_groups.grouped(rows, day_groups.Calendar(now, UTC), before="Pinned")
+    found = [(group.label, [row.id for row in group.rows], group.continued) for group in groups]
+    assert found == [("Pinned", ["p"], True), ("Today", ["a", "b"], False), ("Yesterday", ["c"], False)]

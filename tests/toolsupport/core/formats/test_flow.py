@@ -84,7 +84,7 @@ def test_no_marker_is_begun_by_nothing() -> None:
 
 # -- cost --
 
-SMALL, LARGE = 600, 2400
+SMALL, LARGE = 400, 1600
 Reply = Callable[[str, int], str]
 
 
@@ -159,7 +159,7 @@ def test_a_call_that_a_limit_cut_anywhere_is_never_made(name: str) -> None:  # F
 
 LENGTHS = (8_000, 64_000) if by_night() else (4_000, 16_000)
 ENOUGH = 0.1 if by_night() else 0.4  # seconds
-MOST_OPENERS = 2 if not by_night() else 100  # of the marks of a format
+MOST_OPENERS = 100 if by_night() else 1  # of the marks of a format
 
 
 def read_openers(name: str, opener: str, length: int) -> None:

@@ -7,9 +7,10 @@ import json
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import at_least
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.replies import OFFERED, calls, joined, read, text
 from toolsupport.core.events import (
@@ -154,7 +155,9 @@ def test_what_is_shown_grows_into_the_call(name: str, reply: str) -> None:
 ASKED = st.lists(st.tuples(st.sampled_from(OFFERED), st.dictionaries(st.text("abcd", min_size=1), VALUES)), min_size=1)
 
 
+# Each draw of nested values is costly, and the formats share one writer of values: few for each of them, many in all.
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("auto", "code_mode")])
+@settings(max_examples=at_least(8))
 @given(asked=ASKED)
 def test_what_is_written_is_read_again(name: str, asked: list) -> None:
     assert_it_comes_back(name, asked)

@@ -73,7 +73,8 @@ def started(site: Site) -> Site | None:
 def test_a_second_process_on_one_sqlite_file_is_refused_until_the_first_has_ended(kept: Site) -> None:
     link = kept.directory / "link.sqlite3"
     link.symlink_to(kept.directory / "toolsupport.sqlite3")
-    others = [Site(kept.directory, kept.environment), Site(kept.directory, {"DATABASE_URL": f"sqlite:///{link}"})]
+    linked = {"DATABASE_URL": f"sqlite:///{link}"}
+    others = [Site(kept.directory, given, forked=kept.forked) for given in (kept.environment, linked)]
     (kept.directory / "toolsupport.sqlite3").chmod(0o644)
     kept.start()
     for other in others:

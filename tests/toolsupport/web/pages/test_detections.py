@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.markup import flat
 from toolsupport.core import server_flags
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
@@ -111,10 +112,10 @@ def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, mo
     assert "Undone</strong> by bob" in part and "Nothing changed: an earlier test says the same." in part
     assert "Saved for everyone" not in part and f'id="undo-{second}"' not in part
     part = client.post(reverse("detection-undo", args=[first]), headers=HTMX).content.decode()
-    assert "Tools: <s>yes</s> → <strong>unknown</strong>" in part
+    assert "Native tool calls: <s>yes</s> → <strong>unknown</strong>" in part
     client.force_login(alice)
     page = client.get(reverse("detection", args=[first])).content.decode()
-    assert "Tools: <s>yes</s> → <strong>unknown</strong>" in page
+    assert "Native tool calls: <s>yes</s> → <strong>unknown</strong>" in page
     listed = client.get(reverse("model-tests", args=[model.pk]), headers=HTMX).content.decode()
     assert listed.count("undone</span>") == 2
     history = client.get(reverse("history"), {"kind": "withdrawal"}).content.decode()
@@ -151,12 +152,15 @@ def test_the_filtered_models_are_tested_together(client: Client, alice: User, mo
     client.force_login(alice)
     assert "Test these 3 models" in client.get(reverse("models"), {"q": "wanted"}).content.decode()
     part = client.post(reverse("models-detect"), {"q": "wanted"}, headers=HTMX).content.decode()
-    assert "Testing: 0 of 3, about 15 s left" in part
+    assert "<strong>Testing 3 models · 0 done</strong> · about 15 s left" in flat(part)
     assert set(Detection.objects.values_list("profile", flat=True)) == {other.pk for other in others}
     detections.cancel(Detection.objects.order_by("pk")[0].pk)
     since = Detection.objects.order_by("pk")[0].pk
     part = client.get(reverse("models-detect-progress"), {"since": since}, headers=HTMX).content.decode()
-    assert "1 of 3" in part
+    assert "Testing 3 models · 1 done" in part and '<rect data-ev="claimed"' in flat(part)
+    assert f'<tr id="model-{others[0].pk}"' in part and f'<tr id="model-{model.pk}"' not in part, "rows of these tests"
+    page = client.get(reverse("models")).content.decode()
+    assert "Testing 3 models · 1 done" not in page and "Testing 2 models · 0 done" in page, "a reload keeps it"
     part = client.post(reverse("models-detect-cancel"), headers=HTMX).content.decode()
     assert "Cancelled." in part and not Detection.objects.filter(status="queued").exists()
 

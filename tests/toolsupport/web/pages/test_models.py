@@ -323,7 +323,7 @@ def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelP
         ("server=box", "strange:1b"),
         ("family=qwen3", "other:1b"),
         ("source=confirmed", "other:1b"),
-        ("tools=Not+measured", "strange:1b"),
+        ("state=none", "strange:1b"),
         ("review=1", "strange:1b"),
         ("review=1&q=other", ""),
     ):

@@ -1,0 +1,23 @@
+// Decides what is news in a person's answers, from plain values: no page, no clock, no storage.
+
+// A person who stopped an answer knows about it.
+const QUIET = ["stopped", "superseded"];
+const WORDS = { done: "has a new answer.", failed: "has an answer that failed." };
+
+export const words = ({ state, ended }) =>
+  state === "ended" ? WORDS[ended] ?? "has an answer that ended early." : "needs your approval.";
+
+// `before` is what was known of each chat (null: nothing yet), `answers` what the server says now, `here` the chat in view.
+// Returns what is known `after`, with the chats that have an unread answer, and the answers that are `news`.
+export const compare = (before, answers, here) => {
+  const after = {}, news = [];
+  for (const one of answers) {
+    const old = before?.[one.chat], same = old?.turn === one.turn && old.state === one.state;
+    const fresh = before && !same && one.chat !== here && one.state !== "answering" && !QUIET.includes(one.ended);
+    const unread = one.state === "ended" && one.chat !== here && Boolean(fresh || (same && old.unread));
+    after[one.chat] = { turn: one.turn, state: one.state, unread };
+    if (fresh) news.push(one);
+  }
+  for (const [chat, old] of Object.entries(before ?? {})) if (!after[chat] && old.unread && chat !== here) after[chat] = old;
+  return { after, news };
+};

@@ -1,0 +1,120 @@
+// Ctrl or ⌘ K on every page: search models, commands, chats and pages, and jump there.
+import { choose, pieces } from "./palette_rules.js";
+import { wanted } from "./preferences.js";
+import { refresh } from "./times.js";
+
+const dialog = document.getElementById("palette");
+const field = document.getElementById("palette-text"), list = document.getElementById("palette-list");
+const KEY = `palette:${document.body.dataset.person ?? ""}`, KEPT = 5;
+let options = [], shown = [], place = 0, fetched;
+
+const recent = () => {
+  try { return JSON.parse(localStorage.getItem(KEY)) ?? []; } catch { return []; }
+};
+const remember = ({ id }) => {
+  try { localStorage.setItem(KEY, JSON.stringify([id, ...recent().filter((one) => one !== id)].slice(0, KEPT))); } catch { /* this page only */ }
+};
+
+const entry = (element, more = {}) => ({ id: element.id, group: element.dataset.group, title: element.dataset.title, element, ...more });
+
+const icon = (name) => {
+  const copy = dialog.querySelector(".icon").cloneNode(true), use = copy.firstElementChild;
+  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
+  return copy;
+};
+
+// An option of this page alone: {title, note, act}.
+const local = ({ title, note, act }, index) => {
+  const element = document.createElement("li"), text = document.createElement("span"), code = document.createElement("code");
+  Object.assign(element, { id: `palette-here-${index}`, role: "option" });
+  Object.assign(element.dataset, { group: "Commands", title });
+  Object.assign(text, { className: "cut", textContent: title });
+  text.dataset.match = "";
+  code.textContent = note ?? "";
+  element.append(icon("swap"), text, code);
+  return entry(element, { act });
+};
+
+// In a chat a model can be chosen at once.
+const switches = (models) => (document.getElementById("picker") ? models : []).map(({ title, element }) => ({
+  title: `Switch this chat to ${title}`,
+  act: () => document.dispatchEvent(new CustomEvent("model:chosen", { detail: element.dataset.model })),
+}));
+
+const load = async () => {
+  const answer = await fetch(dialog.dataset.url, { redirect: "manual" });
+  if (!answer.ok) return void location.reload();
+  const page = new DOMParser().parseFromString(`<ul>${await answer.text()}</ul>`, "text/html"), here = [];
+  const found = [...page.querySelectorAll("[role=option]")].map((element) => entry(document.adoptNode(element)));
+  document.dispatchEvent(new CustomEvent("palette:commands", { detail: here }));
+  const models = found.filter(({ group }) => group === "Models");
+  options = [...found, ...[...here, ...switches(models)].map(local)];
+  show();
+};
+
+const mark = (to) => {
+  place = shown.length ? (to + shown.length) % shown.length : 0;
+  shown.forEach(({ option: { element } }, index) => element.setAttribute("aria-selected", String(index === place)));
+  if (!shown.length) return field.removeAttribute("aria-activedescendant");
+  field.setAttribute("aria-activedescendant", shown[place].option.id);
+  shown[place].option.element.scrollIntoView({ block: "nearest" });
+};
+
+const paint = ({ title, element }) => element.querySelector("[data-match]").replaceChildren(...pieces(title, field.value).map(([piece, typed]) => {
+  const part = document.createElement(typed ? "mark" : "span");
+  part.textContent = piece;
+  return part;
+}));
+
+const head = (group) => Object.assign(document.createElement("li"), { className: "head", role: "presentation", textContent: group });
+
+const show = () => {
+  shown = choose(options, field.value, recent());
+  const parts = shown.flatMap(({ option, group }, index) => (shown[index - 1]?.group === group ? [option.element] : [head(group), option.element]));
+  shown.forEach(({ option }) => paint(option));
+  list.replaceChildren(...parts);
+  refresh(list);
+  dialog.querySelector("[data-none]").textContent = shown.length || !options.length ? "" : "Nothing matches.";
+  mark(0);
+};
+
+const open = () => {
+  if (dialog.open) return;
+  field.value = "";
+  list.replaceChildren();
+  dialog.showModal();
+  field.focus();
+  fetched = load().catch(() => { dialog.querySelector("[data-none]").textContent = "The server cannot be reached."; });
+};
+
+const go = async (newTab) => {
+  await fetched;
+  const option = shown[place]?.option;
+  if (!option) return;
+  const { url, press, act } = option.element.dataset;
+  remember(option);
+  dialog.close();
+  if (option.act) option.act();
+  else if (press) document.querySelector(press)?.click();
+  else if (act === "new") document.getElementById("palette-start").submit();
+  else if (newTab) window.open(url, "_blank", "noopener");
+  else location.assign(url);
+};
+
+const KEYS = { ArrowDown: () => mark(place + 1), ArrowUp: () => mark(place - 1), Enter: (event) => go(event.ctrlKey || event.metaKey) };
+
+if (dialog) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || !wanted("palette")) return;
+    event.preventDefault();
+    open();
+  });
+  field.addEventListener("keydown", (event) => KEYS[event.key] && (event.preventDefault(), KEYS[event.key](event)));
+  field.addEventListener("input", show);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-palette]")) open();
+    if (event.target === dialog || event.target.closest("#palette [data-close]")) dialog.close();
+    const index = shown.findIndex(({ option }) => option.element.contains(event.target));
+    if (index >= 0 && dialog.open) mark(index), go(event.ctrlKey || event.metaKey);
+  });
+}

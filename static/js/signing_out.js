@@ -1,0 +1,7 @@
+// Whoever signs out leaves no queued message in this browser.
+document.addEventListener("submit", (event) => {
+  if (new URL(event.target.action).pathname !== "/logout/") return;
+  try {
+    for (const key of Object.keys(localStorage)) if (key.startsWith("queued:")) localStorage.removeItem(key);
+  } catch { /* no storage, nothing kept */ }
+});

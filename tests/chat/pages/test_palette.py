@@ -1,0 +1,44 @@
+"""The options of the palette: what each person may reach, and nothing of others."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from chat.transcript.conversations import conversations
+from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from tests.markup import flat
+
+pytestmark = pytest.mark.django_db
+
+
+def titles(person: User, group: str) -> list[str]:
+    client = Client()
+    client.force_login(person)
+    html = flat(client.get(reverse("palette")).content.decode())
+    return re.findall(rf'data-group="{group}" [^>]*data-title="([^"]*)"', html)
+
+
+def test_each_person_gets_their_own_chats_and_pages(alice: User, bob: User, charlie: User) -> None:
+    model = ModelProfileFactory(name="qwen3:8b")
+    ConversationFactory(owner=alice, title="Secret <plans>", profile=model)
+    conversations.create(alice)  # empty: no chat to jump to
+    assert titles(alice, "Chats") == ["Secret &lt;plans&gt;"]
+    assert titles(bob, "Chats") == titles(charlie, "Chats") == []
+    assert all(titles(person, "Models") == ["qwen3:8b"] for person in (alice, bob, charlie))
+    assert "New chat" in titles(bob, "Commands") and "New chat" not in titles(charlie, "Commands")
+    assert {"Chat", "Shared with you"} <= {*titles(bob, "Pages")}
+    assert not {"Chat", "Shared with you", "People", "Audit"} & {*titles(charlie, "Pages")}
+    assert {"People", "Audit"} <= {*titles(UserFactory(role="admin"), "Pages")}
+
+
+def test_the_palette_stands_on_pages_of_people_who_signed_in(alice: User) -> None:
+    client = Client()
+    assert client.get(reverse("palette")).status_code == 302
+    assert 'id="palette"' not in client.get(reverse("login")).content.decode()
+    client.force_login(alice)
+    assert 'id="palette"' in client.get(reverse("models")).content.decode()

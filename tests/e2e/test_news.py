@@ -1,0 +1,90 @@
+"""What other pages show of a chat: the list with its states, lines about answers, the row menu by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import answered, ask, choose, new_chat, photograph, ready, until
+from tests.e2e.test_access_for_all import violations
+from tests.e2e.test_approvals import ASK
+
+pytestmark = pytest.mark.e2e
+
+# [what was known, what the server says, the chat in view, the news, the unread chats]
+RULES = """async () => {
+  const { compare } = await import("/static/js/news_rules.js");
+  const ran = { chat: "a", turn: 1, state: "answering", ended: "" };
+  const [ended, asks] = [{ ...ran, state: "ended", ended: "done" }, { ...ran, state: "needs approval" }];
+  const known = (one, unread = false) => ({ a: { turn: one.turn, state: one.state, unread } });
+  return [
+    [null, [ended], "", 0, ""],
+    [known(ran), [ended], "", 1, "a"],
+    [known(ran), [ended], "a", 0, ""],
+    [known(ran), [asks], "", 1, ""],
+    [known(asks), [asks], "", 0, ""],
+    [known(ended), [ended], "", 0, ""],
+    [known(ended, true), [ended], "", 0, "a"],
+    [known(ended, true), [ended], "a", 0, ""],
+    [known(ended, true), [], "", 0, "a"],
+    [known(ended, true), [], "a", 0, ""],
+    [known(ended), [{ ...ended, turn: 2 }], "", 1, "a"],
+    [known(ended, true), [{ ...ran, turn: 2 }], "", 0, ""],
+    [known(ran), [{ ...ended, ended: "stopped" }], "", 0, ""],
+    [{}, [ran], "", 0, ""],
+    [{}, [ended], "", 1, "a"],
+  ].filter(([before, answers, here, news, unread]) => {
+    const found = compare(before, answers, here);
+    const dots = Object.keys(found.after).filter((id) => found.after[id].unread);
+    return found.news.length !== news || dots.join() !== unread;
+  }).map((row) => JSON.stringify(row));
+}"""
+
+
+def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
+    assert page.evaluate(RULES) == []
+    elsewhere = page.context.new_page()
+    elsewhere.goto("/models/")
+    until(elsewhere, "sessionStorage.length > 0")
+    other = new_chat(page.context.new_page())
+    expect(other.locator("#conversations [aria-current]")).to_have_count(0)  # an empty chat has no row
+    ask(page, ASK)
+    expect(page.locator("[data-question]")).to_be_visible()
+    line = elsewhere.locator("#news .line")
+    expect(line).to_contain_text("needs your approval.")
+    row = other.locator("#conversations li", has_text="Write hello")
+    expect(row.locator("[data-state]")).to_have_attribute("data-answer", "needs approval")
+    assert violations(elsewhere) == []
+    photograph(elsewhere, "news")
+    page.get_by_role("button", name=re.compile("once$")).first.click()
+    answered(page)
+    expect(line).to_contain_text("has a new answer.")
+    choose(page, "sim-slow-load")
+    ask(page, "Hello")
+    page.goto("/tools/")
+    expect(row.locator("[data-state]")).to_have_attribute("data-answer", "new answer")
+    photograph(other, "sidebar")
+    page.get_by_role("link", name="Open ").click()
+    ready(page)
+    expect(page.locator("#conversations [aria-current] [data-state]")).to_have_attribute("data-answer", "")
+
+
+def test_a_row_is_pinned_by_keyboard_and_new_chat_uses_the_empty_one(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    row = page.locator("#conversations li:has([aria-current])")
+    row.locator("a").first.focus()
+    page.keyboard.press("Shift+F10")
+    row.get_by_role("button", name="Pin", exact=True).press("Enter")
+    expect(page.locator("#conversations h2").first).to_have_text("Pinned")
+    expect(page.locator("#conversations section").first).to_contain_text("What is 17*23?")
+    expect(row.locator("a").first).to_be_focused()
+    assert violations(page) == []
+    page.get_by_role("button", name="New chat").click()
+    expect(page.locator(".welcome")).to_be_visible()
+    address = page.url
+    with page.expect_navigation():
+        page.get_by_role("button", name="New chat").click()
+    assert page.url == address
