@@ -13,8 +13,9 @@ from toolsupport.core.markdown_blocks import BlockSplitter
 from toolsupport.rendering import message_html
 from toolsupport.work_pool.types import WorkError
 
-# Seconds between two batches of one answer: a task costs as much as formatting some hundred words.
-EVERY = 0.25
+# Seconds between two batches of one answer, and more for each other answer that has blocks: a task costs as much as
+# formatting some hundred words.
+EVERY, EVERY_MORE = 0.25, 0.02
 MOST_CHARACTERS = 64 * 1024
 
 Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[Any]"]
@@ -34,6 +35,9 @@ class LiveBlocks:
 
     Nothing depends on them: without workers the text stays one live block until its end.
     """
+
+    # How many texts of this process have blocks to format now.
+    working = 0
 
     def __init__(self, person: Hashable, show: Callable[[FormattedBlock], None]) -> None:
         self._person, self._show = person, show
@@ -78,13 +82,15 @@ class LiveBlocks:
 
     async def _format_all(self) -> None:
         """Format blocks as long as some wait, with a pause after each batch."""
+        LiveBlocks.working += 1
         try:
             while self._waiting and not (self._failed or self._closed):
                 await self._format()
                 self._rests = True
-                await asyncio.sleep(EVERY)
+                await asyncio.sleep(EVERY + EVERY_MORE * (LiveBlocks.working - 1))
                 self._rests = False
         finally:
+            LiveBlocks.working -= 1
             self._work, self._rests = None, False
 
     async def _format(self) -> None:
