@@ -43,7 +43,7 @@ TAKEN = re.compile(r"^const \{ ([^}]*) \} = modules\.(\w+);$", re.M)
 LEFT = re.compile(r"^(?:import|export)\b", re.M)
 
 
-class BundlingStorage(CompressedStaticFilesStorage):
+class BundlingStorage(CompressedStaticFilesStorage):  # type: ignore[misc]
     """Writes the bundles beside the collected files, and compresses them like these."""
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
