@@ -186,11 +186,14 @@ class Question(models.Model):
     kind = models.CharField(max_length=30, help_text="approval, unknown_model, runtime_learning or prose_call.")
     text = models.TextField()
     options = models.JSONField(default=list)
+    size = models.CharField(max_length=80, blank=True, default="", help_text="How much would change.")
+    reason = models.TextField(blank=True, default="", help_text="Why it asks, if the call alone does not show it.")
     preview = models.TextField(blank=True, default="", help_text="What would change, as a unified diff.")
     binds = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what is allowed.")
     basis = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what the preview replaces.")
     outside = models.JSONField(default=list, blank=True, help_text="The outside content in the chat that asks.")
     answer = models.CharField(max_length=30, blank=True, default="")
+    reply = models.CharField(max_length=500, blank=True, default="", help_text="What the person wrote for the model.")
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -32,6 +32,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/", chat.conversation, name="conversation"),
     path("chat/<uuid:conversation_id>/messages/", chat.messages, name="conversation-messages"),
     path("chat/<uuid:conversation_id>/messages/<int:message_id>/wire/", chat.wire, name="message-wire"),
+    path("chat/<uuid:conversation_id>/messages/<int:message_id>/text/", chat.text, name="message-text"),
     path("chat/calls/<int:run_id>/picture/", images.of_call, name="call-picture"),
     path("chat/calls/<int:run_id>/table.csv", chat.table, name="call-table"),
     path("chat/<uuid:conversation_id>/picker/", chat.picker, name="conversation-picker"),

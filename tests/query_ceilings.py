@@ -88,6 +88,7 @@ CEILINGS = {
     "post mcp-test": 10,
     "post mcp-tool-switch": 13,
     "post mcp-trust": 12,
+    "get message-text": 8,
     "get message-wire": 20,
     "get metrics": 3,
     "get model": 17,

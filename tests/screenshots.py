@@ -39,6 +39,7 @@ def first_minutes(page: Page) -> None:
     page.goto("/start/")
     frames = [page.screenshot()]
     page.locator("#test-all").click()
+    expect(page.locator("progress")).to_be_visible()
     for share in (1, 2, 3, 4):
         heading = page.locator(".stages h2").nth(1)
         while tested(page) < share / 5:

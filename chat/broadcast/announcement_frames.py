@@ -65,7 +65,7 @@ def _asked_question(seq: int, thing: AskedQuestion) -> frames.QuestionAskedFrame
         seq=seq,
         question=asked.id,
         kind=asked.kind,
-        text=asked.text,
+        text=asked.whole_text,
         options=list(asked.options),
         html=fragments.question(asked),
         expires_at=asked.expires_at.isoformat() if asked.expires_at else None,

@@ -14,8 +14,7 @@ from chat.broadcast.error_codes import FrameError as FrameError
 # How an answer is made again.
 Mode = Literal["same", "without_tools", "text"]
 
-TEXT_LIMIT = 64 * 1024
-FRAME_LIMIT = 256 * 1024
+TEXT_LIMIT, FRAME_LIMIT = 64 * 1024, 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,7 @@ class QuestionAnswer:
     question: int
     answer: str
     arguments: dict[str, Any] | None = None
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

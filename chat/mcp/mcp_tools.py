@@ -52,7 +52,7 @@ def tool_of(remote: RemoteTool) -> Tool:
 
     def preview(context: ToolContext, arguments: JSON) -> Preview:
         written = json.dumps(arguments, indent=2, ensure_ascii=False)
-        asked = f"Let {remote.server.name} run {remote.name}? It is a program of others."
+        asked = f"Use {remote.name} of server {remote.server.name}?"
         return Preview(asked, basis=remote.digest, code=written)
 
     phrase, sends = f"Ask {remote.server.name}", not remote.in_house

@@ -14,6 +14,7 @@ from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
 from chat.transcript.messages.view_models import ShownConversation
+from chat.transcript.messages.windows import MessageWindow
 from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
@@ -58,7 +59,14 @@ def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 
 def _with_html(request: AuthedRequest, conversation_id: UUID) -> ShownConversation:
-    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id)))
+    window = MessageWindow(_id(request, "since"), _id(request, "until"))
+    return formatted.complete(request.user.pk, conversations.show(request.user, str(conversation_id), window))
+
+
+def _id(request: AuthedRequest, name: str) -> int:
+    """Return the number of a message in the address; 0 without one."""
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 19 else 0
 
 
 @require_GET
@@ -67,6 +75,15 @@ def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> Http
     """Show the raw exchange of one answer."""
     shown = raw_request.of(request.user, str(conversation_id), message_id)
     return render(request, "chat/wire.html", {"wire": shown})
+
+
+@require_GET
+@requires(Action.CHAT)
+def text(request: AuthedRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
+    """Return a message as the Markdown that its model wrote."""
+    written, _ = conversations.text_of(request.user, str(conversation_id), message_id)
+    headers = {"X-Content-Type-Options": "nosniff"}
+    return HttpResponse(written, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 @require_GET

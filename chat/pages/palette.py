@@ -15,7 +15,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.navigation import SECTIONS
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-MODELS, CHATS = 300, 200
+MODELS, CHATS, FOUND = 300, 200, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,11 @@ PAGES = (
 @require_GET
 @requires(Action.SEE_MODELS)
 def palette(request: AuthedRequest) -> HttpResponse:
-    """Return the options of the palette, which the page filters while a person types."""
-    may_chat = Action.CHAT in request.actions
+    """Return the options of the palette, which the page filters; with `q` the person's chats whose texts hold it."""
+    may_chat, wanted = Action.CHAT in request.actions, request.GET.get("q", "").strip()
+    if wanted:
+        found = listing.search(request.user, wanted).rows[:FOUND] if may_chat else ()
+        return render(request, "chat/palette.html", {"chats": found, "q": wanted})
     context = {
         "models": picker.choices()[:MODELS],
         "chats": listing.page(request.user, size=CHATS).rows if may_chat else (),

@@ -101,4 +101,5 @@ def _given(request: AuthedRequest) -> questions.SubmittedAnswer:
         name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)
     }
     edited = {name: sanitize.replaced(value.replace("\r\n", "\n")) for name, value in fields.items()}
-    return questions.SubmittedAnswer(request.POST.get("answer", ""), edited)
+    reply = sanitize.replaced(request.POST.get("reply", ""))
+    return questions.SubmittedAnswer(request.POST.get("answer", ""), edited, reply)

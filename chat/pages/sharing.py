@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.transcript.messages import formatted
@@ -80,5 +81,6 @@ def look_into(request: AuthedRequest, foreign_id: UUID) -> HttpResponse:
 def _readers(request: AuthedRequest, conversation_id: UUID, error: str = "") -> HttpResponse:
     here = str(conversation_id)
     found, looks = sharing.readers(request.user, here)
-    context = {"conversation": {"id": here}, "readers": found, "looks": looks, "error": error}
+    link = request.build_absolute_uri(reverse("shared-conversation", args=[conversation_id]))
+    context = {"conversation": {"id": here}, "readers": found, "looks": looks, "error": error, "link": link}
     return render(request, f"{PAGE}#readers", context)

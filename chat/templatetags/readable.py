@@ -18,6 +18,7 @@ from chat.transcript.messages.call_groups import grouped
 from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import invisible_chars, server_flags
+from toolsupport.core.diff_rows import DiffLayout, layout
 from toolsupport.web import sentences
 
 register = template.Library()
@@ -125,6 +126,12 @@ def typed_parts(result: str) -> list[ResultPart]:
 
 
 KINDS = {"+": "added", "-": "removed", "@": "place"}
+
+
+@register.filter
+def diff_rows(diff: str) -> DiffLayout:
+    """Return the rows of a unified diff, with line numbers and marked words."""
+    return layout(diff)
 
 
 @register.filter

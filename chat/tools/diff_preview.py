@@ -68,3 +68,11 @@ def lines_in_words(text: str) -> str:
     """Return the length of a text: "1 line", "14 lines"."""
     count = len(text.splitlines())
     return f"{count} line{'' if count == 1 else 's'}"
+
+
+def growth(before: str, after: str) -> str:
+    """Return how the length of a text changes: "5 lines become 3", "5 lines, as before"."""
+    old, new = len(before.splitlines()), len(after.splitlines())
+    if old == new:
+        return f"{lines_in_words(before)}, as before"
+    return f"{lines_in_words(before)} become{'s' if old == 1 else ''} {new}"

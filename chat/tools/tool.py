@@ -74,13 +74,14 @@ class Preview:
     """The question to a person before a call runs, and the `change` of a text, of which a diff is shown.
 
     `code` is all the code that would run, if the call is code. `basis` is the digest of the text that would be changed,
-    "" if that does not matter.
+    "" if that does not matter. `size` is how much would change ("5 lines become 3").
     """
 
     question: str
     change: TextChange | None = None
     basis: str = ""
     code: str = ""
+    size: str = ""
 
 
 @dataclass(frozen=True, slots=True)

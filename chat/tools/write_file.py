@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.tools.diff_preview import basis_of, current, lines_in_words, only_over
+from chat.tools.diff_preview import basis_of, current, growth, lines_in_words, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, switch, text
 from toolsupport import cancellable_threads
 from toolsupport.core.text_diff import TextChange
@@ -50,8 +50,11 @@ def preview(context: ToolContext, arguments: JSON) -> Preview:
     path, content = text(arguments, "path"), text(arguments, "content")
     before = current(context, path)
     after = (before or "") + content if switch(arguments, "append") else content
-    question = f"{'Add' if switch(arguments, 'append') else 'Write'} {lines_in_words(content)} to {path}?"
-    return Preview(question, change=TextChange(path, before, after), basis=basis_of(before))
+    change = TextChange(path, before, after)
+    if before is None:
+        return Preview(f"Create {path}?", change=change, basis=basis_of(before), size=lines_in_words(content))
+    verb = "Add to" if switch(arguments, "append") else "Replace"
+    return Preview(f"{verb} {path}?", change=change, basis=basis_of(before), size=growth(before, after))
 
 
 def _verb(arguments: JSON) -> str:

@@ -216,14 +216,23 @@ class ToolExecutor:
             IN_PROSE if needed.found else "",
             TAINTED if ungranted and self.tainted else "",
         ]
-        text = " ".join(filter(None, [*notes, preview.question]))
+        reason = " ".join(filter(None, notes))
         may_grant = tool is not None and policy.grantable(tool, self.tainted or bool(self.outside))
         return questions.ApprovalRequest(
-            served, text, diff, may_grant, preview.basis, preview.code, needed.state, self.outside
+            served,
+            preview.question,
+            diff,
+            may_grant,
+            preview.basis,
+            preview.code,
+            needed.state,
+            self.outside,
+            preview.size,
+            reason,
         )
 
 
-BY_PROGRAM = "A program that has a key of yours asks:"
+BY_PROGRAM = "A program that has a key of yours asks."
 IN_PROSE = "The model wrote this call into its answer instead of making it."
 TAINTED = "Asked for after reading untrusted content."
 STOPPED = CallOutcome(CallStatus.STOPPED, ToolResult("A person stopped this tool.", is_error=True), 0)
@@ -247,4 +256,4 @@ def previewed(tool: Tool | None, call: ToolCall, context: ToolContext) -> Previe
     """Return the preview of a call. Blocks on the disk; raises ToolError or NotFound if it cannot work."""
     if tool is not None and tool.preview:
         return tool.preview(context, call.arguments)
-    return Preview(f"Run {call.name}?")
+    return Preview(f"Use {call.name}?")

@@ -28,6 +28,12 @@ const ACTS = {
     if (mode === "model") chooseModel(message);
     else ask({ type: "turn.regenerate", message, mode });
   },
+  "data-raw": (button) => {
+    const wire = messageOf(messageAt(button)).querySelector(".wire");
+    wire.open = true;
+    wire.querySelector("summary").focus();
+  },
+  "data-branch-here": (button) => composer.edit("", messageAt(button)),
   "data-branch": (button) => ask({ type: "branch.select", message: Number(button.dataset.branch) }),
   "data-edit": (button) => {
     const article = messageOf(messageAt(button));

@@ -25,7 +25,7 @@ export const COMMANDS = [
   ["/tools off", "", "Offer no tools in this chat", () => tell("tools:switched", false)],
   ["/text", "", "Write the last answer again in text mode", again],
   ["/new", "", "Open a new chat", () => press("[data-key=n]")],
-  ["/files", "", "Show the files of this chat", () => press("[popovertarget=panel]")],
+  ["/files", "", "Show the files of this chat", () => press("#files-toggle")],
   ["/prompts", "", "Choose prompts and settings of this chat", () => press("[popovertarget=settings-menu]")],
   ["/search", "WORDS", "Search your chats", (words) => tell("chats:search", words)],
   ["/help", "", "Show keys and commands", () => press("[data-help]")],

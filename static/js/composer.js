@@ -19,6 +19,7 @@ export const show = () => {
   const name = queues() ? "Send after this answer" : "Send";
   sendButton.hidden = running && !field.value.trim();
   Object.assign(sendButton, { ariaLabel: name, title: name, disabled: Boolean(pending) });
+  sendButton.classList.toggle("main", !queues());
   stopButton.hidden = !running;
   field.readOnly = Boolean(pending);
   if (!CSS.supports("field-sizing", "content")) field.rows = Math.min(10, field.value.split("\n").length);
@@ -76,9 +77,7 @@ export const edit = (text, after) => {
   show();
 };
 
-export const refused = (clientId) => {
-  if (pending?.client_id === clientId) keep(null);
-};
+export const refused = (clientId) => pending?.client_id === clientId && keep(null);
 
 export const isRunning = () => running;
 export const isEditing = () => parent !== undefined;

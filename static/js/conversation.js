@@ -7,6 +7,7 @@ import * as context from "./context.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { down } from "./lost.js";
+import * as earlier from "./earlier.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
@@ -35,7 +36,7 @@ const refresh = async () => {
   catching = true;
   try {
     // Signed out, or the conversation is gone: the page itself knows what to say.
-    if (!(await catchUp(`${path}messages/`))) return void location.reload();
+    if (!(await catchUp(earlier.path()))) return void location.reload();
     setTurn(transcript().dataset.turn);
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
@@ -75,14 +76,15 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
+    // Why an answer ended early stands once, below its text.
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
-    say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
+    say(frame.reason === "done" ? `Done, ${answerWords()}` : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output,
   "call.started": (frame) => putCall(frame.message, frame.call),
-  "call.finished": (frame) => { putCall(frame.message, frame.call); changed(frame.call.served_by || frame.call.name); },
+  "call.finished": (frame) => { putCall(frame.message, frame.call); frame.call.status === "done" && changed(frame.call.served_by || frame.call.name); },
   "call.rejected": (frame) => putCall(frame.message, frame),
   "question.asked": asked,
   "question.closed": closed,

@@ -21,15 +21,21 @@ const write = async (text) => {
   area.remove();
 };
 
+// An answer is copied as its Markdown, which the page does not contain.
+const sourceOf = async (button) => {
+  if (button.dataset.copyUrl) return (await fetch(button.dataset.copyUrl)).text();
+  return button.closest("[data-copy-scope], figure")?.querySelector("[data-copy-source], pre")?.textContent;
+};
+
 export const copyFrom = async (button) => {
-  const source = button.closest("[data-copy-scope], figure")?.querySelector("[data-copy-source], pre");
-  if (!source) return;
-  await write(source.textContent);
+  const text = await sourceOf(button);
+  if (text === undefined) return;
+  await write(text);
   flash(button);
 };
 
 document.addEventListener("click", (event) => {
-  const copy = event.target.closest("[data-copy]");
+  const copy = event.target.closest("[data-copy], [data-copy-url]");
   if (copy) copyFrom(copy);
   const wrap = event.target.closest("[data-wrap]");
   if (wrap) {

@@ -24,7 +24,7 @@ const KEYS = {
   n: () => press("[data-key=n]"),
   m: () => press("[data-key=m]"),
   c: () => document.querySelector("[data-key=c]")?.focus(),
-  f: () => press("[data-key=f], [popovertarget=panel]"),
+  f: () => press("[data-key=f]"),
   "/": () => reach(document.querySelector("[data-key='/']")),
   y: () => {
     const last = [...document.querySelectorAll("#transcript :is(figure [data-copy], [data-key=y])")].pop();

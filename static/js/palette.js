@@ -1,5 +1,7 @@
 // Ctrl or ⌘ K on every page: search models, commands, chats and pages, and jump there.
+import { local, read } from "./palette_options.js";
 import { choose, pieces } from "./palette_rules.js";
+import { search } from "./palette_search.js";
 import { wanted } from "./preferences.js";
 import { refresh } from "./times.js";
 
@@ -15,26 +17,6 @@ const remember = ({ id }) => {
   try { localStorage.setItem(KEY, JSON.stringify([id, ...recent().filter((one) => one !== id)].slice(0, KEPT))); } catch { /* this page only */ }
 };
 
-const entry = (element, more = {}) => ({ id: element.id, group: element.dataset.group, title: element.dataset.title, element, ...more });
-
-const icon = (name) => {
-  const copy = dialog.querySelector(".icon").cloneNode(true), use = copy.firstElementChild;
-  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
-  return copy;
-};
-
-// An option of this page alone: {title, note, act}.
-const local = ({ title, note, act }, index) => {
-  const element = document.createElement("li"), text = document.createElement("span"), code = document.createElement("code");
-  Object.assign(element, { id: `palette-here-${index}`, role: "option" });
-  Object.assign(element.dataset, { group: "Commands", title });
-  Object.assign(text, { className: "cut", textContent: title });
-  text.dataset.match = "";
-  code.textContent = note ?? "";
-  element.append(icon("swap"), text, code);
-  return entry(element, { act });
-};
-
 // In a chat a model can be chosen at once.
 const switches = (models) => (document.getElementById("picker") ? models : []).map(({ title, element }) => ({
   title: `Switch this chat to ${title}`,
@@ -44,8 +26,7 @@ const switches = (models) => (document.getElementById("picker") ? models : []).m
 const load = async () => {
   const answer = await fetch(dialog.dataset.url, { redirect: "manual" });
   if (!answer.ok) return void location.reload();
-  const page = new DOMParser().parseFromString(`<ul>${await answer.text()}</ul>`, "text/html"), here = [];
-  const found = [...page.querySelectorAll("[role=option]")].map((element) => entry(document.adoptNode(element)));
+  const found = read(await answer.text()), here = [];
   document.dispatchEvent(new CustomEvent("palette:commands", { detail: here }));
   const models = found.filter(({ group }) => group === "Models");
   options = [...found, ...[...here, ...switches(models)].map(local)];
@@ -76,6 +57,18 @@ const show = () => {
   refresh(list);
   dialog.querySelector("[data-none]").textContent = shown.length || !options.length ? "" : "Nothing matches.";
   mark(0);
+};
+
+// Chats found by their messages join the others; the marked option stays marked.
+const join = (found) => {
+  const marked = shown[place]?.option;
+  for (const one of found) {
+    const known = options.find(({ id }) => id === one.id);
+    if (known) Object.assign(known, { words: one.words, element: one.element });
+    else options.push(one);
+  }
+  show();
+  mark(Math.max(0, shown.findIndex(({ option }) => option === marked)));
 };
 
 const open = () => {
@@ -110,7 +103,10 @@ if (dialog) {
     open();
   });
   field.addEventListener("keydown", (event) => KEYS[event.key] && (event.preventDefault(), KEYS[event.key](event)));
-  field.addEventListener("input", show);
+  field.addEventListener("input", () => {
+    show();
+    search(dialog.dataset.url, field.value, (html) => join(read(html)));
+  });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-palette]")) open();
     if (event.target === dialog || event.target.closest("#palette [data-close]")) dialog.close();

@@ -1,4 +1,4 @@
-// Chooses and orders the options of the palette, from plain values: {id, group, title} and what was typed.
+// Chooses and orders the options of the palette, from plain values: {id, group, title, words} and what was typed.
 const ORDER = ["Recent", "Models", "Commands", "Chats", "Pages"];
 const MOST = 6, LAST = 5;
 
@@ -16,7 +16,8 @@ export const choose = (options, typed, recent = []) => {
   const only = typed.trimStart().startsWith(">");
   const words = typed.toLowerCase().replace(/^\s*>/, "").split(/\s+/).filter(Boolean), text = words.join(" ");
   if (!text && !only) return last(options, recent);
-  const fits = ({ group, title }) => (!only || group === "Commands") && words.every((word) => title.toLowerCase().includes(word));
+  const holds = ({ title, words: more = "" }) => words.every((word) => `${title} ${more}`.toLowerCase().includes(word));
+  const fits = (one) => (!only || one.group === "Commands") && holds(one);
   const found = options.filter(fits).map((option, place) => ({ option, group: option.group, place, rank: rank(option.title.toLowerCase(), text) }));
   found.sort((one, other) => ORDER.indexOf(one.group) - ORDER.indexOf(other.group) || one.rank - other.rank || one.place - other.place);
   const count = {};

@@ -3,16 +3,16 @@ import { show } from "./composer.js";
 import { look } from "./queue.js";
 import { say } from "./status.js";
 import * as unknown from "./unknown.js";
+import { wanted } from "./preferences.js";
 import { putMessage } from "./transcript.js";
+import "./waiting.js";
 
-const WAITS = "A tool is waiting for your approval.";
-
-// What a page says that was opened while an answer was not over.
+// The status line of a page that was opened while an answer was not over; an approval has a line of its own.
 export const goesOn = () =>
-  document.querySelector("[data-call] [data-question]") ? say(WAITS, "ask") : say("Answering…");
+  say(document.querySelector("[data-call] [data-question]") ? "" : "Answering…");
 
 const answerKey = (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
+  if (!wanted("keys") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
   const control = form?.querySelector(`[data-answer-key="${CSS.escape(event.key.toLowerCase())}"]`);
   if (!control) return;
@@ -34,7 +34,7 @@ const ELSEWHERE = { unknown_model: unknown.asked, runtime_learning: learning };
 export const asked = (frame) => {
   if (ELSEWHERE[frame.kind]) return void ELSEWHERE[frame.kind](frame);
   show(), look();
-  say(WAITS, "ask");
+  say("");
   const text = document.getElementById("text");
   // The focus goes to the question only if nobody is writing something else.
   if (!text.value.trim()) document.querySelector(`#question-${frame.question} button`)?.focus({ preventScroll: false });

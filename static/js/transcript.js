@@ -16,7 +16,8 @@ const parse = (html) => {
 const keep = (old, fresh) => {
   const before = [old, ...old.querySelectorAll("details")], after = [fresh, ...fresh.querySelectorAll("details")];
   before.forEach((element, index) => {
-    if (!element.open) return;
+    // An approval opens its card; once answered it is a row again.
+    if (!element.open || (element === old && old.dataset.status === "waiting")) return;
     const same = element.id ? after.find((one) => one.id === element.id) : after[index];
     if (same?.matches("details")) same.open = true;
   });

@@ -78,7 +78,7 @@ async def test_it_is_found_asked_for_with_its_arguments_and_run(site: Site, clie
     async with chat(site, client) as open_page:
         await open_page.send("message.send", text="Call pipes__echo with text=hello")
         question = await open_page.until("question.asked")
-        assert "Let pipes run echo?" in question["html"] and "hello" in question["html"]
+        assert "Use echo of server pipes?" in question["html"] and "hello" in question["html"]
         assert "chat" not in question["options"], "no standing permission for programs of others"
         await open_page.until("turn.waiting")
         await open_page.send("question.answer", question=question["question"], answer="once")

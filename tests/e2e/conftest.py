@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect, sync_playwright
 
 from tests.serving import ADMIN, Site
 
@@ -193,6 +193,13 @@ def answered(page: Page) -> None:
     expect(transcript).to_have_attribute("aria-busy", "false")
     expect(answer).to_have_attribute("data-finished", "true")
     expect(answer.locator("> [data-ended]")).to_have_count(0)
+
+
+def raw_exchange(page: Page) -> Locator:
+    """The raw exchange of the last answer, opened by its menu."""
+    page.get_by_role("button", name="More", exact=True).last.click()
+    page.get_by_role("button", name="Raw exchange").last.click()
+    return page.locator(".wire").last
 
 
 def until(page: Page, condition: str) -> None:

@@ -113,7 +113,7 @@ def test_a_small_screen_needs_no_sideways_scrolling(open_browser: Open) -> None:
     page.get_by_role("button", name="Chats").click()
     expect(page.get_by_role("button", name="New chat")).to_be_in_viewport()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Files and memory", exact=True).click()
+    page.locator("#files-toggle").click()
     expect(page.locator("#files")).to_contain_text("config.json")
     assert overflow(page) == 0
 

@@ -17,14 +17,14 @@ ASK = "Write hello there to notes.md"
 
 def asked(page: Page) -> None:
     ask(page, ASK)
-    expect(page.locator("[data-question]")).to_contain_text("Write 1 line to notes.md?")
-    expect(page.locator(".diff [data-kind=added]").last).to_have_text("+hello there")
+    expect(page.locator("[data-question]")).to_contain_text("Replace notes.md?")
+    expect(page.locator(".changes [data-kind=added]").last).to_contain_text("hello there")
 
 
 # T11
 def test_a_key_allows_once_and_the_answer_goes_on(page: Page) -> None:
     asked(page)
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     page.keyboard.press("a")
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "done")
@@ -34,8 +34,8 @@ def test_a_key_allows_once_and_the_answer_goes_on(page: Page) -> None:
 def test_it_is_still_asked_after_a_reload_and_can_be_denied(page: Page) -> None:
     asked(page)
     page.reload()
-    expect(page.locator("#status")).to_have_text("A tool is waiting for your approval.")
-    expect(page.locator("[data-question]")).to_contain_text("Write 1 line to notes.md?")
+    expect(page.locator("#waiting")).to_have_text("Waiting for your approval")
+    expect(page.locator("[data-question]")).to_contain_text("Replace notes.md?")
     page.get_by_role("button", name="Deny").click()
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "denied")
@@ -45,7 +45,7 @@ def test_edited_arguments_are_what_runs(page: Page) -> None:
     asked(page)
     page.keyboard.press("e")
     page.get_by_label("content").fill("something else")
-    page.get_by_role("button", name="Allow as edited").click()
+    page.get_by_role("button", name="with my version").click()
     answered(page)
     card = page.locator(".call")
     card.locator("> summary").click() if card.get_attribute("open") is None else None
@@ -65,6 +65,6 @@ def test_a_new_message_takes_the_place_of_an_answer(page: Page) -> None:
 def test_axe_finds_nothing_in_a_question(open_browser: Callable[..., BrowserContext], width: int) -> None:
     page = new_chat(open_browser(viewport={"width": width, "height": 800}).new_page())
     asked(page)
-    page.get_by_text("Edit", exact=True).click()
+    page.locator("[data-answer-key=e]").click()
     assert violations(page) == []
     assert overflow(page) <= 0

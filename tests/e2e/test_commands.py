@@ -73,7 +73,7 @@ def test_tools_are_switched_off_for_a_chat(page: Page) -> None:
 def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None:
     page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page())
     asked(page)
-    page.get_by_role("button", name="Allow in this chat").click()
+    page.get_by_role("button", name="in this chat").click()
     answered(page)
     page.get_by_role("button", name="Settings of this conversation").click()
     menu = page.locator("#grants")

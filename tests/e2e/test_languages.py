@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.chat.test_text_modes import LANGUAGES, LOOK
-from tests.e2e.conftest import answered, ask, choose, new_chat
+from tests.e2e.conftest import answered, ask, choose, new_chat, raw_exchange
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site, switched_on
 
@@ -35,7 +35,7 @@ def test_one_conversation_goes_through_every_language(page: Page) -> None:
     choose(page, "sim-code:latest")
     ask(page, LOOK)
     expect(page.locator("[data-question] pre")).to_contain_text("list_directory(")
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     page.keyboard.press("a")
     expect(page.locator(".call[data-status=done]")).to_have_count(len(LANGUAGES) + 2)
     answered(page)
@@ -57,7 +57,7 @@ def test_a_call_in_prose_asks_and_a_key_answers(open_browser: Callable[..., Brow
     page = new_chat(open_browser(viewport=size).new_page(), "sim-speaks")
     ask(page, LOOK)
     expect(page.locator("[data-question]")).to_contain_text("wrote this call into its answer")
-    expect(page.get_by_role("button", name="Run it once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     assert violations(page) == [] and overflow(page) == 0
     page.keyboard.press("d" if width == 320 else "a")
     answered(page)
@@ -85,9 +85,7 @@ def test_the_wire_of_an_answer_is_rendered_when_it_is_opened(page: Page) -> None
     ask(page, LOOK)
     answered(page)
     expect(page.locator(".wire").first).to_be_hidden()  # that of the round before
-    wire = page.locator(".wire").last
-    wire.locator("> summary").focus()
-    page.keyboard.press("Enter")
+    wire = raw_exchange(page)
     expect(wire).to_contain_text("Exchange 1 of 1")
     expect(page.locator(".wire").first).to_be_visible()
     expect(wire.get_by_label("Request 1", exact=True)).to_contain_text("list_directory")
@@ -99,10 +97,11 @@ def test_the_wire_of_an_answer_is_rendered_when_it_is_opened(page: Page) -> None
 def test_an_answer_is_made_again_with_calls_as_text(page: Page) -> None:
     ask(page, LOOK)
     answered(page)
-    page.get_by_text("Regenerate").last.click()
-    page.get_by_role("button", name="Calls as text").last.click()
-    expect(page.locator(".branches").first).to_contain_text("2/2")
-    page.locator(".wire > summary").last.click()
+    page.get_by_role("button", name="Regenerate").last.click()
+    page.get_by_role("button", name="Text mode").last.click()
+    expect(page.locator(".branches").first).to_contain_text("2 / 2")
+    answered(page)
+    raw_exchange(page)
     wire = page.locator(".wire").first
     wire.locator("> summary").click()
     expect(wire).to_contain_text("Hermes")

@@ -132,7 +132,7 @@ def test_a_card_names_every_kind_and_shows_the_image(page: Page) -> None:
     new_chat(page)
     ask(page, "Call pipes__kinds with text=all")
     answered(page)
-    shown = page.locator(".call", has_text="Ask pipes")
+    shown = page.locator(".call", has_text="kinds of pipes")
     expect(page.locator("#files")).to_contain_text("mcp/pipes/")
     shown.locator("summary").first.click()
     expect(shown.get_by_role("img", name="Image that the tool gave").first).to_be_visible()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, raw_exchange
 from tests.e2e.test_access_for_all import overflow, violations
 
 pytestmark = pytest.mark.e2e
@@ -15,16 +15,14 @@ pytestmark = pytest.mark.e2e
 
 def wire(page: Page) -> str:
     """The request of the last answer, as it would be sent now."""
-    fold = page.locator("details.wire").last
-    fold.locator("> summary").click()
+    fold = raw_exchange(page)
     expect(fold.locator("[data-wire]")).to_contain_text("messages")
     return fold.inner_text()
 
 
 def open_files(page: Page) -> None:
-    button = page.get_by_role("button", name="Files and memory", exact=True)
-    if button.is_visible():  # where there is room the panel is always open
-        button.click()
+    if page.locator("#memory-text").is_hidden():  # it opens by itself once a tool changed something
+        page.locator("#files-toggle").click()
     expect(page.locator("#memory-text")).to_be_visible()
 
 
@@ -32,7 +30,7 @@ def open_files(page: Page) -> None:
 def test_a_model_remembers_and_a_person_corrects_it(page: Page) -> None:
     ask(page, "Remember that Maria likes tea.")
     expect(page.locator("[data-question]")).to_contain_text("Remember 1 line in this chat?")
-    expect(page.locator(".diff [data-kind=added]").last).to_have_text("+Maria likes tea")
+    expect(page.locator(".changes [data-kind=added]").last).to_contain_text("Maria likes tea")
     page.keyboard.press("a")
     answered(page)
     open_files(page)
@@ -50,10 +48,10 @@ def test_a_model_remembers_and_a_person_corrects_it(page: Page) -> None:
 
 def test_what_is_edited_is_what_is_remembered(page: Page) -> None:
     ask(page, "Remember that Maria likes tea.")
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     page.keyboard.press("e")
     page.locator("[data-question]").get_by_label("text", exact=True).fill("Maria likes green tea")
-    page.get_by_role("button", name="Allow as edited").click()
+    page.get_by_role("button", name="with my version").click()
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "done")
     expect(page.locator("#memory-text")).to_have_value("Maria likes green tea")
@@ -78,7 +76,7 @@ def test_a_model_swaps_its_prompt_and_a_person_takes_it_back(page: Page) -> None
     answered(page)
     card = page.locator(".call")
     expect(card).to_have_attribute("data-status", "done")
-    expect(card).to_contain_text("Swap prompts pirate")
+    expect(card).to_contain_text("Used prompts pirate")
     assert "Speak like a pirate." in wire(page)
     page.get_by_role("button", name="Settings of this conversation").click()
     box = page.locator("#prompts").get_by_label("pirate")

@@ -33,6 +33,12 @@ RULES = """async () => {
 }"""
 
 
+def switched_off(page: Page) -> None:
+    page.evaluate("localStorage.setItem('wants-palette', 'no')")
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette")).to_be_hidden()
+
+
 def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     assert page.evaluate(RULES) == "[[],[]]"
     ask(page, "What is 17*23? Otters.")
@@ -50,7 +56,9 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     ready(page)
     keys.press("Control+k")
     expect(options.first).to_contain_text("Otters")  # used last
-    keys.type("sim-thinks")
+    keys.type("391")  # in the answer only
+    expect(options.filter(has_text="Otters")).to_be_visible()
+    field.fill("sim-thinks")
     expect(options.filter(has_text="Switch this chat to sim-thinks").first).to_be_visible()
     assert violations(page) == []
     photograph(page, "palette")
@@ -69,6 +77,4 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     assert overflow(page) <= 0
     photograph(page, "palette-320")
     keys.press("Escape")
-    page.evaluate("localStorage.setItem('wants-palette', 'no')")
-    keys.press("Control+k")
-    expect(page.locator("#palette")).to_be_hidden()
+    switched_off(page)

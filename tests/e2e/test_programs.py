@@ -40,12 +40,12 @@ def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
     page = new_chat(open_browser(viewport={"width": width, "height": 800}).new_page())
     ask(page, WRITE)
     expect(page.locator("[data-question] pre")).to_contain_text("write_file('notes.md', 'by a program')")
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     assert violations(page) == [] and overflow(page) <= 0
     page.keyboard.press("a")
-    expect(page.locator("[data-inner] [data-question]")).to_contain_text("Write 1 line to notes.md?")
+    expect(page.locator("[data-inner] [data-question]")).to_contain_text("Replace notes.md?")
     expect(page.locator("[data-calls] > .call > summary .state")).to_contain_text("Needs approval")
-    expect(page.locator("[data-inner]").get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.locator("[data-inner]").get_by_role("button", name="once")).to_be_focused()
     assert violations(page) == [] and overflow(page) <= 0
     if width == 320:
         page.reload()
@@ -60,7 +60,7 @@ def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
 # M8
 def test_the_honest_model_sums_a_column_with_python(page: Page) -> None:
     ask(page, SUM)
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     page.keyboard.press("a")
     settled(page, "done")
     expect(page.locator(".message[data-role=assistant] .prose").last).to_contain_text("is 2863")

@@ -45,7 +45,7 @@ def test_a_colleague_reads_what_is_shared(open_browser: Open, site: Site, collea
     page = new_chat(narrow(open_browser).new_page())
     ask(page, "Read config.json and tell me the version")
     answered(page)
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Share", exact=True).first.click()
     page.get_by_label("Name of a person").fill(colleague["name"])
     page.get_by_label("Name of a person").press("Enter")
     expect(page.get_by_role("button", name=f"Do not share with {colleague['name']} any more")).to_be_visible()
@@ -78,7 +78,7 @@ def test_an_administrator_gives_a_reason_and_the_owner_sees_it(
     theirs.goto(f"/chat/{colleague['conversation']}/")
     ready(theirs)
     expect(theirs.locator("#transcript")).to_contain_text("A question about the screen")
-    theirs.get_by_role("button", name="Settings of this conversation").click()
+    theirs.get_by_role("button", name="Share", exact=True).first.click()
     expect(theirs.locator("#readers")).to_contain_text(f"{ADMIN[0]}, ")
     assert violations(theirs) == [] and overflow(theirs) <= 0
 

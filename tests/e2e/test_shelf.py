@@ -186,11 +186,11 @@ def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext]) -> None:
     page = new_chat(open_browser(viewport={"width": 1400, "height": 900}).new_page())
     ask(page, "What is 17*23?")
     answered(page)
-    page.locator(".again > summary").click()
+    page.get_by_role("button", name="Regenerate").click()
     page.get_by_role("button", name="Same model").click()
     expect(page.locator(".branches")).to_be_visible()
     answered(page)
-    page.locator(".again > summary").click()
+    page.get_by_role("button", name="Regenerate").click()
     opened(page)
     page.get_by_role("button", name="Edit message").click()
     assert violations(page) == [], "a conversation with versions, a line with its actions"
@@ -207,8 +207,9 @@ def test_a_small_screen_needs_no_sideways_scrolling(open_browser: Callable[..., 
     page = new_chat(open_browser(viewport={"width": 320, "height": 600}).new_page())
     ask(page, "What is 17*23?")
     answered(page)
-    page.locator(".again > summary").click()
+    page.get_by_role("button", name="Regenerate").click()
     assert overflow(page) <= 0
+    page.keyboard.press("Escape")  # closes the menu
     page.get_by_label("Message", exact=True).press("Escape")
     page.keyboard.press("/")
     expect(page.get_by_label("Search chats")).to_be_focused()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, raw_exchange
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.toolsupport.simulator.reading.test_pictures import RED, png
 from toolsupport.simulator.rules.samples import LONG
@@ -21,8 +21,7 @@ def test_every_flow_is_seen_on_a_fresh_machine(open_browser: Callable[..., Brows
     ask(page, "What's in this folder?")
     answered(page)
     expect(page.locator("[data-question]")).to_contain_text("appears not to support tools")
-    page.locator(".wire > summary").last.click()
-    wire = page.locator(".wire").last
+    wire = raw_exchange(page)
     expect(wire).to_contain_text("Exchange 1 of 2")
     expect(wire).to_contain_text("400 Bad Request")
     expect(wire.get_by_label("Reply 1", exact=True)).to_contain_text("does not support tools")
@@ -37,8 +36,7 @@ def test_every_flow_is_seen_on_a_fresh_machine(open_browser: Callable[..., Brows
     said = page.locator(".message[data-role=assistant] .prose").last
     expect(said).to_contain_text("60 × 40 pixels")
     expect(said).to_contain_text("mostly red")
-    page.locator(".wire > summary").last.click()
-    expect(page.locator(".wire").last).to_contain_text("[image/png, ")
+    expect(raw_exchange(page)).to_contain_text("[image/png, ")
 
     new_chat(page, "sim-honest")
     ask(page, "Write hello to notes.md")

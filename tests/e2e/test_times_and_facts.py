@@ -94,7 +94,7 @@ def test_a_colour_is_remembered_once_it_is_allowed(page: Page, facts: Path, mode
     facts.unlink(missing_ok=True)
     new_chat(page, f"{model}:latest")
     ask(page, REMEMBER)
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     assert not facts.exists()
     page.keyboard.press("a")
     answered(page)
@@ -130,7 +130,7 @@ def test_a_model_of_unknown_size_gets_two_and_is_told_why(
 ) -> None:
     page = new_chat(open_browser(viewport={"width": width, "height": 800}).new_page())
     ask(page, REMEMBER)
-    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
     page.keyboard.press("d")
     answered(page)
     page.goto(f"{page.url}explain/")

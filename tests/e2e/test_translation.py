@@ -32,7 +32,7 @@ def test_reading_listing_and_adding_a_line_by_keyboard(page: Page) -> None:
     expect(question).to_contain_text("Add 1 line to notes.md?")
     expect(question).to_contain_text("+Buy more jasmine")
     photograph(page, "translation-question")
-    question.get_by_role("button", name="Allow once").press("Enter")
+    question.get_by_role("button", name="once").press("Enter")
     answered(page)
     expect(page.locator("details.call").nth(2)).to_contain_text("done")
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import side_findings
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects
 
 __all__ = [
@@ -358,9 +359,9 @@ def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
             }
             if _streaming_decides(made, FORMAT_EACH_WAY):
                 values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
-            sentence = (
-                f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
-            )
+            written = FORMATS[name].label if name in FORMATS else name
+            off = " with thinking off" if think is False else ""
+            sentence = f"It works with tools as {written} text: {share(made)}{off}."
             tried = counting(made)
             counts = {"passed": _passed(made), "tried": len(tried)}
             return Verdict("text", sentence, values, {"format": name, **counts})

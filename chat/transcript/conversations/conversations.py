@@ -18,6 +18,7 @@ from chat.transcript.announcements import AddedNotice, Announcement, announce
 from chat.transcript.locks import leaf_of
 from chat.transcript.messages import notices, present
 from chat.transcript.messages.view_models import ShownConversation
+from chat.transcript.messages.windows import MessageWindow
 from chat.transcript.settings import chat_settings, turn_settings
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
@@ -85,8 +86,8 @@ def empty(person: Person) -> str | None:
     return str(found) if found else None
 
 
-def show(person: Person, conversation_id: str) -> ShownConversation:
-    """Return all data of the page. Raises NotFound.
+def show(person: Person, conversation_id: str, wanted: MessageWindow | None = None) -> ShownConversation:
+    """Return all data of the page, with a part of its messages (None: all). Raises NotFound.
 
     It uses no transaction, since on SQLite that would wait for writers: `tail` is read first, so that later
     announcements are fetched again rather than missed.
@@ -94,12 +95,14 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
     conversation = own(person, conversation_id)
     choose_first(conversation)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
+    messages, earlier = present.window(conversation, wanted)
     return ShownConversation(
         id=str(conversation.pk),
         title=conversation.title or UNTITLED,
         tail=conversation.tail,
         model=_model_of(conversation),
-        messages=present.messages(conversation),
+        messages=messages,
+        earlier=earlier,
         turn=turn.pk if turn else None,
         turn_status=turn.status if turn else "",
         settings=conversation.settings,

@@ -40,6 +40,14 @@ VERBS = {
     "tool_search": ToolVerb("search tools for", "Searching tools for", "Searched tools for", "search", "phrases"),
     "hot_swap": ToolVerb("use prompts", "Using prompts", "Used prompts", "swap"),
 }
+# What a permission for a whole chat covers: it holds for the tool.
+SCOPES = {
+    "replace": "Replace files in this chat",
+    "create": "Create and replace files in this chat",
+    "add to": "Add to and replace files in this chat",
+    "edit": "Edit files in this chat",
+    "remember": "Change the memory in this chat",
+}
 CREATE = ToolVerb("create", "Creating", "Created", "edit", "files")
 REPLACE = ToolVerb("replace", "Replacing", "Replaced", "edit", "files")
 APPEND = ToolVerb("add to", "Adding to", "Added to", "edit", "files")
@@ -107,6 +115,14 @@ def fact(name: str, result: str) -> str:
         return counted(sum(not line.startswith("[") for line in result.splitlines()), "entry", "entries")
     found = ROWS.search(result[-300:]) if name == "execute_sql" else None
     return "" if found is None else counted(0 if found[1] == "No" else int(found[1]), "row")
+
+
+RISKS = {"A0": "read", "A1": "read", "A2": "files", "A3": "code", "A4": "outside"}
+
+
+def risk_of(name: str, level: str) -> str:
+    """Return the risk of a tool; the arguments of an MCP tool leave the site, whatever the level."""
+    return "outside" if MARK in name else RISKS.get(level, "outside")
 
 
 def counted(count: int, one: str, many: str = "") -> str:

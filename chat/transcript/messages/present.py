@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from chat.transcript.messages.view_models import (
     ShownUsage,
     shown_sources,
 )
+from chat.transcript.messages.windows import MessageWindow, WindowBounds, bounds
 from toolsupport.core import outside_content
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import Role
@@ -55,18 +56,51 @@ def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
     return found[::-1]
 
 
+class BranchRow(NamedTuple):
+    """A message without its text."""
+
+    pk: int
+    parent_id: int | None
+    role: str
+    turn_id: int | None
+
+
 def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
-    """Return the shown branch with its tool cards: three queries for any length."""
-    rows = list(conversation.messages.select_related("turn__profile", "formatted").order_by("id"))
-    runs: dict[int, list[ToolRun]] = defaultdict(list)
-    for run in with_approvals(ToolRun.objects.filter(message__conversation=conversation)).order_by("id"):
-        runs[run.message_id].append(run)
+    """Return the shown branch with its tool cards."""
+    return window(conversation, None)[0]
+
+
+def window(conversation: Conversation, wanted: MessageWindow | None) -> tuple[tuple[ShownMessage, ...], int | None]:
+    """Return a part of the shown branch (None: all of it), and the id where the part before it begins.
+
+    Three queries for any length; texts, calls and results are read for the part only.
+    """
+    fields = conversation.messages.order_by("id").values_list("pk", "parent_id", "role", "turn_id")
+    rows = [BranchRow(*row) for row in fields]
     beside: dict[int | None, tuple[int, ...]] = defaultdict(tuple)
     for row in rows:
         beside[row.parent_id] += (row.pk,) if row.role != Role.NOTICE else ()
     path = branch(rows, conversation.leaf_id)
     ends = {row.turn_id: row.pk for row in path if row.role == Role.ASSISTANT}
-    return tuple(message(row, runs[row.pk], ends.get(row.turn_id) == row.pk, beside[row.parent_id]) for row in path)
+    ids, asks = [row.pk for row in path], [row.role == Role.USER for row in path]
+    part = bounds(ids, asks, wanted) if wanted is not None else WindowBounds(0, len(ids), None)
+    shown = ids[part.start : part.end]
+    texts, runs = _contents(conversation, shown)
+    found = (texts[pk] for pk in shown if pk in texts)
+    made = (message(row, runs[row.pk], ends.get(row.turn_id) == row.pk, beside[row.parent_id]) for row in found)
+    return tuple(made), part.earlier
+
+
+def _contents(conversation: Conversation, ids: Sequence[int]) -> tuple[dict[int, Message], dict[int, list[ToolRun]]]:
+    """Return messages with their calls, by id. Ids grow along a branch, so two of them bound what is read."""
+    if not ids:
+        return {}, {}
+    texts = conversation.messages.filter(pk__gte=ids[0], pk__lte=ids[-1]).select_related("turn__profile", "formatted")
+    runs: dict[int, list[ToolRun]] = defaultdict(list)
+    called = ToolRun.objects.filter(message__conversation=conversation, message__gte=ids[0], message__lte=ids[-1])
+    for run in with_approvals(called).order_by("id"):
+        runs[run.message_id].append(run)
+    return {row.pk: row for row in texts}, runs
 
 
 def message(
@@ -239,7 +273,20 @@ def question(row: Question) -> ShownQuestion:
     is_code = row.tool_run is not None and row.tool_run.level == "A3"
     diff, code = ("", row.preview) if is_code else (row.preview, "")
     outside = shown_sources(outside_content.read(row.outside))
-    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
+    shown = ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), diff, row.expires_at, proposes, code, outside)
+    return shown if row.tool_run is None else _approval_words(shown, row, row.tool_run)
+
+
+def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQuestion:
+    verb = call_phrases.verb_of(run.name, _mapping(run.arguments), row.basis)
+    return replace(
+        shown,
+        size=row.size,
+        reason=row.reason,
+        act=verb.base.removesuffix(" prompts").capitalize(),
+        scope=call_phrases.SCOPES.get(verb.base, f"{run.name} in this chat"),
+        risk=call_phrases.risk_of(run.name, run.level),
+    )
 
 
 def target(name: str, arguments: Mapping[str, object]) -> str:

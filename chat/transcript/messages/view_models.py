@@ -45,6 +45,8 @@ class ShownQuestion:
     """An open question. `options` are the valid answers; `diff` is the change, or `code` the code to run.
 
     `proposes`: this person's answer is only a proposal. `outside` is the outside content in the chat that asks.
+    `size` is how much would change, `reason` why it asks; `act` and `scope` name the buttons of an approval ("Replace",
+    "Replace files in this chat"), `risk` is what its tool may do.
     """
 
     id: int
@@ -56,6 +58,16 @@ class ShownQuestion:
     proposes: bool = False
     code: str = ""
     outside: tuple[ShownOutsideSource, ...] = ()
+    size: str = ""
+    reason: str = ""
+    act: str = "Run"
+    scope: str = ""
+    risk: str = ""
+
+    @property
+    def whole_text(self) -> str:
+        """The question with its reason, in one sentence or two."""
+        return f"{self.reason} {self.text}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +145,21 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownUsage:
-    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens, 0 if unknown."""
+    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens. 0 is unknown."""
 
     tokens: int = 0
     speed: float = 0.0
     context: int = 0
     limit: int = 0
+    took_ms: int = 0
 
     @classmethod
     def of(cls, usage: Mapping[str, Any]) -> ShownUsage:
         """Build it from a turn's stored usage; servers may report none of it."""
         tokens, took = usage.get("output_tokens") or 0, usage.get("output_ms") or 0
         speed = round(tokens * 1000 / took, 1) if took >= 1 else 0.0
-        return cls(int(tokens), speed, int(usage.get("context_tokens") or 0), int(usage.get("context_limit") or 0))
+        context, limit = int(usage.get("context_tokens") or 0), int(usage.get("context_limit") or 0)
+        return cls(int(tokens), speed, context, limit, int(took))
 
     @property
     def percent(self) -> int:
@@ -223,7 +237,7 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class ShownConversation:
-    """All data of the chat page, read in one transaction."""
+    """All data of the chat page. `earlier` is the message (id) where the part before the shown one begins."""
 
     id: str
     title: str
@@ -234,6 +248,7 @@ class ShownConversation:
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
+    earlier: int | None = None
 
     @property
     def usage(self) -> ShownUsage | None:

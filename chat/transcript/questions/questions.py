@@ -43,6 +43,7 @@ from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 
 TIME_TO_ANSWER = timedelta(minutes=10)
+REPLY_LENGTH = 500
 APPROVALS = ("once", "chat", "edit", "deny")
 UNGRANTABLE = ("once", "edit", "deny")
 IN_PROSE = ("once", "deny")
@@ -54,6 +55,7 @@ class ApprovalRequest:
     """The question about a call, and what the answer will be bound to.
 
     `state` is that of the program which made the call and waits too. `outside` is the outside content in the chat.
+    `size` is how much would change, `reason` why it asks where the call alone does not show it.
     """
 
     call: ToolCall
@@ -64,6 +66,8 @@ class ApprovalRequest:
     code: str = ""
     state: bytes = b""
     outside: tuple[OutsideSource, ...] = ()
+    size: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +80,11 @@ class TurnUsage:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
-    """A person's answer; `arguments` only with "edit"."""
+    """A person's answer; `arguments` only with "edit", `reply` (for the model) only with "deny"."""
 
     answer: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    reply: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,8 @@ def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> 
         tool_run=run,
         kind="prose_call" if run.in_prose else "approval",
         text=asking.text,
+        size=asking.size,
+        reason=asking.reason,
         options=_options(run, asking),
         preview=asking.code or asking.diff,
         binds=policy.fingerprint(asking.call, place(run.turn)),
@@ -164,7 +171,9 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     if given.answer == "edit":
         _edit(question, given.arguments)
     first = Question.objects.filter(pk=question.pk, answer="").filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
-    if not first.update(answer=given.answer, answered_by=person.pk, answered_at=Now(), **_bound(question)):
+    reply = " ".join(given.reply.split())[:REPLY_LENGTH] if given.answer == "deny" else ""
+    changed = {"answer": given.answer, "reply": reply, "answered_by": person.pk} | _bound(question)
+    if not first.update(answered_at=Now(), **changed):
         raise Conflict("The time to answer is over: it was not run.", "expired")
     if given.answer == "chat" and question.tool_run is not None:
         Grant.objects.get_or_create(
@@ -271,7 +280,8 @@ def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
     if question is None:
         return None
     if question.answer not in ALLOWS:
-        return ApprovalDecision(False, WHY.get(question.answer, WHY["deny"]))
+        replied = f" The person wrote: {question.reply}" if question.reply else ""
+        return ApprovalDecision(False, WHY.get(question.answer, WHY["deny"]) + replied)
     call = ToolCall(run.call_id, run.name, run.arguments)
     if question.binds != policy.fingerprint(call, place(turn)):
         return ApprovalDecision(False, "The call was changed after it was allowed, so it was not run.")

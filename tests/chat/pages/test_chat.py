@@ -226,6 +226,35 @@ def test_long_conversations_cost_no_more_queries(
     assert html.count("<article") == 42
 
 
+def test_a_long_chat_shows_its_last_messages_and_gives_the_earlier_ones(
+    alice: User, bob: User, owned: Conversation
+) -> None:
+    before = owned.leaf
+    for number in range(120):
+        before = Message.objects.create(
+            conversation=owned, parent=before, role="assistant" if number % 2 else "user", content=f"text {number}."
+        )
+    Conversation.objects.filter(pk=owned.pk).update(leaf=before)
+    client, part = client_of(alice), reverse("conversation-messages", args=[owned.pk])
+    html = client.get(reverse("conversation", args=[owned.pk])).content.decode()
+    assert html.count("<article") == 50 and "text 119." in html and "text 69." not in html
+    since, until = re.findall(r'data-(?:since|until)="(\d+)"', html)
+    earlier = client.get(part, {"since": since, "until": until}).content.decode()
+    assert earlier.count("<article") == 50 and "text 69." in earlier and "text 70." not in earlier
+    assert client.get(part, {"since": since}).content.decode().count("<article") == 100
+    assert client.get(part, {"since": "x" * 30, "until": "9" * 30}).status_code == 200
+    assert client_of(bob).get(part, {"since": since}).status_code == 404
+
+
+def test_an_answer_is_copied_as_its_markdown(alice: User, bob: User, charlie: User, owned: Conversation) -> None:
+    row = Message.objects.create(conversation=owned, parent=owned.leaf, role="assistant", content="**<b>** & `x`")
+    address = reverse("message-text", args=[owned.pk, row.pk])
+    answer = client_of(alice).get(address)
+    assert (answer.content.decode(), answer["Content-Type"]) == ("**<b>** & `x`", "text/plain; charset=utf-8")
+    assert client_of(bob).get(address).status_code == 404
+    assert client_of(charlie).get(address).status_code == 403
+
+
 # -- readable values --
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from chat.models import Message
 from chat.transcript.conversations import conversations
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from tests.markup import flat
@@ -16,10 +17,10 @@ from tests.markup import flat
 pytestmark = pytest.mark.django_db
 
 
-def titles(person: User, group: str) -> list[str]:
+def titles(person: User, group: str, q: str = "") -> list[str]:
     client = Client()
     client.force_login(person)
-    html = flat(client.get(reverse("palette")).content.decode())
+    html = flat(client.get(reverse("palette"), {"q": q}).content.decode())
     return re.findall(rf'data-group="{group}" [^>]*data-title="([^"]*)"', html)
 
 
@@ -34,6 +35,15 @@ def test_each_person_gets_their_own_chats_and_pages(alice: User, bob: User, char
     assert {"Chat", "Shared with you"} <= {*titles(bob, "Pages")}
     assert not {"Chat", "Shared with you", "People", "Audit"} & {*titles(charlie, "Pages")}
     assert {"People", "Audit"} <= {*titles(UserFactory(role="admin"), "Pages")}
+
+
+def test_chats_are_found_by_their_messages(alice: User, bob: User, charlie: User) -> None:
+    Message.objects.create(
+        conversation=ConversationFactory(owner=alice, title="Tea"), role="user", content="the kettle"
+    )
+    assert titles(alice, "Chats", "kettle") == ["Tea"]
+    assert titles(bob, "Chats", "kettle") == titles(charlie, "Chats", "kettle") == []
+    assert titles(alice, "Pages", "kettle") == titles(alice, "Commands", "kettle") == []
 
 
 def test_the_palette_stands_on_pages_of_people_who_signed_in(alice: User) -> None:
