@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import httpx
 
@@ -143,6 +144,7 @@ class Evil:
         self.text, self.file = "", ""
         self.tags = TAGS
         self.writers: set[Writer] = set()
+        self.transports: WeakSet[asyncio.WriteTransport] = WeakSet()
         self.changed = asyncio.Condition()
         self.loop = asyncio.get_running_loop()
         self.server: asyncio.Server | None = None
@@ -171,6 +173,7 @@ class Evil:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(), self.loop))
 
     async def serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+        self.transports.add(writer.transport)
         try:
             while await self.one(reader, writer):
                 pass
@@ -238,7 +241,10 @@ def evil_server() -> Iterator[Evil]:
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
-        await asyncio.sleep(0)  # the closed connections leave their sockets in the next round of the loop
+        # One that is only closed keeps its socket until its peer has read everything, which a stopped one never does.
+        for transport in evil.transports:
+            transport.abort()
+        await asyncio.sleep(0)  # they leave their sockets in the next round of the loop
 
     try:
         evil = asyncio.run_coroutine_threadsafe(begin(), loop).result(10)

@@ -117,7 +117,9 @@ async def _answer(
 
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
-    request, asking.silent, before = make_request(request_spec, asking.messages), True, asking.reply.text
+    async with loop_share.step():
+        request = make_request(request_spec, asking.messages)
+    asking.silent, before = True, asking.reply.text
     listener, results = (
         ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec)),
         ResultIndex(asking.messages),
@@ -130,7 +132,10 @@ async def _answer(
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
-            trouble = _trouble(batch[-1], request_spec)
+            trouble = None
+            if isinstance(batch[-1], Failed):
+                async with loop_share.step():
+                    trouble = _trouble(batch[-1], request_spec)
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
@@ -145,12 +150,11 @@ async def _answer(
 async def _read(listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None]) -> list[Event]:
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers go on."""
     found: list[Event] = []
-    left, read = _checked_pieces(listener, batch, check), False
+    parts, read = _parts(listener, batch, check), False
     while not read:
         async with loop_share.step() as step:
-            for event in left:
-                if event is not None:
-                    found.append(event)
+            for part in parts:
+                found += part
                 if step.over():
                     break
             else:
@@ -158,13 +162,24 @@ async def _read(listener: ReplyReader, batch: Sequence[Event], check: Callable[[
     return found
 
 
-def _checked_pieces(
+def _parts(
     listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None]
-) -> Iterator[Event | None]:
-    """Yield the checked events one by one, and None after each piece of text: a check alone takes some milliseconds."""
+) -> Iterator[list[Event]]:
+    """Yield the checked events in parts: those of some text, and each call alone, whose check takes some ms."""
+    part: list[Event] = []
+    size = 0
     for piece in _pieces(batch):
-        yield from map(check, listener.read([piece]))
-        yield None
+        for event in listener.read([piece]):
+            if part and isinstance(event, CallReady | CallFound):
+                yield part
+                part = []
+            if (checked := check(event)) is not None:
+                part.append(checked)
+        size += len(piece.text) if isinstance(piece, TextDelta | ThinkingDelta) else 1
+        if size >= SLICE:
+            yield part
+            part, size = [], 0
+    yield part
 
 
 def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
@@ -267,10 +282,8 @@ def _think(request_spec: RequestSpec) -> bool | str | None:
     return None if request_spec.think and lacks else request_spec.think
 
 
-def _trouble(event: Event, request_spec: RequestSpec) -> Trouble | None:
+def _trouble(event: Failed, request_spec: RequestSpec) -> Trouble | None:
     """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
-    if not isinstance(event, Failed):
-        return None
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)

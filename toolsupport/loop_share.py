@@ -4,10 +4,11 @@ An event of one person, such as a ping, passes through about six rounds of the l
 ms of work in each round, a ping takes 2.4 s, although no answer works for long. So costly work is done in steps:
 
     async with loop_share.step() as step:
-        ...  # some milliseconds of work, without an await; `step.over()` returns whether another step should go on
+        ...  # some milliseconds of work; `step.over()` returns whether another step should go on
 
 - All steps of one round share ROUND seconds of processor time; the rest wait for a later round, in turn by person.
 - A step that takes longer is followed by a pause of the same length, in which everything else goes on.
+- What is awaited inside a step ends it, if that has to wait at all.
 - Where no step waits, a step begins at once and costs two microseconds more.
 
 The person is that of the context, and tasks of the supervisor inherit it.
@@ -40,21 +41,22 @@ class LoopShare:
         self._spent = 0.0
         self._typical = ROUND
         self._scheduled = False
+        self.round = 0
 
     async def enter(self) -> None:
         """Wait until the next step may begin."""
+        self._schedule()
         if self._spent < ROUND and not self._waiting:
             return
         owner, turn = person.get(), self._loop.create_future()
         self._waiting.put(owner, (owner, turn))
-        self._schedule()
         await turn
+        self._schedule()
 
     def spend(self, seconds: float) -> None:
         """Count a step that has ended."""
         self._spent += seconds
         self._typical += (seconds - self._typical) / 8
-        self._schedule()
 
     def _schedule(self) -> None:
         if not self._scheduled:
@@ -63,7 +65,7 @@ class LoopShare:
 
     def _next_round(self) -> None:
         """Let the next steps in: as many as usually fit into a round, after a pause if the last ones took too long."""
-        over, self._spent = self._spent - ROUND, 0.0
+        over, self._spent, self.round = self._spent - ROUND, 0.0, self.round + 1
         if over > SHORTEST_PAUSE:
             self._spent = ROUND
             self._loop.call_later(over, self._next_round)
@@ -85,20 +87,21 @@ class LoopShare:
 
 
 class LoopStep:
-    """One step; the work inside must not await."""
+    """One step. It does not count if it had to wait: other work was done meanwhile."""
 
-    __slots__ = ("_began", "_share")
+    __slots__ = ("_began", "_round", "_share")
 
     def __init__(self, share: LoopShare) -> None:
         self._share = share
 
     async def __aenter__(self) -> LoopStep:
         await self._share.enter()
-        self._began = self._share.clock()
+        self._round, self._began = self._share.round, self._share.clock()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._share.spend(self._share.clock() - self._began)
+        if self._round == self._share.round:
+            self._share.spend(self._share.clock() - self._began)
 
     def over(self) -> bool:
         """Return whether the rest of the work should wait for another step."""

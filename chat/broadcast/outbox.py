@@ -11,6 +11,7 @@ from typing import Any, cast
 from chat.broadcast import frames
 from chat.broadcast.frames import ServerFrame
 from chat.broadcast.growing_text import utf16_length
+from toolsupport import loop_share
 
 QUEUE_BYTES = 512 * 1024
 # Things are not dropped one by one: a page this far behind is closed, comes back and catches up from the rows.
@@ -61,8 +62,9 @@ class PageSocket:
             await self._filled.wait()
             self._filled.clear()
             while self._queue:
-                frame = self._next()
-                await self._send(frame.render())
+                async with loop_share.step():
+                    frame = self._next()
+                    await self._send(frame.render())
                 # The busier the process, the longer deltas gather: a frame costs system calls, a token does not.
                 pause = self._pause() if isinstance(frame, Delta) else 0.0
                 if pause > SHORTEST_PAUSE:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -19,7 +17,10 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 class CallsForm(forms.Form):
     """The filter for the calls behind a point of the plots."""
 
-    day = forms.DateField()
+    day = forms.DateField(required=False)
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
+    state = forms.CharField(required=False, max_length=20)
     profile = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     format = forms.CharField(required=False, max_length=40)
 
@@ -27,15 +28,17 @@ class CallsForm(forms.Form):
 @require_GET
 @requires(Action.CHAT)
 def calls(request: AuthedRequest) -> HttpResponse:
-    """List the person's own calls of a day, and the number of everyone's."""
+    """List the person's own calls of some days, and the number of everyone's."""
     form = CallsForm(request.GET)
-    if not form.is_valid():
+    if not form.is_valid() or not (form.cleaned_data["day"] or form.cleaned_data["since"]):
         raise Http404("There is no such point.")
-    wanted = CallFilter(**form.cleaned_data)
-    context = {"wanted": wanted, "points": _points(wanted), "calls": counted_calls.calls(request.user, wanted)}
+    given = form.cleaned_data
+    since = given["day"] or given["since"]
+    until = given["day"] or given["until"] or since
+    wanted = CallFilter(since, until, given["profile"], given["format"], given["state"])
+    context = {"wanted": wanted, "everyone": _everyone(wanted), "calls": counted_calls.calls(request.user, wanted)}
     return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
 
 
-def _points(wanted: CallFilter) -> object:
-    day: date = wanted.day
-    return insights.found(insights.InsightsFilter(wanted.profile, wanted.format, day, day)).points
+def _everyone(wanted: CallFilter) -> insights.MetricPoint:
+    return insights.total(insights.InsightsFilter(wanted.profile, wanted.format, wanted.since, wanted.until))

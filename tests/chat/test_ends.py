@@ -23,3 +23,12 @@ async def test_stop_and_sigterm_end_every_kind_of_work(tmp_path: Path) -> None:
         end = await ends.terminate(site, client, ends.KINDS, locked=True)
         assert end.code == 0 and end.left == [] and end.seconds <= ends.DRAIN + ENDED
         assert "still running" in (site.directory / "serve.log").read_text()
+
+
+# S3. The same in short, by day: work of three kinds beside a locked database and a program that reads nothing.
+@pytest.mark.asyncio
+async def test_sigterm_ends_work_beside_a_locked_database(tmp_path: Path) -> None:
+    kinds = ("a model that is silent", "a model without end", "a database query")
+    with ends.prepared(tmp_path) as (site, client):
+        end = await ends.terminate(site, client, kinds, locked=True)
+        assert end.code == 0 and end.left == [] and end.seconds <= ends.DRAIN + ENDED

@@ -71,15 +71,15 @@ class Attack:
             async with self.session.post(
                 f"{self.given['site']}/v1/chat/completions", data=body, headers=headers
             ) as got:
-                await got.read()
-                self.answers[f"/v1 {got.status}"] += 1
+                code = (await got.json())["error"]["code"] if got.status >= 400 else ""
+                self.answers[f"/v1 {got.status} {code}".strip()] += 1
 
     async def reader(self, person: dict[str, Any], seed: int) -> None:
         """Ask pages with the worst words."""
         chance, cookies = random.Random(seed), {"sessionid": person["cookie"]}
         while time.monotonic() < self.until:
             words = text(chance.choice(UNITS), 1000).encode(errors="replace").decode()
-            for path in ("/chat/search/", "/history/", "/models/"):
+            for path in ("/chat/list/", "/history/", "/models/"):
                 query = {"q": words, "model": words[:50], "from": words[:20]}
                 address = f"{self.given['site']}{path}"
                 async with self.session.get(address, params=query, cookies=cookies) as got:

@@ -7,6 +7,7 @@ these arguments, {"count": n} counts to n, one number every 20 ms. As a command 
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +30,7 @@ def wish(body: dict[str, Any]) -> dict[str, Any]:
         if message["role"] == "user":
             try:
                 found = json.loads(message["content"])
-            except ValueError:
+            except (ValueError, RecursionError):
                 break
             return found if isinstance(found, dict) else {}
     return {}
@@ -89,7 +90,17 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Server(ThreadingHTTPServer):
+    """A server that prints nothing about connections which the site ends, as it does when an answer is over."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()

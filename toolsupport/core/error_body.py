@@ -99,10 +99,8 @@ class _TextCollector:
         if found:
             self.walk(value, 0)
             return
-        lines = [line.removeprefix("data:").strip() for line in text.splitlines()]
-        read = [_read_json(line) for line in lines if line[:1] in ("{", "[")]
-        if read and all(found for found, _ in read):
-            for _, value in read:
+        if values := _read_lines(text):
+            for value in values:
                 self.walk(value, 0)
         elif text:
             self.text(TAGS.sub(" ", text) if text.startswith("<") else text, 0)
@@ -185,6 +183,19 @@ def _nested(text: str) -> tuple[str, Any, str]:
             if length:
                 return text[: opened.start()], value, text[opened.start() + length :]
     return text, None, ""
+
+
+def _read_lines(text: str) -> list[Any]:
+    """Return the values of the lines that look like JSON; none if one of them is something else."""
+    values: list[Any] = []
+    for line in text.splitlines():
+        plain = line.removeprefix("data:").strip()
+        if plain[:1] in ("{", "["):
+            found, value = _read_json(plain)
+            if not found:
+                return []
+            values.append(value)
+    return values
 
 
 def _read_json(text: str) -> tuple[bool, Any]:

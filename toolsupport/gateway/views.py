@@ -95,14 +95,17 @@ async def _read(request: AuthedRequest, read: Callable[[bytes], GatewayRequest])
     body = request.read(BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
         raise TooLarge(TOO_LARGE)
-    return await asyncio.to_thread(read, body) if len(body) > LONG_BODY else read(body)
+    loop_share.person.set(request.user.pk)
+    if len(body) > LONG_BODY:
+        return await asyncio.to_thread(read, body)
+    async with loop_share.step():
+        return read(body)
 
 
 async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
     caller = Caller(request.user.pk, request.key)
     try:
         asked = await _read(request, api.read)
-        loop_share.person.set(caller.person)
         prepared = await in_database(request_preparation.prepare)(asked, caller)
         response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
     except (InvalidField, NotFound, ConfigError, Busy, TooLarge) as error:
@@ -115,9 +118,10 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     tally = _tally(prepared)
     async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
-    if isinstance(events[-1], Failed):
-        return _with_headers(error_replies.answer(events[-1]), prepared, tally)
-    return _with_headers(JsonResponse(api.encoder(prepared, tally).whole(events)), prepared, tally)
+    async with loop_share.step():
+        if isinstance(events[-1], Failed):
+            return _with_headers(error_replies.answer(events[-1]), prepared, tally)
+        return _with_headers(JsonResponse(api.encoder(prepared, tally).whole(events)), prepared, tally)
 
 
 async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
@@ -143,7 +147,9 @@ async def _lines(
         yield encoder.lines(first) if first else encoder.silence()
         async for batch in batches:
             if encoder.failed is None:
-                yield encoder.lines(batch) if batch else encoder.silence()
+                async with loop_share.step():
+                    written = encoder.lines(batch) if batch else encoder.silence()
+                yield written
     if not encoder.ended and encoder.failed is None:
         yield encoder.lines(STOPPED)
 

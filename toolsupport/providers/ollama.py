@@ -60,7 +60,11 @@ class OllamaCodec:
             if self._ended():
                 return events
         if self._lines.overflow:
-            self._fail("too_large", f"The server sent a line of more than {self._limit:,} bytes.", events)
+            self._fail(
+                "too_large",
+                f"The server sent a line of more than {self._limit:,} bytes, or of too many values.",
+                events,
+            )
         return events
 
     def flush(self) -> list[Event]:

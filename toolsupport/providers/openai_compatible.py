@@ -195,7 +195,9 @@ class OpenAICodec:
         self._fail("server", failed_with(unwrap(data.decode(errors="replace")).message), events, data)
 
     def _too_large(self, events: list[Event]) -> None:
-        self._fail("too_large", f"The server sent a line of more than {self._limit:,} bytes.", events)
+        self._fail(
+            "too_large", f"The server sent a line of more than {self._limit:,} bytes, or of too many values.", events
+        )
 
     def _fail(self, kind: str, message: str, events: list[Event], body: bytes = b"") -> None:
         self._over = True

@@ -136,7 +136,8 @@ async def stream(
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
-        body = codec.encode(request)
+        async with loop_share.step():
+            body = codec.encode(request)
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]
         return
@@ -218,7 +219,8 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
     sending.set_status(response.status_code)
     sending.add(body)
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
-    failure = error_text.answered(sending.endpoint, response.status_code, text)
+    async with loop_share.step():
+        failure = error_text.answered(sending.endpoint, response.status_code, text)
     loading = response.status_code == 503 and load_failures.is_loading(text)
     return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
 

@@ -33,7 +33,6 @@ STYLES = (
 PAGES = {
     "page": ("page",),
     "chat": ("page", "conversation", "examples"),
-    "insights": ("page", "insights"),
     "history": ("page", "review"),
     "mcp": ("page", "switches"),
 }

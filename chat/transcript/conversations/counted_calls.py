@@ -14,15 +14,19 @@ from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownCall
 
 LISTED = 200
+# Which calls a number of the insights stands for.
+STATES = {"repaired": ~Q(repairs=[]), "rejected": Q(status="rejected")}
 
 
 @dataclass(frozen=True, slots=True)
 class CallFilter:
-    """A filter for calls of one UTC day; None and "" match everything."""
+    """A filter for calls of some UTC days, both included; None and "" match everything. `state` is a key of STATES."""
 
-    day: date
+    since: date
+    until: date
     profile: int | None = None
     format: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class CountedCall:
 
 def calls(person: Person, wanted: CallFilter) -> Sequence[CountedCall]:
     """Return the newest calls, up to a readable number."""
-    runs = ToolRun.objects.filter(message__conversation__owner_id=person.pk, started_at__date=wanted.day)
+    days = {"started_at__date__gte": wanted.since, "started_at__date__lte": wanted.until}
+    runs = ToolRun.objects.filter(STATES.get(wanted.state, Q()), message__conversation__owner_id=person.pk, **days)
     if wanted.profile is not None:
         runs = runs.filter(turn__profile=wanted.profile)
     if wanted.format:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -62,6 +64,18 @@ def test_a_point_is_one_model_and_one_format(client: Client, profile: ModelProfi
     page = calls(client, alice, profile=profile.pk, format="native")
     assert "native.txt" in page and unread.name in page and "no such tool" in page
     assert "hermes.txt" not in page and "other.txt" not in page
+
+
+def test_a_number_of_the_page_is_the_calls_of_some_days(client: Client, profile: ModelProfile, alice: User) -> None:
+    called(alice, profile, "plain.txt")
+    called(alice, profile, "mended.txt", repairs=["a comma"])
+    called(alice, profile, "wrong.txt", status="rejected")
+    today = timezone.now().date()
+    days = {"day": "", "since": (today - timedelta(days=6)).isoformat(), "until": today.isoformat()}
+    found = {state: calls(client, alice, **days, state=state) for state in ("", "repaired", "rejected", "other")}
+    names = ("plain.txt", "mended.txt", "wrong.txt")
+    shown = {state: [name for name in names if name in page] for state, page in found.items()}
+    assert shown == {"": [*names], "repaired": ["mended.txt"], "rejected": ["wrong.txt"], "other": [*names]}
 
 
 def test_another_day_is_another_point(client: Client, profile: ModelProfile, alice: User) -> None:

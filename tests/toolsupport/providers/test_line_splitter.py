@@ -45,3 +45,17 @@ def test_a_line_without_end_is_not_kept_for_ever() -> None:
         assert splitter.feed(b"12345") == []
     assert splitter.overflow
     assert splitter.flush() == b""
+
+
+@pytest.mark.parametrize("value", [b'{"x":-1}', b"[]", b'{"":{}}', b"[[]]", b'"a"', b"1", b"null", b"1.5e3"])
+def test_a_line_of_too_many_values_is_not_read(value: bytes) -> None:  # S2
+    limit = 2 * 1024 * 1024
+    many = b"[" + b",".join([value] * (limit // (len(value) + 1) - 1)) + b"]"
+    assert split([many + b"\n"], limit) == ([], True)
+    few = b"[" + b",".join([value] * 9_000) + b"]"
+    assert split([few + b"\n"], limit) == ([few], False)
+
+
+def test_a_long_text_of_one_line_is_read() -> None:
+    line = b'"' + b"a, {b} [c] " * 19_000 + b'"'
+    assert split([line + b"\n"], 2 * 1024 * 1024) == ([line], False)

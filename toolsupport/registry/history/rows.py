@@ -41,6 +41,11 @@ class HistoryRow:
         return history_sentences.evidence(self.entry.kind, self.entry.verdict)[0]
 
     @property
+    def title(self) -> str:
+        """The capability; a test is about tools, native or as text."""
+        return "Tools" if self.entry.kind == "detection" else self.entry.title
+
+    @property
     def before(self) -> str:
         """The value before, with a capital."""
         return _capital(self.entry.before)
@@ -54,7 +59,7 @@ class HistoryRow:
     def label(self) -> str:
         """The row in one sentence, for readers."""
         change = f"{self.before} to {self.after}" if self.before != self.after else self.after
-        return self.words or f"{self.entry.model}, {self.entry.title}: {change}. {self.who}"
+        return self.words or f"{self.entry.model}, {self.title}: {change}. {self.who}"
 
 
 def review_rows(entries: Sequence[TimelineEntry], waiting: Mapping[int, WaitingEntry]) -> list[HistoryRow]:

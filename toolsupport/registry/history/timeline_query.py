@@ -116,9 +116,9 @@ def counts(filters: Sequence[TimelineFilter], most: int) -> list[int]:
     every = list(HistoryFacet.objects.all())
     parts = []
     for wanted in filters:
-        depth, needed = HistoryFacet.MEMBER if wanted.open else HistoryFacet.FINDING, wanted.facet().items()
+        needed = wanted.facet().items()
         fitting = (one for one in every if all(getattr(one, name) == value for name, value in needed))
-        facets = [one.pk for one in fitting if one.depth < depth]
+        facets = [one.pk for one in fitting if one.depth < HistoryFacet.FINDING]
         parts.append(COUNT.replace("{facets}", ",".join(map(str, facets)) or "NULL"))
     rows = raw_sql.rows(
         " UNION ALL ".join(parts), *(value for place, _ in enumerate(filters) for value in (place, most))

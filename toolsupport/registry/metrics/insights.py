@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
 from toolsupport.core import format_choice
 from toolsupport.models import CallMetric
 
-# More lines cannot be distinguished in a plot; more rows are not read.
-MOST_LINES = 8
+# More rows are not read.
 MOST_POINTS = 1000
 VALID, REPAIRED, REFUSED = "ready", "repaired", "refused"
 
@@ -33,7 +32,7 @@ class InsightsFilter:
 
 @dataclass(slots=True)
 class MetricPoint:
-    """One day of one model in one format; `line` is its line in the plots, "" for none."""
+    """One day of one model in one format."""
 
     day: date
     profile: int
@@ -42,7 +41,6 @@ class MetricPoint:
     outcomes: Counter[str] = field(default_factory=Counter)
     latency_ms: int = 0
     tokens: int = 0
-    line: str = ""
 
     @property
     def label(self) -> str:
@@ -98,14 +96,9 @@ class MetricPoint:
 
 @dataclass(frozen=True, slots=True)
 class InsightsResult:
-    """The points, newest day first.
-
-    `lines` have the most calls of all `combinations`; `cut`: older days are left out.
-    """
+    """The points, newest day first; `cut`: older days are left out."""
 
     points: Sequence[MetricPoint]
-    lines: int = 0
-    combinations: int = 0
     cut: bool = False
 
 
@@ -115,35 +108,38 @@ def found(wanted: InsightsFilter) -> InsightsResult:
     for row in _rows(wanted):
         key = (row["day"], row["profile_id"], row["format"])
         if key not in groups and len(groups) == MOST_POINTS:
-            return _lined([*groups.values()], cut=True)
+            return InsightsResult([*groups.values()], cut=True)
         name = f"{row['profile__server__name']}/{row['profile__name']}"
         point = groups.setdefault(key, MetricPoint(key[0], key[1], name, key[2]))
         point.outcomes[row["outcome"]] += row["sum_calls"]
         point.latency_ms += row["sum_latency"]
         point.tokens += row["sum_tokens"]
-    return _lined([*groups.values()])
+    return InsightsResult([*groups.values()])
+
+
+def total(wanted: InsightsFilter) -> MetricPoint:
+    """Sum up everything that matches the filter, as one point: one query."""
+    point = MetricPoint(wanted.since or date.min, 0, "", "")
+    sums = {"sum_calls": Sum("calls"), "sum_latency": Sum("latency_ms")}
+    rows: Iterator[Any] = _matching(wanted).order_by().values("outcome").annotate(**sums).iterator()
+    for row in rows:
+        point.outcomes[row["outcome"]] += row["sum_calls"]
+        point.latency_ms += row["sum_latency"]
+    return point
 
 
 def _rows(wanted: InsightsFilter) -> Iterator[Any]:
-    rows = CallMetric.objects.order_by("-day", "profile__server__name", "profile__name", "profile_id", "format")
-    given = {"profile": wanted.profile, "format": wanted.format, "day__gte": wanted.since, "day__lte": wanted.until}
-    rows = rows.filter(**{name: value for name, value in given.items() if value})
+    rows = _matching(wanted)
+    rows = rows.order_by("-day", "profile__server__name", "profile__name", "profile_id", "format")
     names = ("day", "profile_id", "format", "outcome", "profile__name", "profile__server__name")
     sums = {"sum_calls": Sum("calls"), "sum_latency": Sum("latency_ms"), "sum_tokens": Sum("tokens")}
     summed: Iterator[Any] = rows.values(*names).annotate(**sums).iterator()
     return summed
 
 
-def _lined(points: list[MetricPoint], cut: bool = False) -> InsightsResult:
-    """Assign lines to the combinations with the most calls over all days."""
-    calls: Counter[tuple[int, str]] = Counter()
-    for point in points:
-        calls[point.profile, point.format] += point.calls
-    most = {key for key, _ in calls.most_common(MOST_LINES)}
-    for point in points:
-        if (point.profile, point.format) in most:
-            point.line = f"{point.model}, {point.label}"
-    return InsightsResult(points, len(most), len(calls), cut)
+def _matching(wanted: InsightsFilter) -> QuerySet[CallMetric]:
+    given = {"profile": wanted.profile, "format": wanted.format, "day__gte": wanted.since, "day__lte": wanted.until}
+    return CallMetric.objects.filter(**{name: value for name, value in given.items() if value})
 
 
 def choices() -> dict[str, Choices]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from toolsupport.registry.metrics import insights
+from toolsupport.registry.metrics import insight_summary, insights
 from toolsupport.registry.metrics.insights import InsightsFilter
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.forms import InsightsForm
@@ -18,20 +19,37 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/insights.html"
 DAYS = 30
+SPANS = (("Day", 1), ("7 days", 7), ("30 days", DAYS))
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest) -> HttpResponse:
-    """Show the plots with their data table; the last thirty days by default."""
-    form = InsightsForm(request.GET if request.GET else {"since": _first_day()})
-    found = insights.found(filter_of(form))
+    """Show what happened, in a sentence, numbers, bars and a table; the last thirty days by default."""
+    today = timezone.now().date()
+    form = InsightsForm(request.GET if request.GET else {"since": _first_day(today, DAYS)})
+    wanted = filter_of(form)
+    found = insights.found(wanted)
     context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": Action.CHAT in request.actions}
-    return render(request, PAGE + ("#figures" if wants_part(request) else ""), context)
+    context |= {"spans": _spans(request, today), "summary": insight_summary.summary(found.points, wanted, today)}
+    return render(request, PAGE + ("#figures" if wants_part(request) else ""), context | _link(wanted, today))
 
 
-def _first_day() -> str:
-    return (timezone.now().date() - timedelta(days=DAYS - 1)).isoformat()
+def _spans(request: AuthedRequest, today: date) -> list[dict[str, object]]:
+    """The links of the usual times, the one that is shown marked."""
+    since = request.GET.get("since", "" if request.GET else _first_day(today, DAYS))
+    shown = [(title, _first_day(today, days)) for title, days in SPANS]
+    return [{"title": title, "since": day, "here": day == since} for title, day in shown]
+
+
+def _link(wanted: InsightsFilter, today: date) -> dict[str, str]:
+    """The query of the calls behind the numbers."""
+    given = {"since": wanted.since, "until": wanted.until or today, "profile": wanted.profile, "format": wanted.format}
+    return {"calls_query": urlencode({name: str(value) for name, value in given.items() if value})}
+
+
+def _first_day(today: date, days: int) -> str:
+    return (today - timedelta(days=days - 1)).isoformat()
 
 
 def filter_of(form: InsightsForm) -> InsightsFilter:

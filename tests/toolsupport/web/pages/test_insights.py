@@ -10,9 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.markup import flat
 from toolsupport.models import CallMetric, ModelProfile
 from toolsupport.registry.metrics import insights
-from toolsupport.registry.metrics.insights import MOST_LINES, InsightsFilter
+from toolsupport.registry.metrics.insights import InsightsFilter
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -44,7 +45,7 @@ def test_a_point_sums_up_a_day_of_a_model_in_a_format(profile: ModelProfile) -> 
     assert (native.unreadable, native.unknown, native.misfit) == (1, 1, 1)
     assert (native.in_prose, native.refused, native.success) == (1, 4, 50)
     assert (native.seconds, native.tokens_each) == (0.5, 20)
-    assert (hermes.model, hermes.success, hermes.line) == ("box/strange:1b", 100, f"box/strange:1b, {hermes.label}")
+    assert (hermes.model, hermes.success) == ("box/strange:1b", 100)
 
 
 def test_filters_by_model_format_and_time(profile: ModelProfile) -> None:
@@ -60,13 +61,28 @@ def test_filters_by_model_format_and_time(profile: ModelProfile) -> None:
     assert [point.day for point in some] == [days_ago(2), days_ago(3)]
 
 
-def test_lines_are_drawn_for_those_with_the_most_calls(profile: ModelProfile) -> None:
-    for calls in range(MOST_LINES):
-        counted(ModelProfileFactory(), calls=calls + 2)
-    counted(profile)
-    found = insights.found(InsightsFilter())
-    assert (found.lines, found.combinations) == (MOST_LINES, MOST_LINES + 1)
-    assert [point.profile for point in found.points if not point.line] == [profile.pk]
+def test_the_page_begins_with_a_sentence_and_numbers_that_lead_to_calls(
+    client: Client, profile: ModelProfile, alice: User, charlie: User
+) -> None:
+    for days in range(3):
+        counted(profile, calls=8, day=days_ago(days))
+    counted(ModelProfileFactory(name="other:1b"), "unknown", 6)
+    counted(profile, "repaired", 2)
+    counted(profile, "ready", 16, day=days_ago(40))
+    client.force_login(alice)
+    page = flat(client.get("/insights/").content.decode())
+    assert "In the last 30 days 32 tool calls were made and 81.2 % could run. 2 calls were repaired first." in page
+    assert "All of the 6 failures were calls of unknown tools" in page and "most of them by <a" in page
+    assert "+100 % on the period before" in page and "100 % in the period before" in page
+    query = f"since={days_ago(29)}&amp;until={days_ago(0)}"
+    assert f'"/insights/calls/?{query}">32</a>' in page and f"{query}&amp;state=repaired" in page
+    # Bars of one scale, in the colours of the evidence; a line from three days on.
+    assert '<svg class="bar" data-ev="proven"' in page and '<svg class="bar" data-ev="broken"' in page
+    assert '<rect width="100.0" height="8"/>' in page and 'class="trace" d="M0.0 0.0L50.0 0.0L100.0 37.5"' in page
+    assert 'class="trace"' not in client.get(f"/insights/?since={days_ago(1)}").content.decode()
+    client.force_login(charlie)
+    page = client.get("/insights/").content.decode()
+    assert "81.2 % could run" in page and "/insights/calls/" not in page
 
 
 def test_too_many_points_are_cut_after_whole_ones(profile: ModelProfile, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +112,7 @@ def test_the_last_thirty_days_are_shown_unless_others_are_asked_for(
 ) -> None:
     counted(profile, day=days_ago(30))
     client.force_login(charlie)
-    assert "No model called a tool" in client.get("/insights/").content.decode()
+    assert "No calls in the last 30 days" in client.get("/insights/").content.decode()
     older = client.get("/insights/", {"since": days_ago(40).isoformat()}, headers=HTMX).content.decode()
     assert "box/strange:1b" in older and "<html" not in older
     none = client.get("/insights/", {"format": "native", "until": days_ago(31).isoformat()}).content.decode()
