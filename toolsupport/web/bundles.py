@@ -33,6 +33,7 @@ STYLES = (
 PAGES = {
     "page": ("page",),
     "chat": ("page", "conversation", "examples"),
+    "models": ("page", "matrix"),
     "history": ("page", "review"),
     "mcp": ("page", "switches"),
 }

@@ -59,6 +59,7 @@ def test_what_cannot_be_bundled_is_refused(tmp_path: Path, text: str) -> None:
 def test_every_page_names_a_bundle_that_exists() -> None:
     named = {kind for path in TEMPLATES for kind in re.findall(r'\{% scripts "(\w+)" %\}', path.read_text())}
     assert named == set(bundles.PAGES)
+    assert [path for path in TEMPLATES if 'type="module"' in path.read_text()] == []
 
 
 def test_without_collected_files_the_files_themselves_are_linked(monkeypatch: pytest.MonkeyPatch) -> None:
