@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast check bench nightly real clients mcp clean lock reference screenshots
+.PHONY: help run test test-fast check bench nightly real clients agents mcp clean lock reference screenshots
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -72,6 +72,9 @@ real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server
 clients: $(STAMP) .venv-clients/.installed ## Run programs of others (openai, llm, LangChain, AI SDK) against the gateway
 	@$(PY) -m pytest -m clients tests/clients $(ARGS)
 
+agents: $(STAMP) .venv-agents/.installed ## Let agents of others (Codex, Claude Code, OpenCode) finish a task through the gateway
+	@$(PY) -m pytest -m agents tests/agents $(ARGS)
+
 mcp: $(STAMP) .venv-mcp/.installed ## Run the tests against MCP servers of others (time, git, fetch, files, memory, everything)
 	@$(PY) -m pytest -m real_server tests/mcp $(ARGS)
 
@@ -82,7 +85,7 @@ screenshots: $(STAMP) ## Make docs/screenshots from a running site
 	@CHROMIUM="$(CHROMIUM)" DJANGO_SETTINGS_MODULE=toolsupport.config.settings $(PY) -m tests.screenshots
 
 clean: ## Take away everything that was made here, except data/
-	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-described .venv-mcp .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
+	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-agents .venv-described .venv-mcp .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: ## Choose the newest versions that fit pyproject.toml, and write them down with their hashes
@@ -119,6 +122,15 @@ endif
 	@mkdir -p .venv-clients/node
 	@cp tests/clients/package.json tests/clients/package-lock.json tests/clients/programs/*.mjs .venv-clients/node
 	@cd .venv-clients/node && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch "$@"
+
+# The agents bring programs for one kind of machine, which their own scripts choose: npm's lock does not list all of them.
+.venv-agents/.installed: tests/agents/package-lock.json
+	@command -v npm >/dev/null || { echo "Node is missing: 'sudo apt-get install nodejs npm'" >&2; exit 1; }
+	@echo "Preparing .venv-agents (about half a minute, once)"
+	@mkdir -p .venv-agents
+	@cp tests/agents/package.json tests/agents/package-lock.json .venv-agents
+	@cd .venv-agents && npm install --silent --no-audit --no-fund
 	@touch "$@"
 
 # The servers of `make mcp` likewise: what they need must never be among what toolsupport needs.

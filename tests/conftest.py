@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,6 +31,7 @@ from toolsupport.config import environment
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
 DATA_DIR = Path(_DIRECTORY.name)
 TEMPLATE = DATA_DIR / "template.sqlite3"
+MOST_TRIES = 40  # of a copy, a quarter of a second apart
 
 # Another database to run the tests on, as in DATABASE_URL; the name gets `test_` put before it.
 OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
@@ -71,13 +73,16 @@ FEATURES = (
     "toolsupport/web/test_server.py",
 )
 
-# What starts no site and takes long all the same: it starts programs, or tests all simulated models.
+# What starts no site and takes long all the same: it starts programs, or tests simulated models in every format.
 SLOW = (
     "test_contracts.py",
     "test_deployment.py",
     "test_installed.py",
     "chat/tools/test_escapes.py",
+    "chat/test_model_questions.py",
     "toolsupport/detection/test_probe_run.py",
+    "toolsupport/detection/test_text_formats.py",
+    "toolsupport/detection/test_left_in_text.py",
 )
 
 
@@ -153,8 +158,13 @@ def restored(test: TransactionTestCase) -> None:
     if OTHER_DATABASE:
         databases.empty(database.connection)
         return
+    tries = count()
+
+    def give_up(status: int, left: int, pages: int) -> None:
+        assert next(tries) < MOST_TRIES, "the test left the database locked"
+
     with closing(sqlite3.connect(TEMPLATE)) as template:
-        template.backup(database.connection)
+        template.backup(database.connection, progress=give_up)
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ SKIPPED = {
     ".venv",
     ".venv-mlx",
     ".venv-clients",
+    ".venv-agents",
     ".venv-mcp",
     ".venv-described",
     ".git",

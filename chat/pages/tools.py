@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.tools import BUILTINS, hot_swap, policy
-from chat.tools.tool import LEVELS
+from chat.tools.tool import Tool
 from chat.transcript.settings import available_tools, prompt_context
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
@@ -36,6 +36,9 @@ PLACES = (
     ("memory_dump", "hot_swap"),
     ("tool_search",),
 )
+GROUPS = ("Files", "Code", "Data and memory")  # the first of PLACES by their order, and the others
+# Risk of a tool by its level, as the bars show it.
+RISKS = {"A0": "read", "A1": "read", "A2": "files", "A3": "code", "A4": "outside"}
 
 
 @require_GET
@@ -144,10 +147,20 @@ def _row(candidate: Candidate, allowed: Collection[Action]) -> dict[str, Any]:
         "candidate": candidate,
         "about": f"{begins}." if long else tool.spec.description,
         "more": goes_on if long else "",
-        "level": LEVELS[tool.level],
-        "asks": tool.level not in policy.RUNS,
+        "group": GROUPS[min(_place(candidate), len(GROUPS) - 1)],
+        "risk": RISKS[tool.level],
+        "behaviour": _behaviour(tool),
         "may_switch": needed in allowed,
+        "stuck": bool(tool.missing) and not candidate.enabled,
     }
+
+
+def _behaviour(tool: Tool) -> str:
+    """Return what happens at a call."""
+    if policy.verdict(tool, frozenset(), tainted=False) is not policy.CallDecision.RUN:
+        return "Asks every time"
+    tainted = policy.verdict(tool, frozenset(), tainted=True)
+    return "Runs without asking" if tainted is policy.CallDecision.RUN else "Asks in a chat with outside content"
 
 
 def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]:

@@ -116,7 +116,8 @@ def csv_table(text: str) -> dict[str, Any]:
     shown = rows[:SHOWN_ROWS]
     lines = list(zip_longest(shown, bars.lengths(shown) or ()))
     hidden = max(0, len(rows) - SHOWN_ROWS)
-    return {"head": head, "rows": shown, "lines": lines, "note": note.rstrip("]"), "hidden": hidden}
+    curve = bars.line(head, shown)
+    return {"curve": curve, "head": head, "rows": shown, "lines": lines, "note": note.rstrip("]"), "hidden": hidden}
 
 
 @register.filter

@@ -1,4 +1,5 @@
 // Cards of tool calls: written piece by piece, running for long, stopped, run again.
+import "./charts.js";
 import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";

@@ -17,9 +17,8 @@ const missed = new Set();
 const fetchRows = () => {
   const fresh = known.answers.filter(({ chat }) => !missed.has(chat) && !document.getElementById(`listed-${chat}`));
   for (const { chat } of fresh) missed.add(chat);
-  const form = document.getElementById("conversation-search");
-  if (fresh.length && !form.elements.q.value && !form.elements.archived.checked && !list().contains(document.activeElement))
-    htmx.ajax("GET", form.action, { target: "#conversations", swap: "outerHTML" });
+  // As its own search: a later one replaces it.
+  if (fresh.length && !list().contains(document.activeElement)) document.getElementById("conversation-search").requestSubmit();
 };
 
 document.addEventListener("answers", ({ detail }) => {

@@ -1,10 +1,13 @@
 // Parts of the page that a message or a swap changes: taken over from the page the server has now.
 import { refresh } from "./times.js";
 
+// What a search found stays.
+const searching = () => document.getElementById("search").value;
+
 const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
   const row = document.activeElement?.closest("#conversations li")?.id;
-  for (const place of places) {
+  for (const place of places.filter((one) => one !== "#conversations" || !searching())) {
     const fresh = document.adoptNode(page.querySelector(place));
     document.querySelector(place).replaceWith(fresh);
     htmx.process(fresh);

@@ -44,10 +44,13 @@ def test_a_tool_is_left_out_of_a_chat_by_the_keyboard(open_browser: Callable[...
 def test_a_tool_is_switched_off_for_the_team_by_the_keyboard(open_browser: Callable[..., BrowserContext]) -> None:
     page = open_browser(viewport={"width": 320, "height": 640}).new_page()
     page.goto("/tools/")
-    page.get_by_role("button", name="Switch write_file off").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Switch write_file on")).to_be_focused()
+    switch = page.get_by_role("switch", name="write_file")
+    switch.focus()
+    page.keyboard.press("Space")
+    expect(switch).not_to_be_checked()
+    expect(switch).to_be_focused()
     expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     assert violations(page) == [] and overflow(page) == 0
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Switch write_file off")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(switch).to_be_checked()
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()

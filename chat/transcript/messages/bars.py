@@ -1,11 +1,23 @@
-"""Computes the lengths of the bars beside a table with one column of names and one of numbers."""
+"""Computes the bars and the line of a table with one column of names and one of numbers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+
+# Rows from which a line shows more than two bars do.
+FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """The points of a line in a box of 100 by 40, and what it shows in one sentence."""
+
+    points: str
+    text: str
 
 
 def lengths(rows: Sequence[Sequence[str]]) -> list[float] | None:
@@ -22,3 +34,17 @@ def lengths(rows: Sequence[Sequence[str]]) -> list[float] | None:
     if min(numbers) < 0 or most == 0:
         return None
     return [round(100 * number / most, 1) for number in numbers]
+
+
+def line(head: Sequence[str], rows: Sequence[Sequence[str]]) -> LineChart | None:
+    """Return the line through the numbers, from left to right; None where bars would not fit, or for few rows."""
+    found = lengths(rows)
+    if found is None or len(found) < FEWEST or len(head) != 2:
+        return None
+    step = 100 / (len(found) - 1)
+    points = " ".join(f"{number * step:.1f},{40 - 0.4 * length:.1f}" for number, length in enumerate(found))
+    low, high = (pick(rows, key=lambda row: float(row[1])) for pick in (min, max))
+    return LineChart(
+        points,
+        f"{head[1]} by {head[0]}, {len(rows)} points: lowest {low[1]} at {low[0]}, highest {high[1]} at {high[0]}.",
+    )

@@ -11,7 +11,7 @@ from django.utils.safestring import mark_safe
 
 from chat.broadcast import fragments
 from chat.transcript.messages.call_groups import CallGroup
-from chat.transcript.messages.view_models import ShownCall, ShownMessage
+from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion
 from tests.markup import flat
 from tests.tables import every
 from toolsupport.rendering import messages
@@ -50,7 +50,7 @@ def test_a_card_is_closed_with_one_line_and_opens_to_everything() -> None:
 )
 def test_a_card_says_its_state_in_words(status: str, answer: str, word: str) -> None:
     html = flat(fragments.call(replace(CALL, status=status, answer=answer, duration_ms=30_000)))
-    assert f'<span class="state">{word} </span>' in html.replace("</span>", " </span>").replace("  ", " ")
+    assert f'<span class="state" dir="auto">{word} </span>' in html.replace("</span>", " </span>").replace("  ", " ")
 
 
 def test_many_calls_of_one_tool_are_one_row_that_opens_for_a_failure() -> None:
@@ -137,3 +137,10 @@ def test_a_notice_is_no_bubble() -> None:
     html = fragments.message(ShownMessage(3, None, "notice", "Switched.", code="switched"))
     assert html.startswith('<div class="notice" id="message-3"')
     assert 'data-code="switched"' in html
+
+
+def test_no_key_in_a_field_of_an_approval_presses_its_first_button() -> None:
+    shown = ShownQuestion(7, "approval", "Replace notes.md?", ("once", "edit", "deny"), diff="+hello", act="Replace")
+    html = fragments.call(replace(CALL, status="waiting", question=shown))
+    assert "<input" not in html and 'name="reply"' in html
+    assert html.index('value="once"') < html.index('value="deny"')

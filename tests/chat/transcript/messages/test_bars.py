@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.transcript.messages.bars import lengths
+from chat.transcript.messages.bars import lengths, line
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,12 @@ from chat.transcript.messages.bars import lengths
 )
 def test_bars_fit_names_beside_numbers(rows: list[list[str]], expected: list[float] | None) -> None:
     assert lengths(rows) == expected
+
+
+def test_three_rows_or_more_have_a_line_with_its_sentence() -> None:
+    drawn = line(["month", "orders"], [["June", "5"], ["July", "10"], ["May", "0"]])
+    assert drawn is not None
+    assert drawn.points == "0.0,20.0 50.0,0.0 100.0,40.0"
+    assert drawn.text == "orders by month, 3 points: lowest 0 at May, highest 10 at July."
+    assert line(["a", "b"], [["x", "1"], ["y", "2"]]) is None
+    assert line(["a", "b"], [["x", "1"], ["y", "-2"], ["z", "1"]]) is None

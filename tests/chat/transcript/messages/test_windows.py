@@ -33,7 +33,8 @@ def test_a_message_of_another_branch_changes_nothing() -> None:
 
 @given(st.lists(st.booleans(), max_size=200))
 def test_all_messages_are_reached_once(asks: list[bool]) -> None:
-    ids, seen, until = list(range(1, len(asks) + 1)), [], 0
+    seen: list[int] = []
+    ids, until = list(range(1, len(asks) + 1)), 0
     part = bounds(ids, asks, MessageWindow())
     while True:
         seen = ids[part.start : part.end] + seen

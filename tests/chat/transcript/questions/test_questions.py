@@ -66,6 +66,18 @@ def test_what_each_answer_does(
     assert (closed.answer, closed.turn, turn.status) == (answer, turn.pk, "queued")
 
 
+def test_the_reason_of_a_denial_reaches_the_model(alice: User, conversation: Conversation) -> None:
+    questions.answer(alice, parked(conversation), SubmittedAnswer("deny", reply="keep the\n old file" + "." * 600))
+    decision = decided()
+    assert decision is not None and not decision.allowed
+    assert "The person wrote: keep the old file..." in decision.why and len(decision.why) < 700
+
+
+def test_a_reason_beside_an_approval_is_not_kept(alice: User, conversation: Conversation) -> None:
+    questions.answer(alice, parked(conversation), SubmittedAnswer("once", reply="typed, then allowed"))
+    assert Question.objects.get().reply == ""
+
+
 @pytest.mark.parametrize(
     ("grantable", "answer"),
     [(True, ""), (True, "yes"), (True, "Once"), (True, "auto"), (True, "expired"), (False, "chat")],
