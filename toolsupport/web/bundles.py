@@ -35,7 +35,7 @@ PAGES = {
     "chat": ("page", "conversation", "examples"),
     "models": ("page", "matrix"),
     "history": ("page", "review"),
-    "mcp": ("page", "switches"),
+    "tools": ("page", "switches"),
 }
 IMPORT = re.compile(r'^import (?:(?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from )?"\./(?P<file>\w+)\.js";$', re.M)
 EXPORT = re.compile(r"^export (?=(?:const|class|function) (?P<name>\w+))", re.M)
