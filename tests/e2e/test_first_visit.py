@@ -21,7 +21,7 @@ def test_from_the_claims_to_a_table_with_bars(open_browser: Callable[..., Browse
     page.goto("/start/")
     tiles = page.locator(".tile")
     expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Claims no tools")
-    expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Hermes 2/2")
+    expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Hermes 2 of 2")
     expect(page.get_by_role("heading", name="The surprise: sim-hermes")).to_be_visible()
     for width in (320, 640):
         page.set_viewport_size({"width": width, "height": 800})
