@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -24,6 +24,8 @@ from toolsupport.web import sentences
 register = template.Library()
 
 SHOWN_ROWS = 100
+# State of a step that is a mark of its own; else the mark is its result.
+STEP_STATES = {"running": "running", "skipped": "skipped", "not_needed": "skipped"}
 # What stands in backquotes, and names of the code (a tool, a setting), which are no words.
 CODE = re.compile(r"`([^`\n]+)`|(?<![\w/.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-]|[.]\w)")
 
@@ -97,6 +99,13 @@ def family_value(value: str) -> str:
 def flag_needed(flag: str) -> str:
     """Return the sentence about a setting that a server lacks."""
     return with_code(server_flags.sentence(flag))
+
+
+@register.filter
+def step_state(step: Mapping[str, Any]) -> str:
+    """Return the mark of a test's step: its result, what it does now, or ended for tests of earlier versions."""
+    state = str(step.get("state", ""))
+    return str(STEP_STATES.get(state) or step.get("result") or ("ended" if state == "done" else "not-started"))
 
 
 @register.filter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +13,9 @@ from toolsupport.core.markdown_blocks import BlockSplitter
 from toolsupport.rendering import message_html
 from toolsupport.work_pool.types import WorkError
 
-# Seconds between two batches of one answer: a task costs as much as formatting some hundred words.
-EVERY = 0.25
+# Seconds between two batches of one answer, and more for each other answer that has blocks: a task costs as much as
+# formatting some hundred words.
+EVERY, EVERY_MORE = 0.25, 0.02
 MOST_CHARACTERS = 64 * 1024
 
 Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[Any]"]
@@ -36,6 +36,9 @@ class LiveBlocks:
     Nothing depends on them: without workers the text stays one live block until its end.
     """
 
+    # How many texts of this process have blocks to format now.
+    working = 0
+
     def __init__(self, person: Hashable, show: Callable[[FormattedBlock], None]) -> None:
         self._person, self._show = person, show
         self._splitter = BlockSplitter()
@@ -46,8 +49,7 @@ class LiveBlocks:
         # How many definitions of links were known when the first block with a bracket was formatted.
         self._defined: int | None = None
         self._work: asyncio.Task[Any] | None = None
-        self._next = 0.0
-        self._closed = self._failed = False
+        self._closed = self._failed = self._rests = False
 
     def feed(self, piece: str, spawn: Spawn) -> None:
         """Add text; start formatting if blocks wait and none are formatted now."""
@@ -56,8 +58,8 @@ class LiveBlocks:
         if self._failed:
             return
         self._waiting += self._splitter.feed(piece)
-        if self._waiting and self._work is None and self._next <= time.monotonic():
-            self._work = spawn(self._format())
+        if self._waiting and self._work is None and not self._closed:
+            self._work = spawn(self._format_all())
 
     def close(self) -> None:
         """Show nothing any more."""
@@ -65,9 +67,11 @@ class LiveBlocks:
 
     async def html(self) -> str | None:
         """Return the HTML of the whole text, which has ended; None if its blocks do not give it."""
-        if self._work is not None:
-            await asyncio.wait([self._work])
         self.close()
+        if self._work is not None:
+            if self._rests:
+                self._work.cancel()
+            await asyncio.wait([self._work])
         rest, self._splitter = self._splitter.rest, BlockSplitter()
         self._waiting += [rest] if rest else []
         while self._waiting and not self._failed:
@@ -75,6 +79,19 @@ class LiveBlocks:
         late = self._defined is not None and len(self._progress["references"]) > self._defined
         html = "".join(block.html for block in self.made)
         return None if self._failed or late or not html.strip() else html
+
+    async def _format_all(self) -> None:
+        """Format blocks as long as some wait, with a pause after each batch."""
+        LiveBlocks.working += 1
+        try:
+            while self._waiting and not (self._failed or self._closed):
+                await self._format()
+                self._rests = True
+                await asyncio.sleep(EVERY + EVERY_MORE * (LiveBlocks.working - 1))
+                self._rests = False
+        finally:
+            LiveBlocks.working -= 1
+            self._work, self._rests = None, False
 
     async def _format(self) -> None:
         """Format the blocks that wait, as many as one task may have, and show them."""
@@ -86,7 +103,6 @@ class LiveBlocks:
             return
         finally:
             self._failed = self._failed or made is None
-            self._work, self._next = None, time.monotonic() + EVERY
         if self._defined is None and any("[" in block for block in taken):
             self._defined = len(self._progress["references"])
         for block, html in zip(taken, made, strict=True):

@@ -79,8 +79,8 @@ export const edit = (text, after) => {
 
 export const refused = (clientId) => pending?.client_id === clientId && keep(null);
 
-export const isRunning = () => running, isEditing = () => parent !== undefined;
-
+export const isRunning = () => running;
+export const isEditing = () => parent !== undefined;
 export const setRunning = (on) => {
   running = on;
   stopButton.disabled = false;

@@ -2,7 +2,8 @@
 import { inline } from "./inline.js";
 import { codeBox, make, outlined, tableBox, task } from "./live_nodes.js";
 
-export const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$/, FENCE = /^( *)(`{3,}|~{3,})([^`]*)$/;
+export const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$/;
+export const FENCE = /^( *)(`{3,}|~{3,})([^`]*)$/;
 const RULE = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/, QUOTE = /^ {0,3}> ?(.*)$/;
 const ITEM = /^( *)([-+*]|\d{1,9}[.)])[ \t]+(?:\[([ xX])\][ \t]+(?=\S))?(.*)$/;
 const ROW = /^ {0,3}\|(.*?)\|?[ \t]*$/, DELIMITER = /^[ \t|:-]*-[ \t|:-]*$/;

@@ -100,7 +100,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "servestatic.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "toolsupport.web.bundles.BundlingStorage"},
 }
 # Off where `collectstatic` has run (asgi.py).
 SERVESTATIC_USE_FINDERS = True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from toolsupport.core import side_findings, verdicts
+from toolsupport.core import side_findings, step_results, verdicts
 from toolsupport.core.outcomes import of_step, share
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, Detector
@@ -17,12 +18,19 @@ from toolsupport.detection.probe_runner import THINKING_STRETCH, ProbeRunner, St
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """The progress of a step. `state` is waiting, running, done, skipped or not_needed."""
+    """The progress of a step. `state` is waiting, running, done, skipped or not_needed.
+
+    `result` is that of step_results, "" until a round is over; (passed, tried) are its trials so far.
+    """
 
     name: str
     title: str
     state: str
     detail: str = ""
+    result: str = ""
+    passed: int = 0
+    tried: int = 0
+    took_ms: int = 0
 
 
 LEFT_OUT = "Left out by a person."
@@ -37,6 +45,7 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
     First come the verdict and the minimum of trials for each side finding, then more of these while there is time.
     """
     sampled = [name for name in KINDS[kind] if name in side_findings.SAMPLED]
+    took: Counter[str] = Counter()
     for runner.first_round, names in ((True, KINDS[kind]), (False, sampled)):
         for name in names:
             detector = DETECTORS[name]
@@ -45,8 +54,12 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
             elif not verdicts.wanted(name, runner.outcomes):
                 await tell(StepProgress(name, detector.title, "not_needed"))
             else:
-                await tell(StepProgress(name, detector.title, "running"))
-                await tell(await _run(runner, detector, partial(skipped, name), tell))
+                begun = _with_result(runner, StepProgress(name, detector.title, "running"), 0)
+                await tell(replace(begun, result=""))
+                since = runner.run_ms
+                ended = await _run(runner, detector, partial(skipped, name), tell)
+                took[name] += runner.run_ms - since
+                await tell(_with_result(runner, ended, took[name]))
     return verdicts.judge(runner.outcomes)
 
 
@@ -62,6 +75,13 @@ async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool]
         return StepProgress(detector.name, detector.title, "done", _cut_short(runner, detector.name))
     again = runner.first_round and detector.name in side_findings.SAMPLED
     return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(runner, detector.name))
+
+
+def _with_result(runner: ProbeRunner, step: StepProgress, took_ms: int) -> StepProgress:
+    """Add what the trials of a step showed. A step that was skipped keeps that as its result."""
+    found = step_results.result(step.name, runner.outcomes)
+    name = "skipped" if step.state == "skipped" else found.name
+    return replace(step, result=name, passed=found.passed, tried=found.tried, took_ms=took_ms)
 
 
 def _cut_short(runner: ProbeRunner, step: str) -> str:

@@ -203,7 +203,9 @@ class DetectionRun:
     async def _keep(self, trial: ProbeTrial) -> None:
         step = self.steps.get(trial.outcome.step)
         if step is not None and step.state == "running":
-            await self._tell(replace(step, detail=f"{trial.n}: {trial.outcome.why}"))
+            passed = trial.outcome.passed
+            step = replace(step, detail=f"{trial.n}: {trial.outcome.why}", passed=step.passed + bool(passed))
+            await self._tell(replace(step, tried=step.tried + (passed is not None)))
         await self._write(detections.add_trial, evidence(trial))
 
     def _progress(self) -> list[JSON]:

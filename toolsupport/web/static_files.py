@@ -8,6 +8,8 @@ from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 
+from toolsupport.web.bundles import style_bundle
+
 log = logging.getLogger(__name__)
 
 
@@ -17,18 +19,19 @@ def collect() -> None:
         return
     try:
         call_command("collectstatic", interactive=False, verbosity=0)
-    except OSError as error:
-        log.warning("could not compress the static files, sending them as they are: %s", error)
+    except (OSError, ValueError) as error:
+        log.warning("could not compress and bundle the static files, sending them as they are: %s", error)
 
 
 def collected() -> bool:
-    """Return True if `collectstatic` has copied every file since its last change.
+    """Return True if `collectstatic` has copied and bundled every file since its last change.
 
     Otherwise the files themselves are sent: old copies would mix the scripts of two versions.
     """
     try:
+        bundled = staticfiles_storage.get_modified_time(style_bundle())
         return all(
-            staticfiles_storage.get_modified_time(path) >= storage.get_modified_time(path)
+            min(bundled, staticfiles_storage.get_modified_time(path)) >= storage.get_modified_time(path)
             for finder in get_finders()
             for path, storage in finder.list(None)
         )

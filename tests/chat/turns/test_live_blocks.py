@@ -50,8 +50,8 @@ async def streamed(text: str, size: int) -> tuple[str | None, list[FormattedBloc
     blocks = LiveBlocks(1, shown.append)
     for start in range(0, len(text), size):
         blocks.feed(text[start : start + size], asyncio.get_running_loop().create_task)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        for _ in range(4):
+            await asyncio.sleep(0)
     return await html_of(1, text, blocks), shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -13,6 +14,7 @@ from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import tools_word
 from toolsupport.core.types import Capabilities, Capability
 
+ROOT = Path(__file__).parents[3]
 AT = "2026-11-22T08:41:00Z"
 
 
@@ -168,3 +170,12 @@ def test_the_proof_in_few_words() -> None:
 )
 def test_the_word_of_a_notice(tools: bool | None, source: str, text: str | None, word: str) -> None:  # D4
     assert tools_word(known(tools, source, text)) == word
+
+
+def test_no_page_has_a_badge_or_a_rule_of_its_own() -> None:
+    templates = [path for path in (ROOT / "templates").rglob("*.html") if 'class="ev"' in path.read_text()]
+    # The claim in mcp.html is about a tool of an MCP server, not about a model.
+    assert {path.name for path in templates} == {"evidence.html", "mcp.html"}
+    code = [path for part in ("toolsupport", "chat") for path in (ROOT / part).rglob("*.py")]
+    callers = {path.name for path in code if "state_of(" in path.read_text() and "evidence_state" in path.read_text()}
+    assert callers == {"model_evidence.py"}

@@ -10,7 +10,8 @@ from toolsupport.core.resolve import explain
 from toolsupport.models import HistoryEntry, ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models import profiles
+from toolsupport.registry.models import capability_evidence, profiles
+from toolsupport.registry.models.capability_evidence import ChainLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class EditableCapability:
     stale: bool
     beaten: tuple[str, ...]
     waiting: tuple[PendingProposal, ...]
+    chain: tuple[ChainLink, ...] = ()
 
 
 def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
@@ -55,6 +57,7 @@ def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
             stale=first is not None and first.stale,
             beaten=tuple(_words(name, entry) for entry in counting[1:]),
             waiting=waiting.get(name, ()),
+            chain=capability_evidence.links(entries.get(name, ())),
         )
     return found
 

@@ -81,11 +81,21 @@ def of(profile_id: int, capability: str) -> CapabilityEvidence:
 def chain(profile: ModelProfile, capability: str) -> tuple[ChainLink, ...]:
     """Return every source of a capability in order of precedence: the first with a value wins."""
     claims = effective_values.claims([profile.pk])[profile.pk]
-    entries = explain(effective_values.family_of(profile), claims, profile.build.key).get(capability, ())
+    return links(explain(effective_values.family_of(profile), claims, profile.build.key).get(capability, ()))
+
+
+def links(entries: Sequence[OverrideStatus]) -> tuple[ChainLink, ...]:
+    """Return the sources of one capability from its claims."""
     found = [_link(title, ranks, empty, entries) for title, ranks, empty in CHAIN]
     if not any(link.state == "wins" for link in found):
         found[-1] = ChainLink("Built-in default", "wins", "Unknown")
     return tuple(found)
+
+
+def trials(test: int) -> list[Trial]:
+    """Return the newest trials of a test about calls, oldest first; one query."""
+    rows = Trial.objects.filter(detection=test, step__in=("called", "formats")).order_by("-seq")
+    return list(rows[:MOST])[::-1] if test else []
 
 
 def _link(title: str, ranks: Sequence[str], empty: str, entries: Sequence[OverrideStatus]) -> ChainLink:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import ModelEvidence
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.overrides import BOUND_TO_BUILD
-from toolsupport.core.resolve import CAPABILITIES, explain
+from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, model_evidence, overrides
@@ -182,14 +183,15 @@ def shown(profile_id: int) -> ModelPage:
     """Return one model with the value, source and reason of each capability. Raises NotFound."""
     profile = row(profile_id)
     known = effective_values.known(profile)
+    rows = list(profile.overrides.select_related("actor", "withdraws", "detection").order_by("-seq")[:HISTORY])
     return ModelPage(
         model=picker.row_of(profile, known, model_evidence.of_one(profile, known)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_settings.of(profile), num_ctx=profile.default_context),
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name in CAPABILITIES),
-        editor=_editor(profile, known),
-        history=_history(profile),
+        editor=_editor(profile, known, rows),
+        history=_history(profile, rows),
     )
 
 
@@ -254,16 +256,15 @@ def row(profile_id: int) -> ModelProfile:
     return profile
 
 
-def _editor(profile: ModelProfile, known: Capabilities) -> DecisionEditor:
-    claims = effective_values.claims([profile.pk])[profile.pk]
-    entries = explain(effective_values.family_of(profile), claims, profile.build.key).get("tools", ())
-    counting = (entry for entry in entries if entry.standing in ("winner", "beaten"))
-    decided = (entry.value for entry in counting if entry.source == "user_confirmed")
+def _editor(profile: ModelProfile, known: Capabilities, rows: Sequence[Override]) -> DecisionEditor:
+    tools = known["tools"]
+    newest = next((row.seq for row in rows if row.capability == "tools" and not row.session), None)
     return DecisionEditor(
         profile=profile.pk,
-        decided=next(decided, None),
-        newest=max((one.seq for one in claims if one.capability == "tools" and not one.session), default=0),
-        cell=cell(known["tools"]),
+        decided=tools.value if tools.source == "user_confirmed" else None,
+        # Older rows are read only where all that were read are about other capabilities.
+        newest=overrides.newest_seq(profile.pk, "tools") if newest is None and len(rows) == HISTORY else newest or 0,
+        cell=cell(tools),
     )
 
 
@@ -292,8 +293,7 @@ def _context(profile: ModelProfile, known: Capabilities) -> Capability:
     return Capability("context", profile.context_length, "declared", "The server gives this context length.")
 
 
-def _history(profile: ModelProfile) -> tuple[OverrideLine, ...]:
-    rows = profile.overrides.select_related("actor", "withdraws", "detection").order_by("-seq")[:HISTORY]
+def _history(profile: ModelProfile, rows: Sequence[Override]) -> tuple[OverrideLine, ...]:
     undone = set(profile.overrides.exclude(withdraws=None).values_list("withdraws_id", flat=True))
     build = profile.build.key
     lines: defaultdict[tuple[str, int], list[Override]] = defaultdict(list)

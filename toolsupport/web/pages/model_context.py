@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolsupport.registry.knowledge import reviews
-from toolsupport.registry.models import capability_details
+from toolsupport.registry.models import capability_details, capability_evidence
 from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.capability_form import choices
@@ -17,6 +17,8 @@ def known(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     allowed = request.actions
     decidable = capability_details.decidable(page.profile)
     return {
+        "chain": decidable["tools"].chain if "tools" in decidable else capability_evidence.links(()),
+        "trials": capability_evidence.trials(page.model.evidence.test),
         "rows": [
             {"cell": cell, "known": decidable.get(cell.capability), "choices": choices(cell.capability)}
             for cell in page.cells

@@ -1,0 +1,127 @@
+"""An answer grows block by block: nothing jumps at its end, a selection stays, and no frame costs much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.writing_server import MODEL, WritingServer, writing_server
+from tests.serving import Site
+
+pytestmark = pytest.mark.e2e
+
+BEGINNING = """# Sorting
+
+Some **bold** words, a `name` and a [link](https://example.org) in the first paragraph.
+
+1. First:
+
+   ```bash
+   pip install thing
+   ```
+
+2. Then **run** it
+
+- [ ] to do
+- [x] done
+  - nested
+
+| Name | Size |
+|------|-----:|
+| one  | 1    |
+
+> A quote with *emphasis*.
+
+"""
+CODE = "```python\nx = [1, 2]\n\n\nprint(x)\n"
+END = "```\n\nمرحبا بالعالم\n\n## The end\n\nThe **last** words"
+HOSTILE = "<img src=x onerror=alert(1)> **<b>x</b>** [y](javascript:alert(1)) $\\text{<script>}$"
+BIG = "\n\n".join(f"## Part {n}\n\n{'Some words of a long answer. ' * 30}\n\n- one\n- two" for n in range(225))
+# Tags and heights of what stands in an answer.
+SHAPE = """() => [...[...document.querySelectorAll('.message[data-role=assistant] > .prose')].pop().children]
+    .map((one) => [one.localName, Math.round(one.getBoundingClientRect().height)])"""
+GROWING = ".message[data-role=assistant][data-finished=false] [data-blocks]"
+
+
+@pytest.fixture(scope="module")
+def writer(site: Site) -> Iterator[WritingServer]:
+    texts = {"write": f"{BEGINNING}{CODE}‖{END}‖", "attack": f"{HOSTILE}\n\n{HOSTILE}‖", "big": BIG}
+    with writing_server(texts=texts) as server:
+        site.manage("add_server", "pen", f"{server.url}/v1", "--kind", "openai")
+        site.manage("refresh_models")
+        yield server
+
+
+@pytest.fixture
+def chat(open_browser: object, writer: WritingServer) -> Page:
+    """A chat with the model of that server."""
+    context: BrowserContext = open_browser(own=True)  # type: ignore[operator]
+    return new_chat(context.new_page(), MODEL)
+
+
+def test_blocks_stay_as_they_came(chat: Page, writer: WritingServer) -> None:
+    ask(chat, "write")
+    growing = chat.locator(GROWING)
+    # A code box stands there from its opening fence on, with its language and its buttons.
+    box = growing.locator("figure[data-writing]")
+    expect(box).to_contain_text("print(x)")
+    expect(box.locator("figcaption")).to_have_text("pythonWrapCopy")
+    # Blocks before it are the server's: links work there, and code has its colors.
+    expect(growing.get_by_role("link", name="link")).to_have_attribute("rel", "noopener noreferrer nofollow")
+    expect(growing.get_by_role("checkbox", name="done")).to_be_checked()
+    chat.evaluate("document.querySelector('[data-blocks] > p').first = true")
+    chat.evaluate("getSelection().selectAllChildren(document.querySelector('[data-blocks] > p'))")
+    writer.go_on()
+    expect(growing.locator("strong", has_text="last")).to_be_visible()
+    expect(growing.locator(".k, .nb").first).to_be_visible()
+    live = chat.evaluate(SHAPE)
+    writer.go_on()
+    answered(chat)
+    assert chat.evaluate(SHAPE) == live
+    assert chat.evaluate("document.querySelector('.message .prose > p').first") is True
+    assert chat.evaluate("String(getSelection())").startswith("Some bold words")
+    shown = chat.locator(".prose").last.inner_html()
+    chat.reload()
+    assert chat.locator(".prose").last.inner_html() == shown
+
+
+def test_a_second_tab_and_a_reload_get_the_same_blocks(chat: Page, writer: WritingServer) -> None:
+    ask(chat, "write")
+    expect(chat.locator(GROWING).get_by_role("link", name="link")).to_be_visible()
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    expect(other.locator(GROWING).get_by_role("link", name="link")).to_be_visible()
+    expect(other.locator(f"{GROWING} figure[data-writing]")).to_contain_text("print(x)")
+    assert other.evaluate(SHAPE) == chat.evaluate(SHAPE)
+    writer.go_on()
+    writer.go_on()
+    for page in (chat, other):
+        answered(page)
+    assert other.locator(".prose").last.inner_html() == chat.locator(".prose").last.inner_html()
+
+
+def test_markup_of_a_model_stays_text_in_the_live_block(chat: Page, writer: WritingServer) -> None:
+    ask(chat, "attack")
+    expect(chat.locator(GROWING)).to_contain_text("<script>")
+    for _ in range(2):
+        assert chat.locator(".prose :is(img, script, b)").count() == 0
+        assert chat.locator(".prose [href^=javascript]").count() == 0
+        writer.go_on()
+    answered(chat)
+    assert chat.locator(".prose :is(img, script, b)").count() == 0
+
+
+def test_a_long_answer_costs_little_for_each_frame(chat: Page) -> None:
+    chat.evaluate(
+        "window.longest = 0; new PerformanceObserver((list) => { for (const { duration } of list.getEntries())"
+        " longest = Math.max(longest, duration) }).observe({ type: 'longtask' })"
+    )
+    ask(chat, "big")
+    answered(chat)
+    assert len(BIG) > 200_000
+    assert chat.locator(".prose").last.locator("> *").count() == 225 * 3
+    # Mostly painting; 300 ms on a machine with much other work. All of the text in one frame took seconds.
+    assert chat.evaluate("longest") < 1_500
