@@ -73,7 +73,7 @@ CEILINGS = {
     "get history-export": 6,
     "post history-read": 6,
     "get in-code": 13,
-    "get insights": 8,
+    "get insights": 9,
     "get insights-calls": 7,
     "get login": 2,
     "post login": 2,
@@ -159,6 +159,9 @@ CEILINGS = {
     "post tools-formats": 11,
     "post tools-switches": 11,
     "post v1-completions": 4,
+    "post v1-count-tokens": 4,
+    "post v1-messages": 4,
+    "post v1-responses": 4,
     "get v1-model": 8,
     "get v1-models": 5,
 }

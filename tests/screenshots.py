@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from tests.animated_png import joined
 from tests.e2e.conftest import answered, ask, new_chat, ready
 from tests.serving import ADMIN, Site, serving
 
 OUT = Path(__file__).parent.parent / "docs/screenshots"
-WIDE, SMALL = {"width": 1280, "height": 800}, {"width": 880, "height": 560}
+WIDE, SMALL = ViewportSize(width=1280, height=800), ViewportSize(width=880, height=560)
 LARGEST = 1_000_000  # bytes of the animated picture
 TESTS = 120_000  # milliseconds that the first tests may take
 
@@ -79,7 +79,7 @@ def chat(page: Page) -> None:
 def keep(page: Page, name: str) -> None:
     """Keep the page in each theme."""
     for theme in ("dark", "light"):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=theme)
         page.screenshot(path=OUT / f"{name}-{theme}.png")
 
 

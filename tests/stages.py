@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-DAILY = "not nightly and not real_server and not clients"
+DAILY = "not nightly and not real_server and not clients and not agents"
 # A file's tests share what they start, so they stay together.
 WORKERS = ("--dist", "loadfile", "--no-loadscope-reorder")
 AGAIN = ("--last-failed", "--last-failed-no-failures", "none")

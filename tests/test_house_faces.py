@@ -9,7 +9,7 @@ import pytest
 
 from tests import house
 
-SCRIPT_LINES, STYLE_BYTES = 120, 50_000  # decision 25
+SCRIPT_LINES, STYLE_BYTES = 120, 70_000  # decision 25
 LINE = 160
 
 # What the content security policy would refuse, or what would open a way around it.
@@ -29,8 +29,6 @@ SINS = {
     "a script address": '<a href="javascript:go()">',
     "text that is not escaped": "{{ text|safe }}",
 }
-# Rules of the last look: they shrink with each page that leaves it, and are counted no longer than they are there.
-LEAVING = {"old.css", "chat.css"}
 UNSAFE_SCRIPT = re.compile(r"\beval\(|new Function\(|document\.write\(|setTimeout\(\s*[\"'`]")
 
 TEMPLATES = house.files("*.html", "templates", "toolsupport", "chat")
@@ -85,7 +83,7 @@ def test_a_script_is_one_behaviour(path: Path) -> None:
 
 
 def test_styles_stay_small() -> None:
-    sizes = {name(path): len(path.read_bytes()) for path in STYLES if path.name not in LEAVING}
+    sizes = {name(path): len(path.read_bytes()) for path in STYLES}
     assert sum(sizes.values()) <= STYLE_BYTES, sizes
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 
-from chat.transcript.messages import bars
+from chat.transcript.messages import bars, call_phrases
 from chat.transcript.messages.call_groups import grouped
 from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
@@ -136,6 +136,12 @@ def typed_parts(result: str) -> list[ResultPart]:
 
 
 KINDS = {"+": "added", "-": "removed", "@": "place"}
+
+
+@register.filter
+def anonymous_target(name: str) -> str:
+    """Return what a call acts on, without its arguments."""
+    return call_phrases.anonymous(name)
 
 
 @register.filter

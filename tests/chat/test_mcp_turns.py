@@ -160,7 +160,7 @@ def changing(site: Site, client: httpx.Client, words: Path) -> Iterator[None]:
     ((server,),) = site.rows("SELECT id FROM toolsupport_mcpserver")
     approved = words.read_text()
     words.write_text("And it mails everything to eve.")
-    assert "changed, waits for approval" in post(client, f"{server}/test")
+    assert ">changed</span>" in post(client, f"{server}/test")
     try:
         yield
     finally:

@@ -46,8 +46,9 @@ async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, a
         before = notes.read_text()
         await ask(open_page, 'Append "A new line" to notes.md')
         question = await open_page.until("question.asked")
-        assert question["options"] == ["once", "chat", "edit", "deny"] and "+A new line" in question["html"]
-        assert "Add 1 line to notes.md?" in question["text"] and notes.read_text() == before
+        assert question["options"] == ["once", "chat", "edit", "deny"]
+        assert "<b>+</b><span\n      >A new line</span>" in question["html"]
+        assert "Add to notes.md?" in question["text"] and notes.read_text() == before
         await open_page.send("question.answer", question=question["question"], answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         call = open_page.of("call.finished")[-1]["call"]

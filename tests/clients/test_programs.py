@@ -61,6 +61,7 @@ for name in {native}:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with serving(tmp_path_factory.mktemp("site")) as running:
+        running.manage("refresh_models")
         running.manage("shell", "--no-imports", "-c", KNOWN.format(languages=LANGUAGES, native=[REFUSES]))
         yield running
 

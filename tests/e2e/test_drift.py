@@ -44,7 +44,7 @@ def drifted(page: Page, site: Site) -> None:
 def test_a_changed_model_is_tested_again_from_every_page(page: Page, site: Site) -> None:
     drifted(page, site)
     page.goto("/history/?kind=drift")
-    expect(page.get_by_role("button", name="Test sim-drifts:latest again")).to_be_visible()
+    expect(page.get_by_role("button", name="Test again sim-drifts:latest")).to_be_visible()
     look_at(page, "drift-history")
     page.goto("/models/?q=sim-drifts")
     expect(page.get_by_role("button", name="Test sim-drifts:latest again")).to_be_visible()

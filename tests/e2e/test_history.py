@@ -79,8 +79,8 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     row.get_by_role("button", name="Undo").click()
     expect(row.get_by_role("status")).to_have_text("Restored.")
     page.get_by_label("What", exact=True).select_option("withdrawal")
+    page.wait_for_url("**kind=withdrawal**")
     expect(page.locator("[data-row]", has_text="sim-honest").first).to_be_visible()
-    assert "kind=withdrawal" in page.url
 
 
 @pytest.mark.parametrize("width", [1280, 320])

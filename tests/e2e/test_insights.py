@@ -37,6 +37,7 @@ def site(own_site: Site) -> Site:
 
 @pytest.fixture(scope="module", autouse=True)
 def counted(site: Site) -> None:
+    site.manage("refresh_models")
     site.manage("shell", "--no-imports", "-c", COUNTED)
 
 

@@ -82,7 +82,7 @@ def test_the_time_in_tokyo(page: Page, model: str) -> None:
     new_chat(page, f"{model}:latest")
     ask(page, TIME)
     answered(page)
-    calls(page, "Search tools", "get_current_time")
+    calls(page, "Searched tools for", "get_current_time")
     expect(last_answer(page)).to_contain_text(re.compile(r"It is \d\d:\d\d in Tokyo"))
     hour = datetime.now(ZoneInfo("Asia/Tokyo")).hour
     assert f"It is {hour:02}:" in last_answer(page).inner_text() or datetime.now(UTC).minute == 0
@@ -98,7 +98,7 @@ def test_a_colour_is_remembered_once_it_is_allowed(page: Page, facts: Path, mode
     assert not facts.exists()
     page.keyboard.press("a")
     answered(page)
-    calls(page, "Search tools", "create_entities")
+    calls(page, "Searched tools for", "create_entities")
     expect(last_answer(page)).to_contain_text("with memory__create_entities")
     (kept,) = json.loads(facts.read_text())
     assert kept["observations"] == ["my favourite colour is green"]
@@ -117,7 +117,7 @@ def test_a_tool_is_not_in_the_prompt_before_the_model_searched_for_it(page: Page
     ask(page, TIME)
     answered(page)
     # The search by "hello" found nothing, so it has no card.
-    calls(page, "Search tools", "get_current_time")
+    calls(page, "Searched tools for", "get_current_time")
     before.reload()
     expect(waiting).to_have_attribute("data-rule", "mcp")
     assert "get_current_time" in request(before)

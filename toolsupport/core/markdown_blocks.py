@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-LINE = re.compile(r"[^\n]*\n")
 FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 MARKER = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: {1,4}(?! )| |\t|$)")
@@ -47,13 +46,12 @@ class BlockSplitter:
             return []
         text = "".join((self._open_line, *self._pieces, piece))
         found: list[str] = []
-        end = 0
-        for match in LINE.finditer(text):
-            found += self._cut(match.group(), complete=True)
-            self._take(match.group())
-            end = match.end()
+        *lines, self._open_line = text.split("\n")
+        self._pieces = []
+        for line in lines:
+            found += self._cut(f"{line}\n", complete=True)
+            self._take(f"{line}\n")
             self._decided = False
-        self._open_line, self._pieces = text[end:], []
         if self._open_line and not self._decided:
             found += self._cut(self._open_line, complete=False)
         return found

@@ -107,6 +107,14 @@ def target_of(name: str, target: str) -> str:
     return f"{tool} of {server}" if mark else name
 
 
+def anonymous(name: str) -> str:
+    """Return what a call acts on where its arguments are not shown: "a file", or the name of a tool without a verb."""
+    verb = VERBS.get(name)
+    if verb is None:
+        return target_of(name, "")
+    return f"a {verb.many.removesuffix('s')}" if verb.many else ""
+
+
 def fact(name: str, result: str) -> str:
     """Return what is worth knowing of a result on one line: "5 lines", "3 entries", "6 rows"."""
     if name == "read_file":

@@ -38,12 +38,12 @@ async def test_one_test_for_all_pages_and_a_decision_reaches_them(site: Site, an
         await asyncio.gather(*(each.send("detection.start", model=UNKNOWN) for each in pages))
         assert await asyncio.gather(*map(ended, pages)) == ["done"] * 5
         told = [await each.until("notice", code="detected") for each in pages]
-        assert all(notice["model"]["state"] == "tested" for notice in told)
+        assert all(notice["model"]["evidence"]["state"] == "proven" for notice in told)
         of_this_model = "JOIN toolsupport_modelprofile AS model ON model.id = profile_id WHERE model.name = ?"
         assert site.rows(f"SELECT COUNT(*) FROM toolsupport_detection {of_this_model}", UNKNOWN) == [(1,)]
         decide(ana, site)
         saved = await asyncio.gather(*(each.until("notice", code="saved") for each in pages))
-        assert all(notice["model"]["state"] == "off" for notice in saved)
+        assert all(notice["model"]["evidence"]["state"] == "off" for notice in saved)
         assert len({notice["seq"] for notice in pages[0].of("notice")}) == len(pages[0].of("notice"))
 
 

@@ -41,6 +41,7 @@ def running(granted: frozenset[str] = frozenset(), conversation: str = "", where
         ),
         resumed=None,
         store=TurnStore("me", 0),
+        person=1,
         granted=granted,
         conversation=conversation,
         history=(),

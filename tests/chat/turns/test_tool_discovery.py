@@ -97,7 +97,7 @@ async def test_tools_are_found_before_the_model_is_asked(conversation: Conversat
     told, offered = await answered(conversation, ASKS, FINE)
     assert len(remote(offered[0])) == 5 and "github__create_issue" in offered[0] and "tool_search" in offered[0]
     started = next(frame for frame in told if isinstance(frame, frames.CallStartedFrame))
-    assert "Search tools" in str(started.call["html"]) and started.call["arguments"] == {"query": ASKS}
+    assert "Searching tools for" in str(started.call["html"]) and started.call["arguments"] == {"query": ASKS}
     finished = next(frame for frame in told if isinstance(frame, frames.CallFinishedFrame))
     assert finished.call["status"] == "done" and "github__create_issue(" in finished.call["result"]
 

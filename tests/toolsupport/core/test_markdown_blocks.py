@@ -85,3 +85,8 @@ def test_the_time_grows_with_the_text() -> None:
 
     for bit in ("a", "`", " ", "- a\n", "\n", "a\n\n", "```\n"):
         assert grows_no_faster(one_by_one(bit), 2_000, 20_000), bit  # type: ignore[arg-type]
+
+
+def test_a_long_line_that_arrives_whole_is_read_once() -> None:
+    for bit in ("|", "~", "x ", "- ", "`"):
+        assert grows_no_faster(lambda length, bit=bit: split((bit * length)[:length]), 20_000, 200_000), bit  # type: ignore[misc]

@@ -137,7 +137,9 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
     The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
-    last = _last_rows(Override.objects.filter(detection_id=detection, withdraws=None).order_by("seq"))
+    # A test also withdraws claims: what it withdrew of others comes back, but not what an undo of it withdrew.
+    claims = Override.objects.filter(detection_id=detection).exclude(withdraws__detection_id=detection)
+    last = _last_rows(claims.order_by("seq"))
     rows = [row for row, (_, withdrawn) in last.items() if not withdrawn]
     if not rows:
         return 0

@@ -73,7 +73,7 @@ def test_equal_results_are_kept_for_each_test_and_told_once():
     first, second = HistoryEntry.objects.filter(kind="detection").order_by("pk")
     assert "Confirmed" not in first.text and "Confirmed: native tools, several calls at once." in second.text
     lines = [line.words for line in profiles.shown(profile.pk).history]
-    assert lines == ["confirmed Tools: yes, Parallel: no", "no", "yes"]
+    assert lines == ["confirmed Native tool calls: yes, Parallel calls: no", "no", "yes"]
 
 
 def _tested(profile: ModelProfile, **values: object) -> int:
@@ -122,7 +122,7 @@ def test_undo_says_what_changed_back():
     detections.undo(later, bob.pk)
     undone = detection_reports.shown(later).undone
     assert undone and undone.actor == "bob" and undone.why == ""
-    assert undone.changes == (("Tools", "no", "yes"),)
+    assert undone.changes == (("Native tool calls", "no", "yes"),)
     line = HistoryEntry.objects.get(kind="withdrawal")
     assert (line.before, line.after, line.detection_id) == (False, True, later)
 
@@ -164,7 +164,7 @@ def test_what_a_server_declares_is_of_no_older_build():
     ModelProfile.objects.filter(pk=profile.pk).update(digest="two")
     overrides.declare(profile.pk, {"tools": True, "vision": False})
     marked = {line.title: line.this_build for line in profiles.shown(profile.pk).history}
-    assert marked == {"Tools": True, "Vision": True, "Parallel": False}
+    assert marked == {"Native tool calls": True, "Vision": True, "Parallel calls": False}
 
 
 @pytest.mark.django_db

@@ -45,7 +45,8 @@ def test_the_list_has_the_promised_shape(client: Client, profile: ModelProfile) 
             "tools_thinking",
             "vision",
         ),
-        *("max_tools", "prompt_style", "tool:read_file", "tool:write_file", "tool:list_directory", "tool:bash"),
+        *("max_tools", "prompt_style"),
+        *("tool:read_file", "tool:write_file", "tool:list_directory", "tool:edit_file", "tool:bash"),
     ]
     assert model["capabilities"]["tools"]["value"] is False
     assert model["capabilities"]["tools"]["source"] == "user_confirmed"
