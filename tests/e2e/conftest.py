@@ -29,7 +29,14 @@ CHOOSE = "name => document.dispatchEvent(new CustomEvent('model:chosen', { detai
 
 # What a browser says when a test takes the server away from it, or leaves a page that still asks for something.
 LEFT = ("htmx:sendAbort", "htmx:sendError", "htmx:afterRequest")
-EXPECTED = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "Failed to fetch", *LEFT)
+EXPECTED = (
+    "WebSocket connection",
+    "ERR_CONNECTION_REFUSED",
+    "ERR_CONNECTION_RESET",
+    "ERR_EMPTY_RESPONSE",
+    "Failed to fetch",
+    *LEFT,
+)
 
 expect.set_options(timeout=PATIENCE)
 
