@@ -98,7 +98,7 @@ def test_a_reload_in_mid_stream_loses_nothing(page: Page) -> None:
     seen = streaming(page)
     page.reload()
     now = streaming(page, len(seen) + 1)
-    assert now.startswith(seen)
+    assert "".join(now.split()).startswith("".join(seen.split()))  # live and finished blocks break lines elsewhere
     ready(page)
     page.keyboard.press("Escape")
     expect(page.locator("[data-ended=stopped]")).to_be_visible()

@@ -69,7 +69,7 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     rows.nth(1).get_by_role("button", name="Undo").click()
     expect(rows.nth(1).get_by_role("status")).to_have_text("Back to review.")
     page.goto("/history/")
-    expect(page.locator("[data-row]")).to_have_count(1)
+    expect(page.get_by_text("changes to review").or_(page.get_by_text("change to review"))).to_be_visible()
     decide(page, "sim-honest", "No")
     page.goto("/history/?kind=override&source=user_confirmed")
     row = page.locator("[data-row]", has_text="sim-honest").first

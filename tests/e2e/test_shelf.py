@@ -52,7 +52,7 @@ def test_the_list_follows_answers_of_other_chats(page: Page) -> None:
     here = page.locator("#conversations li:has([aria-current]) [data-state]")
     expect(here).to_have_text("answering")
     other = new_chat(page.context.new_page())
-    line = other.locator("#conversations li", has_text="otters").locator("[data-state]")
+    line = other.locator("#conversations li", has_text="story of otters").locator("[data-state]")
     expect(line).to_have_text("answering")
     page.get_by_role("button", name="Stop").click()
     expect(here).to_have_text("")

@@ -57,7 +57,8 @@ def writer(site: Site) -> Iterator[WritingServer]:
 
 @pytest.fixture
 def chat(open_browser: object, writer: WritingServer) -> Page:
-    """A chat with the model of that server."""
+    """A chat with the model of that server, which waits whatever the test before let it do."""
+    writer.hold()
     context: BrowserContext = open_browser(own=True)  # type: ignore[operator]
     return new_chat(context.new_page(), MODEL)
 

@@ -32,6 +32,11 @@ class WritingServer:
     def go_on(self) -> None:
         self._go_on.release()
 
+    def hold(self) -> None:
+        """Wait again where an answer waits, also if an earlier test let more go on than there was."""
+        while self._go_on.acquire(blocking=False):
+            pass
+
     async def models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
 

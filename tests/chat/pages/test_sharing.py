@@ -41,7 +41,7 @@ def test_bob_reads_what_alice_shares_until_she_withdraws_it(alice: User, bob: Us
     assert "bob" in share(alice, conversation, "bob")
     assert "Plans" in bobs.get("/shared/").content.decode()
     page = bobs.get(address).content.decode()
-    assert "<strong>hello</strong>" in page and "read_file" in page and 'class="chat-head"' in page
+    assert "<strong>hello</strong>" in page and "<bdi>a file</bdi>" in page and 'class="chat-head"' in page
     assert "hidden.md" not in page and "inside" not in page
     assert "Nobody." in share(alice, conversation, "bob", "withdraw/")
     assert bobs.get(address).status_code == 404 and "Plans" not in bobs.get("/shared/").content.decode()

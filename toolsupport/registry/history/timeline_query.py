@@ -85,7 +85,7 @@ ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC 
 
 # The numbers of facets stand in the statement: they are read from the database, and few.
 COUNT = """SELECT CAST(%s AS INTEGER), COUNT(*) FROM
-(SELECT 1 FROM toolsupport_historyentry WHERE facet_id IN ({facets}) LIMIT %s) AS some"""
+(SELECT 1 FROM toolsupport_historyentry WHERE facet_id IN ({facets}) LIMIT %s) AS counted"""
 
 # A condition with a value, or, without one, a literal: an index with a condition is found by no parameter.
 Conditions = list[tuple[str, *tuple[object, ...]]]
