@@ -187,6 +187,8 @@ def forget_settings() -> None:
 
     from toolsupport.core.errors import ConfigError
 
+    # pytest sets it, but a campaign that is started by itself does not.
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)
     settings._wrapped = empty
     del sys.modules[SETTINGS]
     del connections["default"], connections.settings
