@@ -284,7 +284,7 @@ def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQ
         size=row.size,
         reason=row.reason,
         act=verb.base.removesuffix(" prompts").capitalize(),
-        scope=call_phrases.SCOPES.get(verb.base, f"{run.name} in this chat"),
+        scope=call_phrases.scope_of(run.name, verb),
         risk=call_phrases.risk_of(run.name, run.level),
     )
 
