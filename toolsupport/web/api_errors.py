@@ -66,7 +66,7 @@ def anthropic(status: int, openai: JSON) -> JSON:
     """Return the error of the Messages API for one of OpenAI's."""
     kind = ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
     error, code = {"type": kind, "message": openai["error"]["message"]}, openai["error"]["code"]
-    # Its own errors have no code; a program that knows ours may act on it.
+    # Anthropic's errors have no code; a program may act on ours.
     return {"type": "error", "error": error | ({"code": code} if code else {})}
 
 

@@ -169,7 +169,7 @@ async def test_strict_reaches_servers_that_can_enforce_it(program: Program, kind
     assert kind in PROVIDERS
     async with scripted(CALLED) as server:
         await in_database(row)(server, kind)
-        function: dict[str, Any] = {**LIST["function"], "strict": True}  # type: ignore[dict-item]
+        function = {"name": "list_directory", "parameters": PATH, "strict": True}
         strict = {"type": "function", "function": function}
         await program.ask("made/m", tools=[strict])
         [tool] = server.bodies[-1]["tools"]
