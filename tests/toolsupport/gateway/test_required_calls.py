@@ -140,7 +140,7 @@ async def test_three_empty_answers_are_no_call_and_a_third_that_calls_is_one(pro
         assert answer.json()["choices"][0]["finish_reason"] == "tool_calls"
 
 
-TOOL = {"name": "a", "parameters": PATH}
+TOOL: dict[str, Any] = {"name": "a", "parameters": PATH}
 STRICT = {
     "chat completions": (chat_request.read, {"messages": [{"role": "user", "content": "x"}]}, "function"),
     "responses": (responses_request.read, {"input": "x"}, ""),
