@@ -141,7 +141,7 @@ async def test_three_empty_answers_are_no_call_and_a_third_that_calls_is_one(pro
 
 
 TOOL: dict[str, Any] = {"name": "a", "parameters": PATH}
-STRICT = {
+STRICT: dict[str, tuple[Any, dict[str, Any], str]] = {
     "chat completions": (chat_request.read, {"messages": [{"role": "user", "content": "x"}]}, "function"),
     "responses": (responses_request.read, {"input": "x"}, ""),
     "messages": (messages_request.read, {"messages": [{"role": "user", "content": "x"}], "max_tokens": 1}, "schema"),
