@@ -49,7 +49,7 @@ UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
     **dict.fromkeys(glm.LONGCAT.openers_of_calls, glm.LONGCAT.read),
     **dict.fromkeys(glm.HY.openers_of_calls, glm.HY.read),
-    **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if "<" in opener},
+    **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if "<" in opener or opener.startswith("functools")},
 }
 
 
