@@ -8,10 +8,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from chat import sentences
 from chat.models import Conversation, Message, Prompt
 from chat.statuses import CallStatus, TurnStatus
 from chat.tools import BUILTINS
-from chat.transcript.messages import notices
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory, ServerFactory
 from toolsupport.core import outcomes, server_faults
 from toolsupport.core.override_sources import STORED
@@ -82,9 +82,10 @@ def a_chat_with_everything(person: User) -> Conversation:
     """Each notice, an answer of each end, a call of each tool in each state, and each question."""
     conversation: Any = ConversationFactory(owner=person, profile=a_model_with_everything(person))
     leaf = _message(conversation, None, role="user", content="Go.")
-    for code in notices.NOTICES:
-        words = notices.text(code, model="everything:latest", **FACTS)
-        leaf = _message(conversation, leaf, role="notice", code=code, content=words)
+    for code in sentences.NOTICES:
+        leaf = _message(conversation, leaf, role="notice", code=code, facts={"model": "everything:latest"} | FACTS)
+    old = "Tested everything:latest: calls tools natively."
+    leaf = _message(conversation, leaf, role="notice", code="detected", content=old)
     for status in TurnStatus:
         if status in (TurnStatus.QUEUED, TurnStatus.RUNNING, TurnStatus.WAITING):
             continue
@@ -104,7 +105,7 @@ def a_chat_with_everything(person: User) -> Conversation:
 def _turn(conversation: Conversation, status: str) -> Any:
     return conversation.turns.create(
         client_id=uuid.uuid4().hex, profile=conversation.profile, status=status,
-        reason="" if status == TurnStatus.DONE else "It made 9 calls without coming to an end.",
+        reason="" if status == TurnStatus.DONE else "most_calls:9",
     )  # fmt: skip
 
 
