@@ -113,7 +113,7 @@ def test_steps_are_skipped_and_a_test_is_cancelled(page: Page) -> None:
     page.locator("#detect-tools").click()
     page.get_by_role("button", name="Skip: Does it make two calls at once?").click()
     page.locator("#tests .test").get_by_role("button", name="Cancel").click()
-    expect(page.locator("#tests .badge").first).to_contain_text("cancelled")
+    expect(page.locator("#tests .tag").first).to_contain_text("cancelled")
 
 
 def test_the_filtered_models_are_tested_at_once(page: Page) -> None:

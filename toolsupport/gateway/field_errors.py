@@ -13,5 +13,9 @@ class InvalidField(ToolsupportError):
         self.param = param
 
 
+class ToolChoiceNotMet(InvalidField):
+    """A call is required of a model that cannot be given the tools."""
+
+
 class TooLarge(ToolsupportError):
     """The body exceeds the limit."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.field_errors import ToolChoiceNotMet
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.servers.reachability import WatchedModel
@@ -66,14 +66,14 @@ def count(asked: GatewayRequest) -> int:
 
 
 def prepare(asked: GatewayRequest, caller: Caller) -> PreparedRequest:
-    """Prepare a program's request. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
+    """Prepare a program's request. Raises NotFound (the model), ToolChoiceNotMet, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     prepared = request_context.request_spec(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
     )
     must_call = asked.choice == MUST_CALL
     if must_call and not prepared.request_spec.offers_tools:
-        raise InvalidField(
+        raise ToolChoiceNotMet(
             f"This model cannot be made to call a tool. {prepared.request_spec.format_reason}", "tool_choice"
         )
     return PreparedRequest(

@@ -66,23 +66,17 @@ async def test_tools_of_a_model_nobody_knows_are_left_out_and_said(program: Prog
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "list_directory"}}])
-async def test_nobody_knows_whether_it_can_be_made_to_call(program: Program, knows: Knows, choice: Any) -> None:  # G3
-    await knows("sim-unknown")
-    answer = await program.ask("sim-unknown", tool_choice=choice)
-    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "tool_choice")
+async def test_a_model_without_tools_cannot_be_made_to_call(program: Program, knows: Knows, choice: Any) -> None:  # G9
+    await knows("sim-honest", tools=False)
+    answer = await program.ask("sim-honest", tool_choice=choice)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"], error["code"]) == (422, "tool_choice", "tool_choice_not_met")
 
 
 async def test_a_choice_of_none_is_kept(program: Program, knows: Knows) -> None:
     await knows("sim-honest", tools=True)
     answer = await program.ask("sim-honest", tool_choice="none")
     assert "tool_calls" not in answer.json()["choices"][0]["message"]
-
-
-async def test_a_required_call_that_does_not_come_is_an_error(program: Program, knows: Knows) -> None:
-    await knows("sim-ignores", tools=True)
-    for stream in (False, True):
-        answer = await program.ask("sim-ignores", tool_choice="required", stream=stream)
-        assert (answer.status_code, answer.headers["X-Toolsupport-Retries"]) == (502, "2")
 
 
 async def test_a_call_of_a_tool_that_was_not_offered_is_never_passed_on(program: Program, knows: Knows) -> None:  # F11
