@@ -59,7 +59,7 @@ class TeamSwitches:
         default=True,
         metadata=_text(
             "Calls written as code",
-            "A model may write code that calls the tools. It needs the tool python_execution as well.",
+            "A model may write code that calls the tools. It needs the tool `python_execution` as well.",
             {"on": "Allowed", "off": "Never"},
             "Calls written as code, where `python_execution` is enabled.",
         ),
