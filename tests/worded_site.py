@@ -104,7 +104,7 @@ def a_chat_with_everything(person: User) -> Conversation:
 
 def _turn(conversation: Conversation, status: str) -> Any:
     return conversation.turns.create(
-        client_id=uuid.uuid4().hex, profile=conversation.profile, status=status,
+        client_id=uuid.uuid4().hex, profile_id=conversation.profile_id, status=status,
         reason="" if status == TurnStatus.DONE else "most_calls:9",
     )  # fmt: skip
 
