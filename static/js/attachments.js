@@ -1,4 +1,4 @@
-// How files come to a message: chosen with the paperclip, pasted, or dropped anywhere on the chat.
+// Adds files to a message: chosen with the paperclip, pasted, or dropped anywhere on the chat.
 import { add } from "./chips.js";
 
 const LONG = 8 * 1024;

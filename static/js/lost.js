@@ -1,4 +1,4 @@
-// What the page does while its socket is down: it says so, and finds out whether the chat is still open to it.
+// While the socket is down: shows that, and checks whether the person may still open the chat.
 import { offline, tooMany } from "./status.js";
 
 export const down = (path) => async (attempts, code) => {

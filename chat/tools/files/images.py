@@ -29,5 +29,5 @@ def read_picture(workspace: Workspace, path: str) -> tuple[bytes, str]:
         raise NotFound(str(error)) from error
     kind = kind_of(content.data[:HEAD])
     if not kind or content.size > LARGEST:
-        raise NotFound("There is no such image.")
+        raise NotFound("This image does not exist.")
     return content.data, kind

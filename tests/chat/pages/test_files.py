@@ -179,7 +179,7 @@ def test_the_same_name_is_kept_beside_or_replaced_on_request(
 ) -> None:
     upload(browser, conversation, ("a.txt", b"old"))
     page = upload(browser, conversation, ("a.txt", b"new")).content.decode()
-    assert "There is a a.txt already, so the new one is called a (2).txt." in page
+    assert "a.txt already exists, so the new file is called a (2).txt." in page
     assert workspace.read("a.txt", 9).data + workspace.read("a (2).txt", 9).data == b"oldnew"
     page = upload(browser, conversation, ("a.txt", b"newer"), replace="1").content.decode()
     assert "Uploaded a.txt." in page

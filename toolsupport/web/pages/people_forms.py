@@ -53,7 +53,7 @@ class LoginForm(AuthenticationForm):
     """Django's form with our messages; counts the attempt first."""
 
     error_messages = AuthenticationForm.error_messages | {
-        "invalid_login": "This name and password do not belong together. Upper and lower case count.",
+        "invalid_login": "Wrong name or password. Upper and lower case matter.",
     }
 
     def clean(self) -> dict[str, Any]:

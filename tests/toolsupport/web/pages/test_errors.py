@@ -30,7 +30,7 @@ def test_a_failure_needs_no_database_and_tells_no_details():
     request = RequestFactory().get("/")
     answer = errors.failed(request)
     assert answer.status_code == 500
-    assert "Something broke on our side" in answer.content.decode()
+    assert "The site failed" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
