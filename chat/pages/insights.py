@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from chat.transcript.conversations import counted_calls
 from chat.transcript.conversations.counted_calls import CallFilter
+from toolsupport.core.insight_sentences import CAUSES
 from toolsupport.registry.metrics import insights
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -36,8 +37,14 @@ def calls(request: AuthedRequest) -> HttpResponse:
     since = given["day"] or given["since"]
     until = given["day"] or given["until"] or since
     wanted = CallFilter(since, until, given["profile"], given["format"], given["state"])
-    context = {"wanted": wanted, "everyone": _everyone(wanted), "calls": counted_calls.calls(request.user, wanted)}
-    return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
+    context: dict[str, object] = {"wanted": wanted, "everyone": _everyone(wanted), "calls": counted_calls.calls(request.user, wanted)}
+    return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED} | _state(context["everyone"], given["state"]))
+
+
+def _state(everyone: insights.MetricPoint, state: str) -> dict[str, object]:
+    """What the page is narrowed to: the words, and how many calls of everyone it stands for."""
+    words = "repaired" if state == "repaired" else CAUSES[state][1] if state in CAUSES else ""
+    return {"narrowed": words, "of_them": everyone.outcomes[state]}
 
 
 def _everyone(wanted: CallFilter) -> insights.MetricPoint:
