@@ -3,6 +3,14 @@
 from django.db import migrations, models
 
 
+def fill(apps, schema_editor):
+    """Name the fault of calls that were stored without one."""
+    runs = apps.get_model("chat", "ToolRun").objects.filter(status="rejected")
+    runs.exclude(format="").update(fault="unreadable")
+    runs.filter(format="", error__startswith="There is no tool called").update(fault="unknown")
+    runs.filter(format="", fault="").update(fault="schema")
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -15,4 +23,5 @@ class Migration(migrations.Migration):
             name='fault',
             field=models.CharField(blank=True, default='', help_text='Why it was rejected.', max_length=20),
         ),
+        migrations.RunPython(fill, migrations.RunPython.noop),
     ]

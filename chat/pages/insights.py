@@ -37,14 +37,15 @@ def calls(request: AuthedRequest) -> HttpResponse:
     since = given["day"] or given["since"]
     until = given["day"] or given["until"] or since
     wanted = CallFilter(since, until, given["profile"], given["format"], given["state"])
-    context: dict[str, object] = {"wanted": wanted, "everyone": _everyone(wanted), "calls": counted_calls.calls(request.user, wanted)}
-    return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED} | _state(context["everyone"], given["state"]))
+    everyone = _everyone(wanted)
+    context = {"wanted": wanted, "everyone": everyone, "calls": counted_calls.calls(request.user, wanted)}
+    context |= {"most": counted_calls.LISTED, "of_them": everyone.outcomes[wanted.state], "narrowed": _words(wanted.state)}
+    return render(request, "chat/counted.html", context)
 
 
-def _state(everyone: insights.MetricPoint, state: str) -> dict[str, object]:
-    """What the page is narrowed to: the words, and how many calls of everyone it stands for."""
-    words = "repaired" if state == "repaired" else CAUSES[state][1] if state in CAUSES else ""
-    return {"narrowed": words, "of_them": everyone.outcomes[state]}
+def _words(state: str) -> str:
+    """What the calls have in common: "" for all of them."""
+    return "repaired" if state == "repaired" else CAUSES[state][1] if state in CAUSES else ""
 
 
 def _everyone(wanted: CallFilter) -> insights.MetricPoint:

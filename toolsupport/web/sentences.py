@@ -29,6 +29,7 @@ OUTCOMES: Mapping[str, str] = MappingProxyType(
         "proves_nothing": "Inconclusive",
         "cut": "The answer was cut",
         "timeout": "No answer in time",
+        "connection_cut": "The connection was cut",
         "failed": "The server failed",
     }
 )
