@@ -73,7 +73,7 @@ CEILINGS = {
     "get history-export": 6,
     "post history-read": 6,
     "get in-code": 13,
-    "get insights": 9,
+    "get insights": 10,
     "get insights-calls": 7,
     "get login": 2,
     "post login": 2,

@@ -39,8 +39,8 @@ def calls(request: AuthedRequest) -> HttpResponse:
     wanted = CallFilter(since, until, given["profile"], given["format"], given["state"])
     everyone = _everyone(wanted)
     context = {"wanted": wanted, "everyone": everyone, "calls": counted_calls.calls(request.user, wanted)}
-    context |= {"most": counted_calls.LISTED, "of_them": everyone.outcomes[wanted.state], "narrowed": _words(wanted.state)}
-    return render(request, "chat/counted.html", context)
+    context |= {"narrowed": _words(wanted.state), "of_them": everyone.outcomes[wanted.state]}
+    return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
 
 
 def _words(state: str) -> str:

@@ -48,13 +48,14 @@ def looked_at(page: Page, address: str) -> list[str]:
 
 def fill(request: APIRequestContext, token: str) -> None:
     """Something on every page."""
-    for address, form in (
+    forms: tuple[tuple[str, dict[str, str | float | bool]], ...] = (
         ("/models/1/capability/", {"capability": "vision", "value": "yes", "reason": "seen", "newest": "0"}),
         ("/tools/prompts/write/", {"name": "walker", "description": "For walks", "text": "Walk."}),
         ("/tools/sources/example/", {}),
         ("/account/keys/", {"name": "walker"}),
         ("/people/invite/", {"name": "walker", "role": "user"}),
-    ):
+    )
+    for address, form in forms:
         assert request.post(address, form=form, headers={"X-CSRFToken": token}).ok
 
 

@@ -1,16 +1,16 @@
-"""Counts the times of replies in steps of a tenth, from which the median and other shares are read."""
+"""Counts the times of replies in steps of a twentieth, from which the median and other shares are read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-STEP = 1.1
-LONGEST = 200  # steps: more than two days
+STEP = 1.05
+LONGEST = 400  # steps: more than three days
 
 
 def step_of(milliseconds: int) -> int:
-    """Return the step in which a time is counted; a step is a tenth longer than the one before."""
+    """Return the step in which a time is counted; a step is a twentieth longer than the one before."""
     return min(LONGEST, round(math.log(max(1, milliseconds), STEP)))
 
 

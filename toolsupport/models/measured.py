@@ -56,7 +56,7 @@ class ReplyTime(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["profile", "format", "day", "step"], name="one_count_per_reply_time_and_day")
+            models.UniqueConstraint(fields=["profile", "format", "day", "step"], name="one_count_per_reply_time")
         ]
 
     def __str__(self) -> str:

@@ -58,6 +58,10 @@ class CallTally:
 
     def taken(self) -> tuple[CallCount, ...]:
         """Return the counts since the last call of this function."""
-        counts = tuple(CallCount(*key, *sums, self._times.pop(key, ())) for key, sums in self._counts.items())
+        counts = tuple(
+            CallCount(*key, calls, latency, tokens, tuple(self._times[key]))
+            for key, (calls, latency, tokens) in self._counts.items()
+        )
         self._counts.clear()
+        self._times.clear()
         return counts

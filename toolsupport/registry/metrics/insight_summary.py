@@ -24,7 +24,7 @@ class ModelBar:
     model: str
     outcomes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
-    times: ReplyTimes = ReplyTimes()
+    times: ReplyTimes = field(default_factory=ReplyTimes)
 
     @property
     def calls(self) -> int:
@@ -67,7 +67,7 @@ class InsightTile:
 
 
 @dataclass(frozen=True, slots=True)
-class FailureCause:
+class CauseShare:
     """Why some calls could not run: the `outcome` that they are counted as, and their share of the biggest cause."""
 
     outcome: str
@@ -85,7 +85,7 @@ class InsightSummary:
     worst: ModelBar | None
     tiles: Sequence[InsightTile]
     bars: Sequence[ModelBar]
-    causes: Sequence[FailureCause]
+    causes: Sequence[CauseShare]
     line: str
     days: Sequence[date]
     first: float
@@ -112,7 +112,7 @@ def summary(points: Sequence[MetricPoint], wanted: InsightsFilter, today: date) 
         _tiles(totals, reply_times.of_all(times), _before(wanted, today)),
         bars,
         [
-            FailureCause(name, CAUSES[name][0], calls, round(100 * calls / causes[biggest], 1))
+            CauseShare(name, CAUSES[name][0], calls, round(100 * calls / causes[biggest], 1))
             for name, calls in causes.most_common()
         ],
         insight_sentences.trace(line),
