@@ -14,7 +14,7 @@ def fill(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0015_question_words'),
+        ('chat', '0016_notice_facts'),
     ]
 
     operations = [
