@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chat.broadcast.frames import FRAME_LIMIT, TEXT_LIMIT, FrameError
+from chat.broadcast.client_frames import FRAME_LIMIT, TEXT_LIMIT
+from chat.broadcast.error_codes import FrameError
 from chat.mcp.client.connection import in_words
 from chat.mcp.client.results import ResultReader
 from chat.pages import export_formats
