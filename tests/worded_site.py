@@ -102,7 +102,7 @@ def a_chat_with_everything(person: User) -> Conversation:
     return conversation
 
 
-def _turn(conversation: Conversation, status: str) -> Any:
+def _turn(conversation: Any, status: str) -> Any:
     return conversation.turns.create(
         client_id=uuid.uuid4().hex, profile=conversation.profile, status=status,
         reason="" if status == TurnStatus.DONE else "most_calls:9",
