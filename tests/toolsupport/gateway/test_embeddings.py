@@ -157,7 +157,7 @@ async def test_an_embedding_has_a_place_among_the_answers(
     program: Program, knows: Knows, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     await knows("sim-embed")
-    key = await in_database(lambda: program.person.api_keys.get().pk)()  # type: ignore[attr-defined]
+    key = await in_database(lambda: program.person.api_keys.get().pk)()
     settings.ENV = settings.ENV | {"TOOLSUPPORT_ANSWERS_PER_KEY": 1}
     caller = Caller(program.person.pk, key)
     places.take(caller)
