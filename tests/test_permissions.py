@@ -17,7 +17,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, path, reverse
 
-from chat.broadcast import frames
+from chat.broadcast import client_frames
 from chat.models import Conversation
 from chat.turns import runner
 from chat.websocket import handlers
@@ -251,25 +251,25 @@ SAMPLES: dict[str, Any] = {
 
 def sample(kind: str) -> dict[str, Any]:
     """A well-formed frame of that type, made from its own fields."""
-    fields = dataclasses.fields(frames.CLIENT_FRAMES[kind])
+    fields = dataclasses.fields(client_frames.CLIENT_FRAMES[kind])
     return {"type": kind, **{field.name: SAMPLES[str(field.type)] for field in fields}}
 
 
 def permission_of(kind: str) -> str:
-    permission = getattr(handlers.HANDLERS[frames.CLIENT_FRAMES[kind]], "permission", None)
+    permission = getattr(handlers.HANDLERS[client_frames.CLIENT_FRAMES[kind]], "permission", None)
     assert permission == PUBLIC or permission in list(Action), f"{kind} does not say who may send it"
     return str(permission)
 
 
 def test_every_frame_declares_its_permission() -> None:
-    assert set(handlers.HANDLERS) == set(frames.CLIENT_FRAMES.values())
-    assert all(map(permission_of, frames.CLIENT_FRAMES))
+    assert set(handlers.HANDLERS) == set(client_frames.CLIENT_FRAMES.values())
+    assert all(map(permission_of, client_frames.CLIENT_FRAMES))
 
 
 def test_a_frame_without_a_declaration_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     async def planted(place: handlers.PageContext, socket: Any, frame: Any) -> None: ...
 
-    monkeypatch.setitem(handlers.HANDLERS, frames.Ping, planted)
+    monkeypatch.setitem(handlers.HANDLERS, client_frames.Ping, planted)
     with pytest.raises(AssertionError, match="does not say who"):
         permission_of("ping")
 
@@ -330,7 +330,7 @@ async def test_frames_are_obeyed_for_whom_they_declare(groups: None, who: str) -
     wrong = []
     async with opened(person, conversation) as (communicator, _):
         await in_database(become)(person, who)
-        for kind in frames.CLIENT_FRAMES:
+        for kind in client_frames.CLIENT_FRAMES:
             permission = permission_of(kind)
             allowed = permission == PUBLIC or Action(permission) in ROLES.get(who, frozenset())
             code = await told(communicator, sample(kind))

@@ -15,8 +15,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat.broadcast import frames, storage_notice
-from chat.broadcast.frames import ClientFrame, FrameError
+from chat.broadcast import client_frames, frames, storage_notice
+from chat.broadcast.client_frames import ClientFrame
+from chat.broadcast.error_codes import FrameError
 from chat.broadcast.socket_revocation import pass_of
 from chat.turns import runner
 from chat.websocket import frame_parsing, handlers, idempotency
@@ -126,7 +127,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     def _check_rate(self, frame: ClientFrame) -> None:
         # A stop has the highest limit: a fast typist may need it.
-        most = STOPS_PER_WINDOW if isinstance(frame, frames.TurnStop) else FRAMES_PER_WINDOW
+        most = STOPS_PER_WINDOW if isinstance(frame, client_frames.TurnStop) else FRAMES_PER_WINDOW
         if len(self.recent) > most:
             raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, get_args
 
-from chat.broadcast.frames import CLIENT_FRAMES, FRAME_LIMIT, TEXT_LIMIT, ClientFrame, FrameError, Mode
+from chat.broadcast.client_frames import CLIENT_FRAMES, FRAME_LIMIT, TEXT_LIMIT, ClientFrame, Mode
+from chat.broadcast.error_codes import FrameError
 from toolsupport.core import sanitize, strict_json
 
 # Fields that a text may be long in; every other text is a name or an id.

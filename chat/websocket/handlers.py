@@ -9,8 +9,8 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import detection_frames, frames
-from chat.broadcast.frames import FrameError
+from chat.broadcast import client_frames, detection_frames, frames
+from chat.broadcast.error_codes import FrameError
 from chat.broadcast.outbox import PageSocket
 from chat.transcript.announcements import Announcement, Announcements
 from chat.transcript.conversations import (
@@ -76,20 +76,20 @@ def hello(place: PageContext) -> frames.HelloFrame:
 
 
 @allowed_to(Action.CHAT)
-async def message_send(place: PageContext, socket: PageSocket, frame: frames.MessageSend) -> None:
+async def message_send(place: PageContext, socket: PageSocket, frame: client_frames.MessageSend) -> None:
     """Store the message, show it to every page, start its answer."""
     sent = SentMessage(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
     await _begin(place, socket, sent)
 
 
 @allowed_to(Action.CHAT)
-async def turn_continue(place: PageContext, socket: PageSocket, frame: frames.TurnContinue) -> None:
+async def turn_continue(place: PageContext, socket: PageSocket, frame: client_frames.TurnContinue) -> None:
     """Continue an answer that ended early."""
     await _begin(place, socket, ContinueRequest(frame.client_id or uuid.uuid4().hex))
 
 
 @allowed_to(Action.CHAT)
-async def turn_regenerate(place: PageContext, socket: PageSocket, frame: frames.TurnRegenerate) -> None:
+async def turn_regenerate(place: PageContext, socket: PageSocket, frame: client_frames.TurnRegenerate) -> None:
     """Answer again, as a branch beside the existing answer."""
     client_id = frame.client_id or uuid.uuid4().hex
     await _begin(place, socket, RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
@@ -103,7 +103,7 @@ async def _begin(
 
 
 @allowed_to(Action.CHAT)
-async def branch_select(place: PageContext, socket: PageSocket, frame: frames.BranchSelect) -> None:
+async def branch_select(place: PageContext, socket: PageSocket, frame: client_frames.BranchSelect) -> None:
     """Show another branch; pages fetch it when they see the newer number."""
 
     def select() -> frames.HelloFrame:
@@ -114,7 +114,7 @@ async def branch_select(place: PageContext, socket: PageSocket, frame: frames.Br
 
 
 @allowed_to(Action.CHAT)
-async def model_select(place: PageContext, socket: PageSocket, frame: frames.ModelSelect) -> None:
+async def model_select(place: PageContext, socket: PageSocket, frame: client_frames.ModelSelect) -> None:
     """Choose a model; choosing the present one changes nothing. An unknown one leads to a question."""
 
     def select() -> Announcements:
@@ -164,7 +164,7 @@ async def detection_cancel(place: PageContext, socket: PageSocket, frame: detect
 
 
 @allowed_to(Action.CHAT)
-async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.ToolsSwitch) -> None:
+async def tools_switch(place: PageContext, socket: PageSocket, frame: client_frames.ToolsSwitch) -> None:
     """Set the conversation's own tools switch."""
 
     def switch() -> frames.HelloFrame:
@@ -175,7 +175,7 @@ async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.Too
 
 
 @allowed_to(Action.CHAT)
-async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
+async def turn_stop(place: PageContext, socket: PageSocket, frame: client_frames.TurnStop) -> None:
     """Stop the open turn, in any process; one of this process at once, even while the database is locked."""
     if runner.current().stop_turn_of(place.user_id, place.conversation):
         return
@@ -195,7 +195,7 @@ async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnSt
 
 
 @allowed_to(Action.CHAT)
-async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.TurnResync) -> None:
+async def turn_resync(place: PageContext, socket: PageSocket, frame: client_frames.TurnResync) -> None:
     """Return all text of a message so far, for a page that missed a piece of it."""
     await in_database(person)(place.user_id, Action.CHAT)
     run = runner.current().live(frame.message)
@@ -218,7 +218,7 @@ async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.Turn
 
 
 @allowed_to(Action.CHAT)
-async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallStop) -> None:
+async def call_stop(place: PageContext, socket: PageSocket, frame: client_frames.CallStop) -> None:
     """Stop one running tool; the turn continues with an error result."""
     here = runner.current()
     if here.stop_call(place.conversation, frame.call, place.user_id):
@@ -231,13 +231,13 @@ async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallSt
 
 
 @allowed_to(Action.CHAT)
-async def call_repeat(place: PageContext, socket: PageSocket, frame: frames.CallRepeat) -> None:
+async def call_repeat(place: PageContext, socket: PageSocket, frame: client_frames.CallRepeat) -> None:
     """Run a finished call again, in an answer of its own."""
     await _begin(place, socket, RepeatRequest(frame.client_id or uuid.uuid4().hex, frame.call))
 
 
 @allowed_to(Action.DECIDE_FOR_CHAT)
-async def question_answer(place: PageContext, socket: PageSocket, frame: frames.QuestionAnswer) -> None:
+async def question_answer(place: PageContext, socket: PageSocket, frame: client_frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
     given = questions.SubmittedAnswer(frame.answer, frame.arguments or {}, sanitize.replaced(frame.reply or ""))
     try:
@@ -247,24 +247,24 @@ async def question_answer(place: PageContext, socket: PageSocket, frame: frames.
 
 
 @allowed_to(PUBLIC)
-async def ping(place: PageContext, socket: PageSocket, frame: frames.Ping) -> None:
+async def ping(place: PageContext, socket: PageSocket, frame: client_frames.Ping) -> None:
     socket.put(frames.PongFrame())
 
 
 HANDLERS: dict[type, Handler] = {
-    frames.MessageSend: message_send,
-    frames.ModelSelect: model_select,
-    frames.ToolsSwitch: tools_switch,
-    frames.TurnStop: turn_stop,
-    frames.TurnContinue: turn_continue,
-    frames.TurnRegenerate: turn_regenerate,
-    frames.BranchSelect: branch_select,
-    frames.TurnResync: turn_resync,
-    frames.CallStop: call_stop,
-    frames.CallRepeat: call_repeat,
-    frames.QuestionAnswer: question_answer,
+    client_frames.MessageSend: message_send,
+    client_frames.ModelSelect: model_select,
+    client_frames.ToolsSwitch: tools_switch,
+    client_frames.TurnStop: turn_stop,
+    client_frames.TurnContinue: turn_continue,
+    client_frames.TurnRegenerate: turn_regenerate,
+    client_frames.BranchSelect: branch_select,
+    client_frames.TurnResync: turn_resync,
+    client_frames.CallStop: call_stop,
+    client_frames.CallRepeat: call_repeat,
+    client_frames.QuestionAnswer: question_answer,
     detection_frames.DetectionStart: detection_start,
     detection_frames.DetectionSkip: detection_skip,
     detection_frames.DetectionCancel: detection_cancel,
-    frames.Ping: ping,
+    client_frames.Ping: ping,
 }

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from chat.broadcast import detection_frames, frames
-from chat.broadcast.frames import ClientFrame
+from chat.broadcast import client_frames, detection_frames
+from chat.broadcast.client_frames import ClientFrame
 
 # Frames that store no row with their client_id; messages, regenerated answers and repeated calls do.
 WITHOUT_ROW = (
-    frames.ModelSelect,
-    frames.ToolsSwitch,
-    frames.TurnStop,
-    frames.BranchSelect,
-    frames.CallStop,
-    frames.QuestionAnswer,
+    client_frames.ModelSelect,
+    client_frames.ToolsSwitch,
+    client_frames.TurnStop,
+    client_frames.BranchSelect,
+    client_frames.CallStop,
+    client_frames.QuestionAnswer,
     detection_frames.DetectionStart,
     detection_frames.DetectionSkip,
     detection_frames.DetectionCancel,

@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from chat.broadcast.frames import ERRORS
+from chat.broadcast.error_codes import ERRORS
 from tests.nightly import hostile_frames, kills, poison, two_tabs
 from tests.nightly.test_nightly import expect_the_figures
 from tests.serving import Site

@@ -138,7 +138,7 @@ def test_a_card_names_every_kind_and_shows_the_image(page: Page) -> None:
     expect(shown.get_by_role("img", name="Image that the tool gave").first).to_be_visible()
     assert page.evaluate("document.querySelector('.call img').naturalWidth") == 1
     badges = ["image", "audio", "audio", "resource", "resource", "resource link", "structured"]
-    expect(shown.locator(".badge")).to_have_text(badges)
+    expect(shown.locator(".tag")).to_have_text(badges)
     assert violations(page) == []
 
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import httpx
 
-from chat.broadcast.frames import CLIENT_FRAMES, ERRORS
+from chat.broadcast.client_frames import CLIENT_FRAMES
+from chat.broadcast.error_codes import ERRORS
 from tests.serving import Site, new_chat, page, serving, sign_in
 
 # Fewer than the site lets through in ten seconds: a socket more costs less than waiting.

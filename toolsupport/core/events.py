@@ -172,6 +172,7 @@ FAILURES = {
     "server": "the server failed (5xx, or an error inside the stream)",
     "unreadable_call": "the model wrote calls that its server could not read, again and again",
     "empty": "the model finished without saying or asking for anything",
+    "tool_choice_not_met": "a program required a call, and the model made none",
 }
 
 Event = (

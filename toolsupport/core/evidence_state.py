@@ -58,7 +58,8 @@ MEASURED = ("auto_detected", "auto_detected_stale")
 class EvidenceTest:
     """A finished test: (passed, tried) of the trials that its verdict rests on; `at` is ISO 8601.
 
-    `native` is what a test with the verdict text found out about native tools.
+    `native` is what a test with the verdict text found out about native tools. In `cut` of the `made` trials
+    the connection was cut.
     """
 
     id: int = 0
@@ -71,6 +72,14 @@ class EvidenceTest:
     why: str = ""
     at: str = ""
     took_ms: int = 0
+    cut: int = 0
+    made: int = 0
+
+    @property
+    def cuts(self) -> str:
+        """How many trials lost their connection, if most did: `5 of 5`."""
+        mostly = self.verdict == "inconclusive" and self.cut * 2 > self.made
+        return f"{self.cut} of {self.made}" if mostly else ""
 
     @property
     def share(self) -> str:
@@ -216,8 +225,11 @@ def _by_person(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
     if not tools.value:
         return ModelEvidence("off", f"Turned off{where}.", f"Turned off{by or where}")
     test = replace(facts.native, verdict=_native(facts.native))
+    if test.cuts:
+        return _cut(test, f"Turned on{where}.")
     if test.verdict not in VERDICTS:
-        return ModelEvidence("claimed", f"Turned on{where}. Never tested.", "Not tested")
+        never = "The last test proved nothing." if test.id else "Never tested."
+        return ModelEvidence("claimed", f"Turned on{where}. {never}", "Inconclusive" if test.id else "Not tested")
     found = _of_test(test)
     state = found.state if found.state in ("proven", "broken") else "broken"
     return replace(found, state=state, sentence=f"Turned on{where}. {found.sentence}")
@@ -227,12 +239,23 @@ def _claimed(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
     why = facts.native.why if facts.native.verdict == "inconclusive" else ""
     proved = f"The last test proved nothing: {why[:1].lower()}{why[1:]}" if why else ""
     result = "Inconclusive" if facts.native.verdict == "inconclusive" else "Not tested"
+    if tools.value is None and facts.native.cuts:
+        return _cut(facts.native, "")
     if tools.value is None:
         return replace(NOTHING, sentence=proved or NOTHING.sentence, result=result, test=facts.native.id)
     who = f"The profile of {facts.family} models" if facts.family else "The profile"
     said = f"{'The server' if tools.source == 'declared' else who} says {'yes' if tools.value else 'no'}."
+    if facts.native.cuts:
+        return _cut(facts.native, said)
     never = proved or ("" if facts.older else "Never tested.")
     return ModelEvidence("claimed", f"{said} {never}".rstrip(), result, test=facts.native.id)
+
+
+def _cut(test: EvidenceTest, claim: str) -> ModelEvidence:
+    """A connection that is cut in most trials contradicts a claim, though it proves nothing about the model."""
+    where = f"in {test.cuts} trials" if test.made > 1 else "during the test"
+    sentence = f"{claim} The connection was cut {where}.".lstrip()
+    return ModelEvidence("broken", sentence, "Connection cut", at=test.at, test=test.id)
 
 
 def short_day(moment: str) -> str:

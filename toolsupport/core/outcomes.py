@@ -28,6 +28,7 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
         "proves_nothing": None,
         "cut": None,
         "timeout": None,
+        "connection_cut": None,
         "failed": None,
     }
 )

@@ -31,15 +31,19 @@ class Permit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model sees it. `parameters` is a JSON Schema of type object."""
+    """A tool as a model sees it. `parameters` is a JSON Schema of type object.
+
+    `strict`: a program demands arguments that fit it exactly; servers that can enforce that are asked to.
+    """
 
     name: str
     description: str = ""
     parameters: JSON = field(default_factory=lambda: {"type": "object", "properties": {}, "required": []})
+    strict: bool = False
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> ToolSpec:
-        """Parse `{"type": "function", "function": {name, description?, parameters?}}` or the bare function.
+        """Parse `{"type": "function", "function": {name, description?, parameters?, strict?}}` or the bare function.
 
         Missing parts become description "", properties {} and required []. Raises ValueError without a name.
         """
@@ -47,7 +51,8 @@ class ToolSpec:
         name = function.get("name") if isinstance(function, Mapping) else None
         if not isinstance(name, str) or not name:
             raise ValueError("a tool needs a name")
-        return cls(name, str(function.get("description") or ""), function.get("parameters") or {}).completed()
+        words, strict = str(function.get("description") or ""), function.get("strict") is True
+        return cls(name, words, function.get("parameters") or {}, strict).completed()
 
     def completed(self) -> ToolSpec:
         """Return the same spec with properties {} and required [] filled in, which some servers require."""
@@ -199,6 +204,7 @@ class RequestSpec:
     capabilities decide), `documents` are texts by file name, `examples` successful calls of this model, `strong_nudge`
     adds the tool-use reminder. `notes` is text for the first message of a person that the model is shown: data that
     must not be read as an instruction. `begins_inside`: replies begin inside reasoning (None: unknown).
+    `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none.
     """
 
     model: str
@@ -222,6 +228,7 @@ class RequestSpec:
     translates: bool = False
     hidden: tuple[ToolSpec, ...] = ()
     begins_inside: bool | None = None
+    if_refused: str = ""
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:

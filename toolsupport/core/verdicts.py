@@ -172,7 +172,7 @@ def _is_alone(outcomes: Sequence[TrialOutcome]) -> bool:
 
 def _alive(outcomes: Sequence[TrialOutcome]) -> bool:
     """Return whether the model answered a greeting, if one was sent."""
-    return not any(outcome.code in ("failed", "timeout") for outcome in of_step(outcomes, "loaded"))
+    return not any(outcome.code in ("failed", "timeout", "connection_cut") for outcome in of_step(outcomes, "loaded"))
 
 
 WANTED: Mapping[str, Callable[[Sequence[TrialOutcome]], bool]] = {
@@ -217,7 +217,10 @@ def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
     if any(outcome.code == "right" and outcome.subject == "tools" for outcome in accepted):
         return None
     trouble = next((outcome for outcome in accepted if outcome.passed is None or outcome.code == "refused"), None)
-    return Verdict("inconclusive", trouble.why, detail={"why": trouble.why}) if trouble else None
+    if trouble is None:
+        return None
+    codes = [outcome.code for outcome in accepted]
+    return Verdict("inconclusive", trouble.why, detail={"why": trouble.why, "codes": codes})
 
 
 def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:

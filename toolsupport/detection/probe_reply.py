@@ -125,7 +125,11 @@ def trouble(reply: ProbeReply) -> tuple[str, str] | None:
         return "malformed", reply.failed.message
     if reply.failed.kind == "empty":
         return "no_word", _nothing(reply)
-    return ("timeout" if reply.failed.kind == "timeout" else "failed"), reply.failed.message
+    return FAILURES.get(reply.failed.kind, "failed"), reply.failed.message
+
+
+# Kind of failure → the outcome of its trial.
+FAILURES: Mapping[str, str] = MappingProxyType({"timeout": "timeout", "cut": "connection_cut"})
 
 
 def is_malformed(failed: Failed) -> bool:

@@ -37,6 +37,7 @@ from toolsupport.services import server_watch
 
 MOST_RETRIES = 2
 DRAFT = "A call of this stream does not count: what followed it showed that it was part of the model's reasoning."
+NOT_CALLED = "tool_choice requires a call, and the model made none."
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."
 
 
@@ -45,7 +46,7 @@ class RequestSummary:
     """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
 
     `cut`: a token limit left its last call incomplete. `begins_inside`: whether the reply showed that it began inside
-    reasoning.
+    reasoning. `first_use`: whether the model was tested first, "" if there was no need.
     """
 
     format: str = ""
@@ -53,6 +54,7 @@ class RequestSummary:
     repairs: list[str] = field(default_factory=list)
     retries: int = 0
     left_out: str = ""
+    first_use: str = ""
     cut: bool = False
     begins_inside: bool | None = None
     prompt_tokens: int = 0
@@ -98,6 +100,18 @@ class Attempt:
         elif isinstance(event, Failed):
             return self._failed(event)
         return self._passed([event])
+
+    @property
+    def cannot_call(self) -> bool:
+        """Whether a call is required, and the server refused the tools."""
+        return self.prepared.must_call and not self.request_spec.offers_tools
+
+    def given_up(self) -> Failed:
+        """Return the end of a request whose last attempt cannot be used."""
+        if self.prepared.must_call and self.rejected is None:
+            why = f" {self.request_spec.format_reason}" if self.cannot_call else ""
+            return Failed("tool_choice_not_met", f"{NOT_CALLED}{why}")
+        return Failed("garbled", f"The model's answer could not be used: {self.spoiled}")
 
     def _passed(self, events: list[Event]) -> list[Event]:
         """Pass on nothing uncertain to a program that waits for the whole answer, or requires a call."""
@@ -180,8 +194,8 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
                 yield batch
         if not attempt.spoiled:
             return
-        if tally.retries >= MOST_RETRIES:
-            yield [Failed("garbled", f"The model's answer could not be used: {attempt.spoiled}")]
+        if tally.retries >= MOST_RETRIES or attempt.cannot_call:
+            yield [attempt.given_up()]
             return
         tally.retries += 1
         request_spec, log = _again(attempt, log)

@@ -11,13 +11,16 @@ from toolsupport.core import context_limits
 from toolsupport.core.errors import Busy, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import InvalidField, TooLarge
+from toolsupport.gateway.field_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
 from toolsupport.web import api_errors
 
 UPSTREAM = 502
+NOT_MET = "tool_choice_not_met"
 
 # Kind of failure → status; programs try again what begins with 5, so what will not get better has a 4.
-STATUSES: Mapping[str, int] = MappingProxyType({"timeout": 504, "busy": 503, "model_missing": 404, "refused": 400})
+STATUSES: Mapping[str, int] = MappingProxyType(
+    {"timeout": 504, "busy": 503, "model_missing": 404, "refused": 400, NOT_MET: 422}
+)
 
 
 MODEL_NOT_FOUND, CONTEXT_EXCEEDED = "model_not_found", "context_length_exceeded"
@@ -53,8 +56,12 @@ def before(error: ToolsupportError) -> JsonResponse:
     """Return the response for an error before the model was asked."""
     if isinstance(error, NotFound):
         return missing(error)
+    if isinstance(error, ToolChoiceNotMet):
+        return api_errors.answer(422, str(error), error.param, NOT_MET)
     if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
+    if isinstance(error, UntestedModel):
+        return api_errors.answer(409, str(error), "tools", "model_not_tested")
     if isinstance(error, TooLarge):
         return api_errors.answer(413, str(error))
     if isinstance(error, Busy):

@@ -13,5 +13,13 @@ class InvalidField(ToolsupportError):
         self.param = param
 
 
+class ToolChoiceNotMet(InvalidField):
+    """A call is required of a model that cannot be given the tools."""
+
+
+class UntestedModel(ToolsupportError):
+    """The team refuses tools for models that were never tested."""
+
+
 class TooLarge(ToolsupportError):
     """The body exceeds the limit."""

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class OpenAIDialect:
     `think` is a key of THINKING, "" if the protocol cannot switch it. `thoughts` names the field of an earlier message
     in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
-    `own_temperature` matches models that reject a temperature.
+    `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
+    temperature.
     """
 
     think: str = ""
@@ -30,6 +31,7 @@ class OpenAIDialect:
     asks_usage: bool = True
     tool_choice: bool = False
     parallel: bool = False
+    strict: bool = False
     own_temperature: str = ""
 
 
@@ -66,7 +68,7 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     if request.stream and dialect.asks_usage:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = [tool.to_openai() for tool in request.tools]
+        body["tools"] = [_tool(tool, dialect) for tool in request.tools]
         body |= _choice(request.options, dialect)
     body |= _options(request, dialect)
     if request.think is not None and dialect.think:
@@ -86,6 +88,13 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
     if dialect.own_temperature and re.match(dialect.own_temperature, request.model):
         sent.pop("temperature", None)
     return sent
+
+
+def _tool(tool: ToolSpec, dialect: OpenAIDialect) -> JSON:
+    written = tool.to_openai()
+    if tool.strict and dialect.strict:
+        written["function"]["strict"] = True
+    return written
 
 
 def _choice(options: Mapping[str, Any], dialect: OpenAIDialect) -> JSON:

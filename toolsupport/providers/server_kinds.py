@@ -93,7 +93,7 @@ PROVIDERS = {
             default_url="http://127.0.0.1:8000",
             hint="Start it with `vllm serve MODEL --enable-auto-tool-choice --tool-call-parser NAME`.",
             about="/version",
-            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True)),
+            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True)),
         ),
         replace(
             OPENAI,
@@ -101,7 +101,7 @@ PROVIDERS = {
             title="SGLang",
             default_url="http://127.0.0.1:30000",
             hint="Start it with `--tool-call-parser NAME`: without one, calls stay in the text.",
-            codec=partial(OpenAICodec, dialect=SERVED),
+            codec=partial(OpenAICodec, dialect=replace(SERVED, strict=True)),
         ),
         replace(
             OPENAI,
@@ -144,6 +144,7 @@ PROVIDERS = {
                     renamed={"max_tokens": "max_completion_tokens", "num_predict": "max_completion_tokens"},
                     tool_choice=True,
                     parallel=True,
+                    strict=True,
                     own_temperature=r"o\d|gpt-5",
                 ),
             ),

@@ -28,6 +28,7 @@ TYPES: Mapping[int, str] = MappingProxyType(
         405: "invalid_request_error",
         409: "conflict_error",
         413: "invalid_request_error",
+        422: "invalid_request_error",
         429: "rate_limit_error",
         502: "upstream_error",
         503: "upstream_error",
@@ -64,7 +65,9 @@ def body(status: int, message: str, param: str | None = None, code: str | None =
 def anthropic(status: int, openai: JSON) -> JSON:
     """Return the error of the Messages API for one of OpenAI's."""
     kind = ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    return {"type": "error", "error": {"type": kind, "message": openai["error"]["message"]}}
+    error, code = {"type": kind, "message": openai["error"]["message"]}, openai["error"]["code"]
+    # Anthropic's errors have no code; a program may act on ours.
+    return {"type": "error", "error": error | ({"code": code} if code else {})}
 
 
 def body_for(path: str, status: int, message: str) -> JSON:

@@ -13,21 +13,8 @@ from typing import Any
 from servestatic.storage import CompressedStaticFilesStorage
 
 STYLES = (
-    *(
-        "tokens",
-        "reset",
-        "base",
-        "layout",
-        "parts",
-        "old",
-        "helpers",
-        "code",
-        "evidence",
-        "prose",
-        "messages",
-        "composer",
-    ),
-    *("models", "feed"),
+    *("tokens", "reset", "base", "layout", "parts", "helpers", "code", "evidence", "prose", "composer", "models"),
+    "feed",
 )
 # The modules that a kind of page begins with. Those of a page are in one bundle, so that none of them runs twice.
 PAGES = {

@@ -8,35 +8,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.broadcast import frames
-from chat.broadcast.frames import ERRORS, FrameError
+from chat.broadcast import client_frames, frames
+from chat.broadcast.error_codes import ERRORS, FrameError
 from chat.websocket.frame_parsing import parse
 
 GOOD = [
-    ({"type": "message.send", "client_id": "c1", "text": "hi"}, frames.MessageSend("c1", "hi")),
-    ({"type": "message.send", "client_id": "c1", "text": "hi", "parent": 7}, frames.MessageSend("c1", "hi", 7)),
+    ({"type": "message.send", "client_id": "c1", "text": "hi"}, client_frames.MessageSend("c1", "hi")),
+    ({"type": "message.send", "client_id": "c1", "text": "hi", "parent": 7}, client_frames.MessageSend("c1", "hi", 7)),
     (
         {"type": "message.send", "client_id": "c1", "text": "hi", "attachments": ["images/a.png"]},
-        frames.MessageSend("c1", "hi", None, ["images/a.png"]),
+        client_frames.MessageSend("c1", "hi", None, ["images/a.png"]),
     ),
-    ({"type": "message.send", "client_id": "c", "text": "a\0b"}, frames.MessageSend("c", "a\ufffdb")),
-    ({"type": "model.select", "client_id": "c", "model": "12"}, frames.ModelSelect("c", "12")),
-    ({"type": "tools.switch", "on": False}, frames.ToolsSwitch(False)),
-    ({"type": "turn.stop"}, frames.TurnStop()),
-    ({"type": "turn.continue"}, frames.TurnContinue()),
-    ({"type": "turn.continue", "client_id": "c"}, frames.TurnContinue("c")),
-    ({"type": "turn.regenerate", "message": 4}, frames.TurnRegenerate(4)),
+    ({"type": "message.send", "client_id": "c", "text": "a\0b"}, client_frames.MessageSend("c", "a\ufffdb")),
+    ({"type": "model.select", "client_id": "c", "model": "12"}, client_frames.ModelSelect("c", "12")),
+    ({"type": "tools.switch", "on": False}, client_frames.ToolsSwitch(False)),
+    ({"type": "turn.stop"}, client_frames.TurnStop()),
+    ({"type": "turn.continue"}, client_frames.TurnContinue()),
+    ({"type": "turn.continue", "client_id": "c"}, client_frames.TurnContinue("c")),
+    ({"type": "turn.regenerate", "message": 4}, client_frames.TurnRegenerate(4)),
     (
         {"type": "turn.regenerate", "message": 4, "mode": "without_tools", "model": "m", "client_id": "c"},
-        frames.TurnRegenerate(4, "without_tools", "m", "c"),
+        client_frames.TurnRegenerate(4, "without_tools", "m", "c"),
     ),
-    ({"type": "branch.select", "message": 4}, frames.BranchSelect(4)),
-    ({"type": "turn.resync", "message": 3}, frames.TurnResync(3)),
-    ({"type": "call.stop", "call": "9"}, frames.CallStop("9")),
-    ({"type": "call.repeat", "call": "9", "client_id": "c"}, frames.CallRepeat("9", "c")),
-    ({"type": "ping"}, frames.Ping()),
-    ({"type": "turn.stop", "client_id": "c"}, frames.TurnStop("c")),
-    ({"type": "tools.switch", "on": True, "client_id": "c"}, frames.ToolsSwitch(True, "c")),
+    ({"type": "branch.select", "message": 4}, client_frames.BranchSelect(4)),
+    ({"type": "turn.resync", "message": 3}, client_frames.TurnResync(3)),
+    ({"type": "call.stop", "call": "9"}, client_frames.CallStop("9")),
+    ({"type": "call.repeat", "call": "9", "client_id": "c"}, client_frames.CallRepeat("9", "c")),
+    ({"type": "ping"}, client_frames.Ping()),
+    ({"type": "turn.stop", "client_id": "c"}, client_frames.TurnStop("c")),
+    ({"type": "tools.switch", "on": True, "client_id": "c"}, client_frames.ToolsSwitch(True, "c")),
 ]
 
 BAD = [
@@ -81,9 +81,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("kind", frames.CLIENT_FRAMES)
+@pytest.mark.parametrize("kind", client_frames.CLIENT_FRAMES)
 def test_every_frame_may_carry_a_client_id(kind: str) -> None:
-    assert "client_id" in {field.name for field in dataclasses.fields(frames.CLIENT_FRAMES[kind])}
+    assert "client_id" in {field.name for field in dataclasses.fields(client_frames.CLIENT_FRAMES[kind])}
 
 
 @pytest.mark.parametrize(("frame", "expected"), GOOD, ids=lambda case: str(case)[:40])
@@ -100,7 +100,7 @@ def test_bad_frames_get_a_typed_error(text: str | bytes | None, code: str) -> No
 
 
 def test_the_largest_frame_is_read() -> None:
-    assert parse('{"type": "ping"}'.ljust(256 * 1024)) == frames.Ping()
+    assert parse('{"type": "ping"}'.ljust(256 * 1024)) == client_frames.Ping()
 
 
 def test_an_error_names_the_act_it_answers() -> None:
@@ -125,7 +125,7 @@ def test_nothing_but_a_frame_error_is_ever_raised(text: str | bytes) -> None:
 
 
 fuzzed = st.fixed_dictionaries(
-    {"type": st.sampled_from(sorted(frames.CLIENT_FRAMES))},
+    {"type": st.sampled_from(sorted(client_frames.CLIENT_FRAMES))},
     optional={
         name: json_values for name in ("client_id", "text", "parent", "model", "on", "message", "call", "mode", "more")
     },
@@ -139,7 +139,7 @@ def test_fields_of_any_kind_are_checked(frame: dict[str, object]) -> None:
     except FrameError as error:
         assert error.code in ERRORS
     else:
-        assert isinstance(read, frames.CLIENT_FRAMES[str(frame["type"])])
+        assert isinstance(read, client_frames.CLIENT_FRAMES[str(frame["type"])])
 
 
 def test_server_frames_leave_out_what_is_not_there() -> None:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from chat.broadcast import frames
+from chat.broadcast import client_frames
 from chat.websocket import idempotency
 from tests.serving import Site, new_chat, page, sign_in
 
@@ -26,7 +26,7 @@ async def test_a_model_is_chosen_once_for_each_client_id(site: Site) -> None:  #
 
 
 def test_what_rows_remember_and_what_only_asks_is_obeyed_each_time() -> None:
-    for frame in (frames.MessageSend("x", "hi"), frames.TurnResync(1, "x"), frames.TurnStop()):
+    for frame in (client_frames.MessageSend("x", "hi"), client_frames.TurnResync(1, "x"), client_frames.TurnStop()):
         idempotency.keep("chat", frame)
         assert not idempotency.known("chat", frame)
 
@@ -35,5 +35,5 @@ def test_one_id_counts_in_its_own_conversation_and_the_oldest_is_forgotten(monke
     monkeypatch.setattr(idempotency, "MOST", 2)
     monkeypatch.setattr(idempotency, "_obeyed", type(idempotency._obeyed)())
     for name in "abc":
-        idempotency.keep(name, frames.TurnStop("x"))
-    assert [idempotency.known(name, frames.TurnStop("x")) for name in "abcd"] == [False, True, True, False]
+        idempotency.keep(name, client_frames.TurnStop("x"))
+    assert [idempotency.known(name, client_frames.TurnStop("x")) for name in "abcd"] == [False, True, True, False]

@@ -50,6 +50,37 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     (EvidenceFacts(known(False, MEASURED), ended("refused")), "off", "The server refuses tools for this model."),
     (EvidenceFacts(known(None), ended("misconfigured", flag="--jinja")), "broken", FLAG),
     (EvidenceFacts(known(False, CLAIMED), flag="--jinja"), "broken", FLAG),
+    # a connection that is cut whenever tools are sent contradicts a claim; one or two cuts of many do not
+    (
+        EvidenceFacts(known(True, CLAIMED), ended("inconclusive", cut=5, made=5)),
+        "broken",
+        "The server says yes. The connection was cut in 5 of 5 trials.",
+    ),
+    (
+        EvidenceFacts(known(None), ended("inconclusive", cut=3, made=5)),
+        "broken",
+        "The connection was cut in 3 of 5 trials.",
+    ),
+    (
+        EvidenceFacts(known(True, "user_confirmed"), ended("inconclusive", cut=5, made=5), actor="Ana"),
+        "broken",
+        "Turned on by Ana on 22 Nov. The connection was cut in 5 of 5 trials.",
+    ),
+    (
+        EvidenceFacts(known(True, CLAIMED), ended("inconclusive", cut=1, made=1)),
+        "broken",
+        "The server says yes. The connection was cut during the test.",
+    ),
+    (
+        EvidenceFacts(known(True, CLAIMED), ended("inconclusive", why="Late.", cut=2, made=5)),
+        "claimed",
+        "The server says yes. The last test proved nothing: late.",
+    ),
+    (
+        EvidenceFacts(known(True, "user_confirmed"), ended("inconclusive"), actor="Ana"),
+        "claimed",
+        "Turned on by Ana on 22 Nov. The last test proved nothing.",
+    ),
     # text formats
     (
         EvidenceFacts(

@@ -41,6 +41,7 @@ REPLIES = {  # D6
     "nothing": (replied(text="Hello!"), "no_call"),
     "not a word": (replied(failed=Failed("empty", "Nothing.")), "no_word"),
     "too late": (replied(failed=Failed("timeout", "Late.")), "timeout"),
+    "its connection cut": (replied(failed=Failed("cut", "It broke off.")), "connection_cut"),
     "busy": (replied(failed=Failed("busy", "Later.", 503)), "failed"),
 }
 

@@ -57,32 +57,30 @@ async def test_a_stream_grows_into_the_same_call(program: Program, knows: Knows,
     assert all(piece["usage"] is None for piece in objects[:-1])
 
 
-async def test_tools_of_a_model_nobody_knows_are_left_out_and_said(program: Program, knows: Knows) -> None:  # G3
-    await knows("sim-unknown")
-    answer = await program.ask("sim-unknown")
-    assert answer.headers["X-Toolsupport-Tools-Left-Out"] == "unknown"
-    assert answer.headers["X-Toolsupport-Format"] == "none"
-    assert "tool_calls" not in answer.json()["choices"][0]["message"]
+async def test_a_decided_yes_is_kept_where_the_server_refuses_native_tools(program: Program, knows: Knows) -> None:
+    # K4: nothing is known of text formats, and its server lacks the flags, or refuses.
+    for name in ("sim-hermes", "sim-misconfigured"):
+        await knows(name, tools=True)
+        answer = await program.ask(name)
+        assert answer.headers["X-Toolsupport-Format"] == "hermes", answer.content
+        assert "X-Toolsupport-Tools-Left-Out" not in answer.headers
+    await knows("sim-refuses", tools=True, format=False)
+    answer = await program.ask("sim-refuses")
+    assert answer.headers["X-Toolsupport-Tools-Left-Out"] == "refused"
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "list_directory"}}])
-async def test_nobody_knows_whether_it_can_be_made_to_call(program: Program, knows: Knows, choice: Any) -> None:  # G3
-    await knows("sim-unknown")
-    answer = await program.ask("sim-unknown", tool_choice=choice)
-    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "tool_choice")
+async def test_a_model_without_tools_cannot_be_made_to_call(program: Program, knows: Knows, choice: Any) -> None:  # G9
+    await knows("sim-honest", tools=False)
+    answer = await program.ask("sim-honest", tool_choice=choice)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"], error["code"]) == (422, "tool_choice", "tool_choice_not_met")
 
 
 async def test_a_choice_of_none_is_kept(program: Program, knows: Knows) -> None:
     await knows("sim-honest", tools=True)
     answer = await program.ask("sim-honest", tool_choice="none")
     assert "tool_calls" not in answer.json()["choices"][0]["message"]
-
-
-async def test_a_required_call_that_does_not_come_is_an_error(program: Program, knows: Knows) -> None:
-    await knows("sim-ignores", tools=True)
-    for stream in (False, True):
-        answer = await program.ask("sim-ignores", tool_choice="required", stream=stream)
-        assert (answer.status_code, answer.headers["X-Toolsupport-Retries"]) == (502, "2")
 
 
 async def test_a_call_of_a_tool_that_was_not_offered_is_never_passed_on(program: Program, knows: Knows) -> None:  # F11

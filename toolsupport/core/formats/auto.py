@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from toolsupport.core.types import ToolSpec
 
 FENCE = "```"
 TOOL_CODE = "```tool_code"
+MARK = re.compile("<|functools")
 # Openers that nothing else begins with.
 UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(deepseek.GRAMMAR.openers, step3.read),
@@ -49,7 +51,7 @@ UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
     **dict.fromkeys(glm.LONGCAT.openers_of_calls, glm.LONGCAT.read),
     **dict.fromkeys(glm.HY.openers_of_calls, glm.HY.read),
-    **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if "<" in opener},
+    **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if MARK.search(opener)},
 }
 
 

@@ -318,7 +318,8 @@ class ContextTracker:
 
     def _announced(self, words: re.Pattern[str]) -> bool:
         """Return whether an announcement precedes this position, on its line or above after a colon."""
-        above = self._cue if self._cue.rstrip(" \t\r*_").endswith(call_cues.COLONS) and not self._before else ""
+        below = not self._before or call_cues.LABEL.match(self._tail)
+        above = self._cue if below and self._cue.rstrip(" \t\r*_").endswith(call_cues.COLONS) else ""
         return bool(words.search(self._tail) or words.search(above))
 
 

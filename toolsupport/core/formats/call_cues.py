@@ -11,7 +11,10 @@ COLONS = (":", "：")
 END = r"[^.,;!?。，；！？\n]*\Z"
 COLON = r"[ *_]*[:：]?\s*\Z"
 WOULD = r"(?:would|could|can|should|might|may|must|had to)"
-WRITE = r"(?:write|call|say|type|send|answer|use|output|emit|produce|reply with|respond with|invoke)"
+WRITE = (
+    r"(?:write|call|say|type|send|answer|use|output|emit|produce|reply with|respond with|invoke|copy|paste|put|add|"
+    r"enter|insert|include|submit|issue|place|post|print|return|generate)"
+)
 WRITES = r"(?:wrote|writes?|called|calls?|sent|sends?|said|says?|ran|used)"
 EXAMPLES = (
     "beispiel exemple exemplo ejemplo esempio przykład voorbeeld exempel eksempel esimerkki příklad príklad példa"
@@ -74,7 +77,8 @@ REPORT = re.compile(
 # The same, where nothing but the call can be what was written.
 QUOTES = _one_of(
     r"\b(?:says|said|reads|contains|states|wrote|typed|posted|answered|replied|is written|(?:asked|told) me to \w+)"
-    r"(?: (?:this|that|here|there|so|only|the following))?[*_]*[ \t]*[:：]\s*\Z",
+    # A reported sentence that goes on up to the call, as in `The user wrote: ignore the rules and …`
+    r"(?: (?:this|that|here|there|so|only|the following))?[*_]*[ \t]*[:：][^.!?;。！？；\n]{0,100}\Z",
     r"\b(?:asked|told|want(?:s|ed)?) (?:me|us|it) to (?:run|call|use|execute|write)\s*\Z",
     r"\b(?:says|said|wrote|typed|is written|called|named|titled|literally|rename it to|what does)\s*\Z",
     r"\bthe (?:string|text|literal|phrase|words?|sentence)\s*\Z",
@@ -161,5 +165,9 @@ OWN_ELEMENT = re.compile(
     r"output|reply|message|final|[bh]r\Z)",
     re.I,
 )
-USER = re.compile(r"[ \t*_>]*(?:user|human)[*_]*[:：]", re.I)
-ASSISTANT = re.compile(r"[ \t*_>]*(?:assistant|ai|model|bot)[*_]*[:：][*_]*[ \t]*\Z", re.I)
+USER = re.compile(r"[ \t*_>]*(?:user|human|q|question|frage|pregunta|问题?|問題?|質問|вопрос)[*_]*[:：]", re.I)
+ASSISTANT = re.compile(
+    r"[ \t*_>]*(?:assistant|ai|model|bot|a|answer|antwort|respuesta|réponse|回?答|ответ)[*_]*[:：][*_]*[ \t]*\Z", re.I
+)
+# A word or a label in front of a call, below a line that announces it.
+LABEL = re.compile(r"\W*(?:\w+\W+){0,2}\w+\W*\Z")

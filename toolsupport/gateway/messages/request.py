@@ -71,10 +71,13 @@ def _response_format(given: JSON) -> JSON | None:
 def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
     """Return the tools that a program runs, and the types of those that only the hosted service has."""
     own = [tool for tool in given if tool.get("type") in CUSTOM]
-    specs = tuple(
-        ToolSpec(tool["name"], tool.get("description") or "", tool["input_schema"] or {}).completed() for tool in own
-    )
-    return distinct(specs), tuple(sorted({tool["type"] for tool in given if tool.get("type") not in CUSTOM}))
+    others = {tool["type"] for tool in given if tool.get("type") not in CUSTOM}
+    return distinct(tuple(map(_tool, own))), tuple(sorted(others))
+
+
+def _tool(given: JSON) -> ToolSpec:
+    words, strict = given.get("description") or "", given.get("strict") is True
+    return ToolSpec(given["name"], words, given["input_schema"] or {}, strict).completed()
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: JSON) -> tuple[tuple[ToolSpec, ...], str]:

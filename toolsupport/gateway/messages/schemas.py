@@ -78,6 +78,7 @@ TOOL: JSON = {
         "type": {"type": ["string", "null"], "description": "a type"},
         "name": TEXT_FIELD,
         "description": {"type": ["string", "null"], "description": "a text"},
+        "strict": SWITCH,
     },
     # Other types are tools of the hosted service.
     "if": {"properties": {"type": {"enum": ["custom", None]}}},

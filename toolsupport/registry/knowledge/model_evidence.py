@@ -69,6 +69,8 @@ def _test(row: Detection) -> EvidenceTest:
         why=str(detail.get("why") or detail.get("reason") or ""),
         at=row.finished_at.isoformat() if row.finished_at else "",
         took_ms=row.run_ms or 0,
+        cut=list(detail.get("codes") or ()).count("connection_cut"),
+        made=len(detail.get("codes") or ()),
     )
 
 

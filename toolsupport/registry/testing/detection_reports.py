@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -154,6 +154,7 @@ class BulkProgress:
     done: int
     total: int
     left: int
+    seen: str = ""
 
     @property
     def open(self) -> bool:
@@ -173,12 +174,32 @@ def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
         return None
     over = ~Q(status__in=OPEN)
     found = mine.filter(pk__gte=first).aggregate(
-        total=Count("pk"), done=Count("pk", filter=over), each=Avg("run_ms", filter=over)
+        total=Count("pk"),
+        done=Count("pk", filter=over),
+        each=Avg("run_ms", filter=over),
+        running=Count("pk", filter=Q(status="running")),
     )
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
     still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
-    return BulkProgress(first, found["done"], found["total"], round(still * each))
+    return BulkProgress(first, found["done"], found["total"], round(still * each), _stage(found))
+
+
+def stage(actor: int | None, since: int) -> str:
+    """Return how far a person's bulk is: it differs as soon as a test of it has begun or ended."""
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", pk__gte=since)
+    over, running = Count("pk", filter=~Q(status__in=OPEN)), Count("pk", filter=Q(status="running"))
+    return _stage(mine.aggregate(done=over, running=running))
+
+
+def _stage(counted: Mapping[str, int]) -> str:
+    return f"{counted['done']}-{counted['running']}"
+
+
+def began(actor: int | None, test: int) -> int:
+    """Return the first test of the bulk that this test (id) joins: the oldest that is still open, else itself."""
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", status__in=OPEN, pk__lt=test).order_by("pk")
+    return mine.values_list("pk", flat=True).first() or test
 
 
 def expected_bulk(models: int, took_ms: Sequence[int]) -> int:
@@ -192,6 +213,12 @@ def lately(since: int) -> set[int]:
     ended = Q(finished_at__gte=timezone.now() - timedelta(seconds=LATELY))
     rows = Detection.objects.filter(pk__gte=since, kind="tools").filter(Q(status__in=OPEN) | ended)
     return set(rows.values_list("profile_id", flat=True))
+
+
+def running(since: int) -> list[int]:
+    """Return the models that are under test now, by tests from the id `since` on."""
+    rows = Detection.objects.filter(pk__gte=since, kind="tools", status="running").order_by("pk")
+    return list(rows.values_list("profile_id", flat=True))
 
 
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:

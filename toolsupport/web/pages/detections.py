@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -19,11 +19,12 @@ from toolsupport.registry.models.profiles import ModelPage, ModelRow
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest
+from toolsupport.web import sentences
 from toolsupport.web.pages import model_context, model_filters
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-PAGE = "toolsupport/detection.html"
+PAGE, MATRIX = "toolsupport/detection.html", "toolsupport/models.html"
 # What people call each kind of test.
 TITLES = {"tools": "Auto-detect", "formats": "Test text formats", "per_tool": "Test file tools"}
 
@@ -85,23 +86,25 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def start_all(request: AuthedRequest) -> HttpResponse:
-    """Test every available model that matches the filter, in the order of the table; `only` untested ones."""
-    rows = model_filters.sifted(profiles.listed(), request.POST, reviews.needing())
-    there = [row for row in rows if (row.untested if request.POST.get("only") else row.testable)]
-    wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in there]
+    """Test the given `model`, or all that match the filter, in the order of the table; `only` untested ones."""
+    wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in _meant(request)]
     try:
         opened = open_tests(request, wanted)
     except (Busy, ConfigError) as error:
         return _bulk(request, 0, str(error))
     fresh = [test.id for test in opened if test.fresh]
-    return _bulk(request, min(fresh, default=0), "" if fresh else "Nothing to test: all of these are under test.")
+    since = detection_reports.began(request.user.pk, min(fresh, default=0))
+    return _bulk(request, since, "" if fresh else "Nothing to test: all of these are under test.")
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def bulk(request: AuthedRequest) -> HttpResponse:
-    """Show the progress of the person's own bulk of tests."""
-    return _bulk(request, row_number(request.GET.get("since", "")), "")
+    """Show the progress of the person's own bulk of tests; while no test begins or ends, only of those that run."""
+    since, seen = row_number(request.GET.get("since", "")), request.GET.get("seen")
+    if seen and wants_part(request) and detection_reports.stage(request.user.pk, since) == seen:
+        return _under_test(request, since)
+    return _bulk(request, since, "")
 
 
 @require_POST
@@ -151,29 +154,55 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     # A step comes in rounds, between which others run: its trials are shown together, where it began.
     steps: dict[str, list[Any]] = {}
     for trial in detection_reports.trials(detection_id):
-        title = DETECTORS[trial.step].title if trial.step in DETECTORS else trial.step.capitalize()
+        title = sentences.step(trial.step)
         steps.setdefault(title, []).append(trial)
     return render(request, PAGE, found | {"trials": steps.items()})
 
 
-def live(request: AuthedRequest, rows: Sequence[ModelRow], since: int = 0) -> dict[str, Any]:
+def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[int], since: int = 0) -> dict[str, Any]:
     """Return the bar of states, and the person's own run of tests with its rows: what changes while tests run."""
     at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
     found = detection_reports.bulk(request.user.pk, since) if at_work else None
     took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
+    counts = model_filters.states(rows)
     return {
         "bulk": found,
-        "states": model_filters.states(rows),
+        "states": counts,
+        "chips": model_filters.chips(rows, counts, _filter(request), needing),
         "all": len(rows),
         "estimate": detection_reports.expected_bulk(sum(row.untested for row in rows), took),
     }
 
 
+def _meant(request: AuthedRequest) -> list[ModelRow]:
+    one = request.POST.get("model", "")
+    rows = profiles.listed([row_number(one)]) if one else profiles.listed()
+    meant = rows if one else model_filters.sifted(rows, request.POST, reviews.needing())
+    return [row for row in meant if (row.untested if request.POST.get("only") else row.testable)]
+
+
+def _filter(request: AuthedRequest) -> Mapping[str, str]:
+    """Return the search and the filters of the page: a form sends them with its button."""
+    return request.POST if request.method == "POST" else request.GET
+
+
 def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
     if not wants_part(request):
         return redirect("models")
-    rows = profiles.listed()
-    found = live(request, rows, since) | {"notice": message, "may_detect": True, "oob": True}
+    needing = reviews.needing()
+    all_rows = profiles.listed()
+    rows = model_filters.named(all_rows, _filter(request))
+    found = live(request, rows, needing, since) | {"notice": message, "may_detect": True, "oob": True}
     changed = detection_reports.lately(found["bulk"].since) if found["bulk"] else set()
-    found |= {"rows": [row for row in rows if row.id in changed], "needing": set()}
-    return render(request, "toolsupport/models.html#bulk", found)
+    found |= {"rows": [row for row in all_rows if row.id in changed], "needing": needing}
+    shown = model_filters.sifted(all_rows, _filter(request), needing)
+    found |= {"untested": sum(row.untested for row in shown), "testable": sum(row.testable for row in shown)}
+    return render(request, f"{MATRIX}#bulk", found)
+
+
+def _under_test(request: AuthedRequest, since: int) -> HttpResponse:
+    """Return the rows of the models under test alone: nothing else has changed."""
+    rows = profiles.listed(detection_reports.running(since))
+    answer = render(request, f"{MATRIX}#under_test", {"rows": rows, "needing": (), "may_detect": True})
+    answer.headers["HX-Reswap"] = "none"
+    return answer

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from django.utils.http import urlencode
+
 from toolsupport.core.evidence_state import STATES
 from toolsupport.registry.models.profiles import ModelRow
 
@@ -20,6 +22,7 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
     }
 )
 REVIEW, STATE = "review", "state"
+CHOSEN = (STATE, REVIEW, "sort")  # what a search keeps besides its own fields
 # Order → its key; a minus before it turns it around.
 SORTS: Mapping[str, Callable[[ModelRow], Any]] = MappingProxyType(
     {
@@ -50,6 +53,18 @@ class StateCount:
     count: int
     start: float
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChip:
+    """A filter as one link: `query` adds it to the others, or takes it away if it is `on`."""
+
+    name: str
+    word: str
+    look: str
+    count: int
+    on: bool
+    query: str
 
 
 def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
@@ -88,6 +103,33 @@ def states(rows: Sequence[ModelRow]) -> list[StateCount]:
             found.append(StateCount(state, word, looks[state], counts[state], round(start, 1), share))
         start += share
     return found
+
+
+def chosen(wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the chosen chips and the order, which a search keeps."""
+    return {name: wanted[name] for name in CHOSEN if wanted.get(name)}
+
+
+def chips(
+    rows: Sequence[ModelRow], counts: Sequence[StateCount], wanted: Mapping[str, str], needing: Collection[int]
+) -> list[FilterChip]:
+    """Return a chip for each state of these models, and one for those to review; each keeps search and filters."""
+    state, review = wanted.get(STATE, ""), bool(wanted.get(REVIEW))
+    found = [FilterChip("all", "All", "", len(rows), not state, _query(wanted, STATE, ""))]
+    for one in counts:
+        on = one.state == state
+        query = _query(wanted, STATE, "" if on else one.state)
+        found.append(FilterChip(one.state, one.word, one.look, one.count, on, query))
+    waiting = sum(row.id in needing for row in rows)
+    if waiting or review:
+        query = _query(wanted, REVIEW, "" if review else "1")
+        found.append(FilterChip("review", "To review", "", waiting, review, query))
+    return found
+
+
+def _query(wanted: Mapping[str, str], name: str, value: str) -> str:
+    kept = {key: wanted[key] for key in ("q", *FILTERS, *CHOSEN) if wanted.get(key)} | {name: value}
+    return "?" + urlencode({key: given for key, given in kept.items() if given})
 
 
 def orders(now: str) -> dict[str, str]:

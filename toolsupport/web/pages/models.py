@@ -37,7 +37,7 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
         "filters": model_filters.choices(all_rows, request.GET),
         "filtered": any(request.GET.values()),
         "needing": needing,
-        "review": request.GET.get(model_filters.REVIEW, ""),
+        "chosen": model_filters.chosen(request.GET),
         "state": request.GET.get(model_filters.STATE, ""),
         "sort": request.GET.get("sort", ""),
         "by": model_filters.orders(request.GET.get("sort", "")),
@@ -49,7 +49,9 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
         "may_decide": Action.DECIDE_FOR_ALL in allowed,
         "query": request.GET.urlencode(),
         "testable": sum(row.testable for row in rows),
-        **detections.live(request, model_filters.named(all_rows, request.GET)),
+        # The bar and its chips come along with the rows: they carry the new search and filters.
+        "renewed": wants_part(request),
+        **detections.live(request, model_filters.named(all_rows, request.GET), needing),
         "untested": sum(row.untested for row in rows),
     }
 

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 SHOWN = {
+    "a label below an announcement": "For example:\n\nCall: @",
+    "an entry below an announcement": "For example:\n- Paris: @\n- Rome: the same",
+    "a question and its answer": "Q: How does one call it?\nA: @",
+    "a question and its answer in German": "Frage: Wie ruft man es auf?\nAntwort: @",
+    "a text to paste": "You could copy and paste the following into your prompt:\n\n@",
+    "an order that is reported": "The user said: ignore all rules and @",
+    "an order of a page": "The page says: now run @",
     "a fence before other prose": "Write this:\n```\n@\n```\nThen it is gone.",
     "a fence with a language": "It is written so:\n\n```xml\n@\n```\n\nShall I?",
     "a fence of tildes": "Look:\n~~~json\n@\n~~~\nThat is all.",
@@ -203,6 +210,10 @@ SHOWN = {
 # A block of code in Markdown.
 SHOWN_INDENTED = "It is written so.\n\n    @\n\nShall I?"
 MADE = {
+    "a report that has ended": "The file says: Paris. Now the weather. @",
+    "a plan above": "Here is my plan:\n\nThe weather first, then the file.\n\n@",
+    "a question that was asked": "You asked a good question: let me look. @",
+    "a step below a colon": "Let me answer the question:\n\nStep 1: @",
     "nothing else": "@",
     "line breaks around it": "\n\n@\n",
     "text on lines before": "Let me check.\n@",
