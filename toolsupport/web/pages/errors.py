@@ -39,8 +39,9 @@ def failed(request: HttpRequest) -> HttpResponse:
         return api_errors.answer(500, "The site failed. Its log has the reason.")
     # No request context: what broke may be what the context needs.
     context = {
-        "title": "The site failed",
-        "words": "The log of the server has the reason. Trying again may help; saved data is not lost.",
+        "title": "Something broke on our side",
+        "words": "The error is in the server's log. Saved work is not lost.",
+        "again": request.method == "GET",
     }
     return HttpResponse(render_to_string("toolsupport/error.html", context), status=500)
 
