@@ -161,7 +161,7 @@ def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
     """Return why a body is not read, or ""; a body without a length is not read either."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length.isdecimal() or len(length) > LONGEST_LENGTH:
-        return "The upload does not say how large it is, so it was not read."
+        return "The upload has no size, so it was not read."
     if int(length) > workspace.quota + FORM_BYTES:
         quota = size_in_words(workspace.quota)
         return f"{size_in_words(int(length))} are too much: all files together may take {quota}."

@@ -68,7 +68,7 @@ def _kept(workspace: Workspace, given: UploadedFile[bytes] | None) -> str:
     if not kind:
         raise ToolError(f"{given.name} is not an image: PNG, JPEG, GIF and WebP can be attached.")
     if (given.size or 0) > LARGEST:
-        raise ToolError(f"{given.name} is too large: an image may have {LARGEST // MIB} MiB at most.")
+        raise ToolError(f"{given.name} is too large: an image can have up to {LARGEST // MIB} MiB.")
     if too_many_pixels(given.read(), kind):
         raise ToolError(f"{given.name} cannot be attached. {TOO_MANY_PIXELS}")
     given.seek(0)

@@ -39,7 +39,7 @@ def failed(request: HttpRequest) -> HttpResponse:
         return api_errors.answer(500, "The site failed. Its log has the reason.")
     # No request context: what broke may be what the context needs.
     context = {
-        "title": "Something broke on our side",
+        "title": "The site failed",
         "words": "The error is in the server's log. Saved work is not lost.",
         "again": request.method == "GET",
     }
