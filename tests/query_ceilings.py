@@ -162,6 +162,7 @@ CEILINGS = {
     "post v1-completions": 4,
     "post v1-count-tokens": 4,
     "post v1-messages": 4,
+    "post v1-embeddings": 4,
     "post v1-responses": 4,
     "get v1-model": 8,
     "get v1-models": 5,
