@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from typing import TypeVar
 
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
@@ -14,12 +15,13 @@ from django.views.decorators.http import require_POST, require_safe
 from toolsupport import loop_share
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed
-from toolsupport.gateway import answer_runner, error_replies, keep_alive, model_list, request_preparation
+from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
 from toolsupport.gateway import openapi as gateway_openapi
 from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
 from toolsupport.gateway.attempts import RequestSummary
-from toolsupport.gateway.field_errors import InvalidField, TooLarge
-from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.embeddings import request as embeddings_request
+from toolsupport.gateway.embeddings import response as embeddings_response
+from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
@@ -32,6 +34,7 @@ TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 LONGEST_HEADER = 1000
+Read = TypeVar("Read")
 
 
 @require_safe
@@ -81,6 +84,22 @@ async def messages(request: AuthedRequest) -> HttpResponseBase:
 
 @require_POST
 @requires(Action.CHAT)
+async def embeddings(request: AuthedRequest) -> HttpResponseBase:
+    """Answer a request for embeddings of texts."""
+    caller = Caller(request.user.pk, request.key)
+    try:
+        asked = await _read(request, embeddings_request.read)
+        name, found = await embeddings_response.answer(asked, caller)
+        answer = error_replies.answer(found) if isinstance(found, Failed) else JsonResponse(found)
+        answer.headers["X-Toolsupport-Model"] = name.encode("ascii", "replace").decode()
+    except ToolsupportError as error:
+        answer = error_replies.before(error)
+    answer.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
+    return answer
+
+
+@require_POST
+@requires(Action.CHAT)
 async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
     """Estimate the tokens of a request of the Messages API."""
     try:
@@ -90,7 +109,7 @@ async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
         return error_replies.before(error)
 
 
-async def _read(request: AuthedRequest, read: Callable[[bytes], GatewayRequest]) -> GatewayRequest:
+async def _read(request: AuthedRequest, read: Callable[[bytes], Read]) -> Read:
     """Parse the body. Raises TooLarge, InvalidField."""
     body = request.read(BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
@@ -108,7 +127,7 @@ async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
         asked = await _read(request, api.read)
         prepared = await in_database(request_preparation.prepare)(asked, caller)
         response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
-    except (InvalidField, NotFound, ConfigError, Busy, TooLarge) as error:
+    except (InvalidField, NotFound, ConfigError, Busy, TooLarge, UntestedModel) as error:
         response = error_replies.before(error)
     response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
     return response
@@ -155,6 +174,9 @@ async def _lines(
 
 
 def _tally(prepared: PreparedRequest) -> RequestSummary:
+    """Return the summary as it is before the answer; what a test is to decide stays open."""
+    if prepared.untested:
+        return RequestSummary(source=prepared.source, first_use=first_uses.TESTING)
     return RequestSummary(prepared.request_spec.format, prepared.source, left_out=prepared.left_out)
 
 
@@ -167,6 +189,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "Repairs": str(len(tally.repairs)),
         "Retries": str(tally.retries),
         "Tools-Left-Out": tally.left_out,
+        "First-Use": tally.first_use,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],
     }
     for name, value in facts.items():

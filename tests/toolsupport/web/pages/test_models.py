@@ -312,7 +312,7 @@ def test_a_decision_for_an_older_build_is_marked_and_what_it_beats_is_named(
     overrides.add(NewOverride(profile.pk, "vision", True, build_key="older"))
     client.force_login(charlie)
     page = client.get(f"/models/{profile.pk}/").content.decode()
-    assert "decided for an older build" in page and "Overridden: no (declared)" in page
+    assert "decided for an older build" in page and "Overridden: no (server)" in page
 
 
 def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelProfile, charlie: User, bob: User):
@@ -323,7 +323,7 @@ def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelP
     for query, name in (
         ("server=box", "strange:1b"),
         ("family=qwen3", "other:1b"),
-        ("source=confirmed", "other:1b"),
+        ("source=person", "other:1b"),
         ("state=none", "strange:1b"),
         ("review=1", "strange:1b"),
         ("review=1&q=other", ""),
