@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,12 +16,16 @@ from tests.loss.programs import APIS
 from tests.loss.upstream import EACH
 
 
-async def test_every_call_arrives(tmp_path: Path) -> None:  # G11
+def test_every_call_arrives(tmp_path: Path) -> None:  # G11
     """Letter by letter; `make loss` cuts at every position, and asks for more."""
     formats = (gold.NATIVE, *gold.TEXT)
     cases = [Case(format, 0, EACH, api) for format, api in zip(formats, itertools.cycle(APIS), strict=False)]
-    async with gateway(tmp_path) as asked:
-        tallies = await measured(asked, cases)
+
+    async def arrived() -> dict[str, Tally]:
+        async with gateway(tmp_path) as asked:
+            return await measured(asked, cases)
+
+    tallies = asyncio.run(arrived())
     assert [example for one in tallies.values() for example in one.examples] == []
     assert sum(one.again for one in tallies.values()) == 0 and tallies.keys() == set(formats)
 
@@ -35,7 +40,7 @@ async def test_every_call_arrives(tmp_path: Path) -> None:  # G11
         (lambda calls: [(calls[0][0], {**calls[0][1], "extra": 1}), *calls[1:]], (1, 1, 1)),
     ],
 )
-async def test_what_is_lost_or_changed_is_counted(
+def test_what_is_lost_or_changed_is_counted(
     monkeypatch: pytest.MonkeyPatch, change: Any, counts: tuple[int, int, int]
 ) -> None:
     seed = next(seed for seed in itertools.count() if len(gold.calls(seed, "hermes")) == 2)
@@ -45,5 +50,6 @@ async def test_what_is_lost_or_changed_is_counted(
 
     monkeypatch.setitem(APIS, "chat completions", api)
     tally = Tally()
-    await Gateway(SimpleNamespace(), SimpleNamespace()).ask(Case("hermes", seed, 1, "chat completions"), tally)  # type: ignore[arg-type]
+    asked = Gateway(SimpleNamespace(), SimpleNamespace())  # type: ignore[arg-type]
+    asyncio.run(asked.ask(Case("hermes", seed, 1, "chat completions"), tally))
     assert (tally.lost, tally.added, len(tally.examples)) == counts
