@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0016_notice_facts'),
+        ('chat', '0017_call_faults'),
     ]
 
     operations = [
