@@ -158,6 +158,11 @@ def always(_: int) -> bool:
 
 
 @transaction.atomic
+def any_finished() -> bool:
+    """Return whether any model of this site was ever tested to the end."""
+    return Detection.objects.filter(status="done").exists()
+
+
 def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
     """Claim the oldest queued test whose server has room for it; return its id, or None.
 
