@@ -28,6 +28,7 @@ class Conversation(models.Model):
     updated_at = models.DateTimeField(auto_now_add=True, db_index=True)
     archived = models.BooleanField(default=False)
     pinned = models.BooleanField(default=False)
+    pending = models.JSONField(default=list, blank=True, help_text="Files for a message that was not sent yet.")
 
     class Meta:
         ordering = ["-updated_at"]
@@ -128,6 +129,7 @@ class ToolRun(models.Model):
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     repairs = models.JSONField(default=list, blank=True)
     raw = models.TextField(blank=True, default="", help_text="What the model really wrote.")
+    fault = models.CharField(max_length=20, blank=True, default="", help_text="Why it was rejected.")
     in_prose = models.BooleanField(default=False, help_text="It stood in the text of an answer, and a person is asked.")
     program = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="inner", help_text="What made this call."

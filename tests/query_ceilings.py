@@ -74,7 +74,7 @@ CEILINGS = {
     "post history-read": 6,
     "get in-code": 13,
     "post in-code-filled": 13,
-    "get insights": 9,
+    "get insights": 10,
     "get insights-calls": 7,
     "get login": 2,
     "post login": 2,
