@@ -82,9 +82,11 @@ def _capability(name: str, entries: Sequence[OverrideStatus], family: Family | N
     if not counting:
         return Capability(name, None, "default", reasons.of_nothing(name, family))
     winner, *beaten = counting
-    since, row = (winner.claim.created_at, winner.claim.id) if winner.claim else ("", None)
     reason = reasons.of_winner(winner, beaten, family)
-    return Capability(name, winner.value, winner.source, reason, since, row, winner.stale)
+    if (claim := winner.claim) is None:
+        return Capability(name, winner.value, winner.source, reason, stale=winner.stale)
+    behind = (claim.created_at, claim.id, winner.stale, claim.detection, claim.actor)
+    return Capability(name, winner.value, winner.source, reason, *behind)
 
 
 def _judged(entries: Sequence[OverrideStatus]) -> tuple[OverrideStatus, ...]:
