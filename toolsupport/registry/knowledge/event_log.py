@@ -27,8 +27,8 @@ class HistoryBundle:
 class HistoryEvent:
     """A line to write: `before` and `after` are the effective values for everyone, None is unknown.
 
-    Fields that refer to rows hold ids; the `server` is read if it is not given. `finding`: a test has measured this value; `lead_findings` puts it inside the
-    entry of that test.
+    Fields that refer to rows hold ids; the `server` is read if it is not given. `finding`: a test has measured this
+    value; `lead_findings` puts it inside the entry of that test.
     """
 
     kind: str

@@ -21,7 +21,9 @@ TITLES = {"tools": "Test", "formats": "Test text formats", "per_tool": "Test fil
 def head(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     """Return what every tab begins with: the verdict, its trials, and what this person may do."""
     allowed, thinks = request.actions, page.known["thinking"].value is True
-    trials = capability_evidence.tried({page.model.evidence.test, *(one.test or 0 for one in page.known.values.values())})
+    trials = capability_evidence.tried(
+        {page.model.evidence.test, *(one.test or 0 for one in page.known.values.values())}
+    )
     took = page.model.evidence.took_ms
     return {
         "page": page,
