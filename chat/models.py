@@ -81,6 +81,7 @@ class Message(models.Model):
     thinking_ms = models.PositiveIntegerField(null=True, blank=True)
     calls = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
+    facts = models.JSONField(null=True, blank=True, help_text="The facts of a notice; empty in rows with a sentence.")
     attachments = models.JSONField(default=list, blank=True, help_text="Paths of images in the workspace.")
     outside = models.JSONField(default=list, blank=True, help_text="The outside content that an answer depends on.")
     finished = models.BooleanField(default=True)

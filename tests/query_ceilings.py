@@ -73,6 +73,7 @@ CEILINGS = {
     "get history-export": 6,
     "post history-read": 6,
     "get in-code": 13,
+    "post in-code-filled": 13,
     "get insights": 9,
     "get insights-calls": 7,
     "get login": 2,

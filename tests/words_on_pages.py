@@ -18,6 +18,7 @@ NEVER = (
     *("told", "knows", "takes back", "at home", "looks again"),
 )
 BANNED = re.compile(rf"\b(?:{'|'.join(NEVER)})\b")
+BACKQUOTED = re.compile(r"`[^`\n]*`")
 IDENTIFIER = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 
 
@@ -56,7 +57,15 @@ def faults(html: str) -> Iterator[str]:
     """Return each banned word or identifier with its surroundings. Names for screen readers may hold a tool's name."""
     page = PageText()
     page.feed(html)
-    for texts, pattern in ((page.texts + page.names, BANNED), (page.texts, IDENTIFIER)):
-        for text in texts:
-            for found in pattern.finditer(text):
-                yield f"{found.group()}: {text[max(0, found.start() - 40) : found.end() + 40]}"
+    for text in page.texts:
+        yield from faults_of_text(text)
+    for name in page.names:
+        yield from faults_of_text(name, (BANNED,))
+
+
+def faults_of_text(text: str, patterns: tuple[re.Pattern[str], ...] = (BANNED, IDENTIFIER)) -> Iterator[str]:
+    """Return the same for one sentence, in which code stands in backquotes."""
+    text = BACKQUOTED.sub("``", text)
+    for pattern in patterns:
+        for found in pattern.finditer(text):
+            yield f"{found.group()}: {text[max(0, found.start() - 40) : found.end() + 40]}"

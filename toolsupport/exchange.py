@@ -139,7 +139,7 @@ async def _answer(
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
-            checked_events = await _read(listener, batch, check)
+            checked_events = await _read(listener, batch, check, request_spec.callable)
             asking.record(checked_events)
             if isinstance(trouble, CallGarbled):
                 checked_events = _unreadable(checked_events, trouble, asking)
@@ -147,10 +147,12 @@ async def _answer(
                 yield checked_events
 
 
-async def _read(listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None]) -> list[Event]:
+async def _read(
+    listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
+) -> list[Event]:
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers go on."""
     found: list[Event] = []
-    parts, read = _parts(listener, batch, check), False
+    parts, read = _parts(listener, batch, check, offered), False
     while not read:
         async with loop_share.step() as step:
             for part in parts:
@@ -163,16 +165,17 @@ async def _read(listener: ReplyReader, batch: Sequence[Event], check: Callable[[
 
 
 def _parts(
-    listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None]
+    listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
 ) -> Iterator[list[Event]]:
     """Yield the checked events in parts: those of some text, and each call alone, whose check takes some ms."""
     part: list[Event] = []
     size = 0
     for piece in _pieces(batch):
         for event in listener.read([piece]):
-            if part and isinstance(event, CallReady | CallFound):
+            if isinstance(event, CallReady | CallFound):
                 yield part
                 part = []
+                yield from ([] for _ in calls.preparing(event.call, offered))
             if (checked := check(event)) is not None:
                 part.append(checked)
         size += len(piece.text) if isinstance(piece, TextDelta | ThinkingDelta) else 1

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 ERRORS = {
-    "bad_frame": "the frame is not a JSON object of a known shape",
-    "unknown_type": "there is no frame of this type",
+    "bad_frame": "the frame is not valid JSON, or has the wrong fields",
+    "unknown_type": "this type of frame does not exist",
     "too_large": "a text or a frame is larger than the limit",
-    "rate_limited": "more frames came than a person can send",
+    "rate_limited": "too many frames in a short time",
     "not_found": "it does not exist, or is not yours",
-    "forbidden": "you may not do this",
+    "forbidden": "your role does not allow this",
     "busy": "a limit was reached; nothing was queued",
-    "conflict": "somebody else was faster, or it is too late",
-    "bad_answer": "the question does not take this answer",
-    "not_configured": "something has to be set first, such as a model",
-    "storage": "the database cannot be used at the moment (full, locked, read-only); nothing was changed",
+    "conflict": "another person was faster, or it is too late",
+    "bad_answer": "this is not one of the possible answers",
+    "not_configured": "a setting is missing, such as the model",
+    "storage": "the database cannot be written now (full, locked or read-only); nothing was changed",
     "internal": "the server failed; nothing was changed",
 }
 

@@ -17,6 +17,7 @@ from chat.transcript.messages.view_models import ShownConversation
 from chat.transcript.messages.windows import MessageWindow
 from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action
+from toolsupport.registry.testing import detections
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
 
 PAGE = "chat/conversation.html"
@@ -25,12 +26,16 @@ PAGE = "chat/conversation.html"
 @require_GET
 @public
 def home(request: HttpRequest) -> HttpResponse:
-    """Redirect to the latest chat, a new one, or the models for people who may not chat."""
+    """Redirect to the latest chat, a new one, an admin's first visit, or the models for people who may not chat."""
     if not request.user.is_authenticated:
         return redirect("login")
-    if Action.CHAT not in actions_of(request):
+    allowed = actions_of(request)
+    if Action.CHAT not in allowed:
         return redirect("models")
-    return redirect("conversation", conversations.latest(request.user) or conversations.create(request.user))
+    latest = conversations.latest(request.user)
+    if not latest and Action.ADMINISTER in allowed and not detections.any_finished():
+        return redirect("start")
+    return redirect("conversation", latest or conversations.create(request.user))
 
 
 @require_POST

@@ -63,6 +63,15 @@ def _entry(message: ExportedMessage) -> dict[str, Any]:
     return entry | {name: value for name, value in optional.items() if value} | {"calls": list(message.calls)}
 
 
+# How an answer ended early.
+ENDED = {
+    TurnStatus.STOPPED: "The answer was stopped.",
+    TurnStatus.INTERRUPTED: "The answer was interrupted.",
+    TurnStatus.FAILED: "The answer failed.",
+    TurnStatus.MODEL_CHANGED: "The answer ended because the model was changed.",
+}
+
+
 def _blocks(message: ExportedMessage) -> Iterator[str]:
     if message.role == "notice":
         yield f"*{message.text}*"
@@ -76,8 +85,8 @@ def _blocks(message: ExportedMessage) -> Iterator[str]:
         yield f"*Attached: {', '.join(message.images)}*"
     for call in message.calls:
         yield from _call(call)
-    if message.ended not in ("", TurnStatus.DONE):
-        yield f"*The answer was {message.ended}.*"
+    if message.ended in ENDED:
+        yield f"*{ENDED[TurnStatus(message.ended)]}*"
 
 
 def _call(call: dict[str, Any]) -> Iterator[str]:

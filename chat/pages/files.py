@@ -30,6 +30,8 @@ CHUNK = 256 * 1024
 LISTED = 500
 # What the form's own fields and boundaries may add to the files.
 FORM_BYTES = MIB
+# Digits of a length: what is longer is no size of anything.
+LONGEST_LENGTH = 15
 
 # Whatever the file holds: it is saved and never shown, and if a browser did show it, it could do nothing.
 DOWNLOAD_HEADERS = {
@@ -158,7 +160,7 @@ def _renamed(name: str, got: str) -> StatusLine:
 def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
     """Return why a body is not read, or ""; a body without a length is not read either."""
     length = request.META.get("CONTENT_LENGTH") or ""
-    if not length.isdecimal():
+    if not length.isdecimal() or len(length) > LONGEST_LENGTH:
         return "The upload does not say how large it is, so it was not read."
     if int(length) > workspace.quota + FORM_BYTES:
         quota = size_in_words(workspace.quota)

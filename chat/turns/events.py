@@ -71,7 +71,7 @@ class ApprovalNeeded:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """`reason` is one of TURN_ENDS; `detail` is what a person can read."""
+    """`reason` is one of TURN_ENDS; `detail` is a code of sentences.ENDINGS, or the words of a server."""
 
     reason: str
     detail: str = ""

@@ -240,19 +240,19 @@ async def _over(state: TurnState, executor: CallExecutor) -> TurnEnded | None:
     if limit:
         return TurnEnded("limit", limit)
     if state.rounds and await executor.model_changed():
-        return TurnEnded(TurnStatus.MODEL_CHANGED, "The model was changed in the middle of this answer.")
+        return TurnEnded(TurnStatus.MODEL_CHANGED, "model_changed")
     return None
 
 
 def _limit_reached(state: TurnState) -> str:
-    """Return why the loop must end here, or ""."""
+    """Return why the loop must end here, as a code of sentences.ENDINGS with its number, or ""."""
     limits = state.limits
     if state.rounds >= limits.rounds:
-        return f"It asked the model {limits.rounds} times without coming to an end."
+        return f"most_rounds:{limits.rounds}"
     if state.calls.total() >= limits.calls:
-        return f"It made {limits.calls} calls without coming to an end."
+        return f"most_calls:{limits.calls}"
     if state.calls and state.calls.most_common(1)[0][1] >= limits.same_call:
-        return f"It made the same call {limits.same_call} times."
+        return f"same_call:{limits.same_call}"
     return ""
 
 

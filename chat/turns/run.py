@@ -150,7 +150,7 @@ class TurnRun:
             return
         announced = await in_database(self._park)(asking)
         if not announced:
-            self.ended = TurnEnded(TurnStatus.STOPPED, "Stopped by you.")
+            self.ended = TurnEnded(TurnStatus.STOPPED, "by_you")
             return
         self.parked = True
         self._announce(*announced)

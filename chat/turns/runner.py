@@ -44,15 +44,13 @@ log = logging.getLogger(__name__)
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 SWEEP = LOOK = 1.0
 WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
-MISTAKE = "The server made a mistake; it is in its log."
 NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
-NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
-# Why an answer is ended from outside → the reason and the words that are shown.
+# Why an answer is ended from outside → the reason, and a code of sentences.ENDINGS.
 ENDS = {
-    "stopped": (TurnStatus.STOPPED, "Stopped by you."),
-    "kept_out": (TurnStatus.STOPPED, "Stopped, because its owner may not chat any more."),
-    "interrupted": (TurnStatus.INTERRUPTED, "The server stopped while this answer was being written."),
-    "unsaved": (TurnStatus.INTERRUPTED, "Stopped, because too much text waited to be saved. What you see is saved."),
+    "stopped": (TurnStatus.STOPPED, "by_you"),
+    "kept_out": (TurnStatus.STOPPED, "owner_out"),
+    "interrupted": (TurnStatus.INTERRUPTED, "shutdown"),
+    "unsaved": (TurnStatus.INTERRUPTED, "unsaved"),
     "lost": ("lost", ""),
 }
 
@@ -256,7 +254,7 @@ class TurnRunner:
             self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
             if not run.parked:
-                ended = run.ended or TurnEnded(TurnStatus.FAILED, MISTAKE)
+                ended = run.ended or TurnEnded(TurnStatus.FAILED, "internal")
                 await self._end(run, ended.reason, ended.detail)
         except asyncio.CancelledError:
             why = self._why.get(claimed.turn)
@@ -267,10 +265,10 @@ class TurnRunner:
             await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
             log.error("could not write turn %s: %s", claimed.turn, error)
-            await self._end(run, TurnStatus.FAILED, NOT_WRITTEN)
+            await self._end(run, TurnStatus.FAILED, "storage")
         except Exception:
             log.exception("turn %s failed", claimed.turn)
-            await self._end(run, TurnStatus.FAILED, MISTAKE)
+            await self._end(run, TurnStatus.FAILED, "internal")
         finally:
             self.runs.pop(claimed.turn, None)
             self._why.pop(claimed.turn, None)

@@ -43,8 +43,8 @@ SAID = {
     "evil-page": ("failed", "it sent a web page"),
     "evil-endless-text": ("failed", "cut off after 1,048,576 characters"),
     "evil-endless-thinking": ("failed", "cut off after 1,048,576 characters"),
-    "evil-endless-calls": ("limit", "25 times"),
-    "evil-many-calls": ("limit", "It made 32 calls without coming to an end."),
+    "evil-endless-calls": ("limit", "25 rounds"),
+    "evil-many-calls": ("limit", "It made 32 calls without finishing."),
 }
 
 

@@ -31,7 +31,7 @@ async def test_the_round_is_completed_and_the_new_model_goes_on(site: Site, ana:
         assert open_page.of("turn.started")[-1]["model"].startswith("sim-thinks")
         assert len(open_page.of("call.finished")) == 1
         page_now = ana.get(f"/chat/{conversation}/").text
-        assert "The model was changed in the middle of this answer." in page_now
+        assert "The model was changed during this answer." in page_now
 
 
 # C4: there and back again is no change, and neither is another model for one answer.

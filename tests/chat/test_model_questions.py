@@ -162,7 +162,7 @@ def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, mo
 @pytest.mark.parametrize(
     ("concluded", "code", "words"),
     [
-        (DetectionResult("inconclusive", {"why": "It timed out."}), "inconclusive", "not conclusive: It timed out."),
+        (DetectionResult("inconclusive", {"why": "It timed out."}), "inconclusive", "inconclusive: It timed out."),
         (DetectionResult("misconfigured", {"flag": "--jinja"}), "flag_to_set", "--jinja"),
         (DetectionResult("text", {"format": "hermes"}, {"tools": False, "format": "hermes"}), "detected", "(hermes)"),
         (DetectionResult("flaky", {"passed": 6, "tried": 9}, {"tools": True}), "detected", "(6 of 9)"),

@@ -141,8 +141,7 @@ def test_every_section_is_reached_on_a_small_screen(open_browser: Open) -> None:
 
 def test_the_keyboard_is_enough(open_browser: Open) -> None:
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
-    page.goto("/")
-    ready(page)
+    new_chat(page)
     page.locator("h1").click()
     keys = page.keyboard
     with page.expect_navigation():
@@ -221,7 +220,7 @@ def test_a_chosen_theme_stays_and_does_not_flash(open_browser: Open) -> None:
 
 def test_the_first_page_is_small(open_browser: Open) -> None:
     # PERFORMANCE figure 8: 150 kB over the wire, scripts included.
-    page = open_browser().new_page()
+    page = new_chat(open_browser().new_page())
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
     devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})

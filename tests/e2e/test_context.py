@@ -29,13 +29,13 @@ def test_a_cut_is_noticed_cured_and_taken_back_by_the_keyboard(open_browser: Cal
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
     new_chat(page, "sim-truncates")
     send(page, "a " * 10_000 + ASKED)
-    expect(page.locator("[data-code=cut_raised]")).to_contain_text("is given 16,384 from now on")
+    expect(page.locator("[data-code=cut_raised]")).to_contain_text("now gets 16,384")
     expect(page.locator("details.call")).to_have_count(0)
     send(page, ASKED)
     expect(page.locator("details.call")).to_contain_text("Listed")
     send(page, "a " * 15_500 + ASKED)
     send(page, ASKED)
-    expect(page.locator("[data-code=context_taken_back]")).to_contain_text("it is given 16,384 again")
+    expect(page.locator("[data-code=context_taken_back]")).to_contain_text("is back at 16,384")
     page.locator("[data-code=context_taken_back]").scroll_into_view_if_needed()
     photograph(page, "context-light-1280")
     assert violations(page) == []
@@ -54,8 +54,8 @@ def test_what_was_left_out_on_a_small_dark_screen(open_browser: Callable[..., Br
     new_chat(page, "sim-honest")
     send(page, "hello")  # so that the server counts the tools
     send(page, "word " * 5_500)
-    expect(page.locator("[data-code=context_raised]")).to_contain_text("is given 16,384 from now on")
+    expect(page.locator("[data-code=context_raised]")).to_contain_text("now gets 16,384")
     send(page, "word " * 6_200)
-    expect(page.locator("[data-code=tools_no_room]").first).to_contain_text("is asked without")
+    expect(page.locator("[data-code=tools_no_room]").first).to_contain_text("Left out: ")
     photograph(page, "context-dark-320")
     assert violations(page) == [] and overflow(page) <= 0

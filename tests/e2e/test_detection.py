@@ -46,7 +46,7 @@ def test_the_card_folds_after_thirty_seconds_and_does_not_stand_in_the_way(page:
     expect(card).not_to_have_attribute("open", "")
     ask(page, "What is 17*23?")
     expect(card).to_have_count(0)
-    expect(page.locator("[data-code=no_answer]")).to_contain_text("No answer was given")
+    expect(page.locator("[data-code=no_answer]")).to_contain_text("The question was not answered")
 
 
 def test_the_card_tests_the_model_on_a_small_dark_screen(open_browser: Callable[..., BrowserContext]) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.e2e.conftest import answered, photograph
+from tests.e2e.conftest import answered, photograph, ready
+from tests.e2e.writing_server import MODEL, writing_server
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -34,3 +35,28 @@ def test_from_the_claims_to_a_table_with_bars(open_browser: Callable[..., Browse
     expect(page.locator("#picker-button")).to_contain_text("sim-hermes")
     page.locator(".call summary").first.click()
     expect(page.locator("td .bar")).to_have_count(12)
+
+
+def test_an_own_server_is_recognised_and_added(open_browser: Callable[..., BrowserContext], site: Site) -> None:
+    page = open_browser().new_page()
+    page.goto("/start/")
+    address = page.get_by_label("Address of the server")
+    with writing_server() as server:
+        address.fill(server.url)
+        page.get_by_role("button", name="Connect").press("Enter")
+        guess = page.locator("#guess")
+        expect(guess).to_contain_text("This looks like an OpenAI-compatible server.")
+        guess.get_by_role("button", name="Add as such").press("Enter")
+        page.wait_for_url("**/servers/**")
+        expect(page.locator("main")).to_contain_text(server.url)
+        page.goto("/start/")
+        expect(page.locator(".tile").filter(has_text=MODEL)).to_have_count(1)
+    # Now nothing answers there.
+    address.fill(server.url)
+    page.get_by_role("button", name="Connect").click()
+    expect(guess).to_contain_text("Nothing answers at")
+    page.get_by_role("button", name="Skip").click()
+    ready(page)
+    [(added,)] = site.rows("SELECT id FROM toolsupport_server WHERE base_url LIKE ?", f"{server.url}%")
+    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
+    assert page.context.request.post(f"/servers/{added}/remove/", headers={"X-CSRFToken": token}).ok

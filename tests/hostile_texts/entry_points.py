@@ -10,15 +10,21 @@ from typing import Any
 
 from chat.broadcast.client_frames import FRAME_LIMIT, TEXT_LIMIT
 from chat.broadcast.error_codes import FrameError
+from chat.mcp.client.connection import in_words
 from chat.mcp.client.results import ResultReader
 from chat.pages import export_formats
+from chat.tools import list_directory
+from chat.tools.files import image_sizes
+from chat.tools.files.workspace import WorkspaceEntry
+from chat.tools.sandbox.python_interpreter import PrintedOutput
 from chat.transcript.conversations import listing
-from chat.transcript.messages import titles, typed_results
+from chat.transcript.messages import bars, titles, typed_results
 from chat.websocket import frame_parsing
 from tests.hostile_texts.units import text
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core import (
     calls,
+    client_address,
     context_limits,
     error_body,
     families,
@@ -46,6 +52,8 @@ from toolsupport.core import (
 )
 from toolsupport.core.events import Finished, TextDelta
 from toolsupport.core.formats import FORMATS
+from toolsupport.core.prompt import token_counts
+from toolsupport.core.pull_progress import PullReader
 from toolsupport.core.quoted_results import ResultIndex
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.tool_index import IndexEntry, ToolIndex
@@ -53,6 +61,8 @@ from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway import chat_request
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.providers.line_splitter import LineSplitter
+from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
+from toolsupport.registry.models import survey_bounds
 from toolsupport.sources import guard
 from toolsupport.sources.types import SourceError
 
@@ -205,7 +215,66 @@ def lines(written: str) -> object:
     return [splitter.feed(data[at : at + 4 * KIB]) for at in range(0, len(data), 4 * KIB)], splitter.flush()
 
 
+def image(written: str) -> object:
+    """Read the size of an image of each kind whose bytes are this text."""
+    data = written.encode(errors="replace")
+    kinds = {"jpeg": b"\xff\xd8", "webp": b"RIFF\0\0\0\0WEBP", "png": b"", "gif": b"GIF89a"}
+    return [image_sizes.size_of(begins + data, f"image/{kind}") for kind, begins in kinds.items()]
+
+
+def printed(written: str) -> object:
+    """Take what a program prints, in pieces and at once."""
+    output = PrintedOutput(len(written), lambda _: None)
+    for at in range(0, len(written) // 2, 100):
+        output.take("", written[at : at + 100])
+    output.take("", written)
+    return output.text
+
+
+def message_of_mcp(written: str) -> object:
+    """Count and parse a message of an MCP server; its loop is not needed for a count."""
+    line = quoted(written, "params", "data")
+    return line.count(b"{") + line.count(b"[") + line.count(b","), in_words(ValueError(written))
+
+
+def reported(written: str) -> object:
+    """Bound what a model server reports: every field of it is this text."""
+    details = ModelDetails(template_hash=written, capabilities=(written,) * 100, system=written, quantization=written)
+    models = tuple(ModelReport(f"{written[:190]}{number}", written, details=details) for number in range(20))
+    return survey_bounds.bounded(ServerReport(written, models))
+
+
+def progress(written: str) -> object:
+    """Read lines of a download whose state, layer and error are this text."""
+    reader = PullReader()
+    for key in ("status", "digest", "error"):
+        reader.feed(quoted(written, key))
+    return reader.error
+
+
+def tokens(written: str) -> object:
+    """Estimate the tokens of a message and of a call that hold this text."""
+    call = ToolCall("1", "a", {"b": written})
+    return token_counts._length(ChatMessage(Role.ASSISTANT, written, calls=(call,)))
+
+
 ENTRY_POINTS: Mapping[str, EntryPoint] = {
+    "an image": EntryPoint(image, 256 * KIB),
+    "a listing": EntryPoint(
+        lambda written: [list_directory._line(WorkspaceEntry(written[:255], "file", size)) for size in range(500)], 255
+    ),
+    "the output of a program": EntryPoint(printed, 64 * KIB),
+    "an estimate of tokens": EntryPoint(tokens, 64 * KIB),
+    "a message of an MCP server": EntryPoint(message_of_mcp, 256 * KIB),
+    "what a model server reports": EntryPoint(reported, 64 * KIB),
+    "the progress of a download": EntryPoint(progress, 64 * KIB),
+    "addresses in a header": EntryPoint(
+        lambda written: client_address.client("127.0.0.1", written, client_address.PRIVATE), 16 * KIB, ("1.", "::1,")
+    ),
+    "numbers of a table": EntryPoint(
+        lambda written: bars.lengths([["name", written[at : at + 64]] for at in range(0, len(written), 64)]), 64 * KIB
+    ),
+    "a place in a list": EntryPoint(listing.PagePlace.of, 4_000),
     "a call's arguments": EntryPoint(arguments, 64 * KIB),
     "definitions of tools": EntryPoint(definitions, 64 * KIB),
     "a body of a program": EntryPoint(refusing(conversation, InvalidField), 64 * KIB),

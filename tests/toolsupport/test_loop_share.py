@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from toolsupport import exchange, loop_share
-from toolsupport.core.events import TextDelta
+from toolsupport.core import calls
+from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.reply_reader import ReplyReader
-from toolsupport.core.types import ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 from toolsupport.loop_share import ROUND, LoopShare, LoopStep
 
 COSTLY = {
@@ -123,7 +124,25 @@ def test_a_costly_reply_is_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> Non
     for name, text in COSTLY.items():
         for format_ in ("native", "hermes"):
             reader, spent[:] = ReplyReader(format_, [TOOL]), []
-            found = asyncio.run(exchange._read(reader, [TextDelta(text)], lambda event: event))
+            found = asyncio.run(exchange._read(reader, [TextDelta(text)], lambda event: event, [TOOL]))
             read = "".join(event.text for event in found if isinstance(event, TextDelta))
             assert text.startswith(read), name
             assert sorted(spent)[-2:][0] < 0.02, (name, format_, max(spent))
+
+
+def test_a_large_schema_is_compiled_in_steps_before_its_first_check() -> None:  # S1, S2
+    properties = {f"p{number}": {"anyOf": [{"type": "integer"}, {"type": "null"}]} for number in range(1350)}
+    tool = ToolSpec("note", "", {"type": "object", "properties": properties})
+    batch = [CallReady(ToolCall("1", "note", {"p1": 1}), ""), Finished("stop")]
+    checked = []
+
+    def check(event: object) -> object:
+        checked.append(calls._large_checker.cache_info().misses)
+        return event
+
+    calls._large_checker.cache_clear()
+    calls._large_bound.cache_clear()
+    parts = exchange._parts(ReplyReader("native", (tool,)), batch, check, (tool,))  # type: ignore[arg-type]
+    done = [(calls._large_bound.cache_info().misses, calls._large_checker.cache_info().misses) for _ in parts]
+    # Its bound and its validator are made in two steps of their own, and the check finds both.
+    assert [step for step in dict.fromkeys(done)] == [(0, 0), (1, 0), (1, 1)] and checked[0] == 1

@@ -285,7 +285,7 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
     if not url.path.strip("/"):
         raise ValueError("the database has no name")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "toolsupport.config.postgresql",
         "NAME": unquote(url.path)[1:],
         "USER": unquote(url.username or ""),
         "PASSWORD": unquote(url.password or ""),
@@ -297,8 +297,9 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
     }
 
 
-# `timeout` is how long one waits for a free connection, in seconds.
-POOL = {"min_size": 2, "max_size": 20, "timeout": 20}
+# `timeout` is how long one try waits for a free connection, in seconds; `toolsupport/config/postgresql` repeats it
+# while all are in use. After `reconnect_timeout` the pool forgets a lost connection, and the next query tries again.
+POOL = {"min_size": 2, "max_size": 20, "timeout": 0.5, "reconnect_timeout": 2.0}
 DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}
 
 

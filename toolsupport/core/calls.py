@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -23,10 +23,12 @@ from toolsupport.core import sanitize, schema_patterns
 from toolsupport.core.arguments import typed
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.schema_limits import (
+    DEEPEST,
     MOST_CHARACTERS,
     MOST_DESCRIBED,
     SchemaBudget,
     UnsupportedSchema,
+    depth_of,
     parts_of,
 )
 from toolsupport.core.tool_lookup import find_tool
@@ -56,6 +58,19 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
         reason = f"The arguments of {spec.name} do not fit: {listed}. Call it again with arguments that fit its schema."
         return _rejected(call, reason, "schema")
     return CallReady(call)
+
+
+def preparing(call: ToolCall, offered: Sequence[ToolSpec]) -> Iterator[None]:
+    """Compile a large schema before its first check, in steps between which others can go on."""
+    spec = find_tool(call.name, offered)
+    written = _json(spec.parameters) if spec and depth_of(spec.parameters) <= DEEPEST else ""
+    if len(written) > SMALL:
+        yield
+        with suppress(UnsupportedSchema):  # the check gives the reason
+            _large_bound(written)
+        yield
+        _large_checker(written)
+        yield
 
 
 def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
@@ -140,14 +155,20 @@ def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | 
 def _compiled(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
     """Return the compiled schema with its bound, or the reason why it cannot be used; then every call is rejected."""
     try:
-        if len(schema) > MOST_CHARACTERS:
-            raise UnsupportedSchema(f"it has more than {MOST_CHARACTERS:,} characters")
-        bound = SchemaBudget(json.loads(schema))
+        bound = _bound(schema) if len(schema) <= SMALL else _large_bound(schema)
         return schema_patterns.compiled(json.loads(schema), retriever=_refuse), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
 
 
+def _bound(schema: str) -> SchemaBudget:
+    """Return the bound of a schema. Raises UnsupportedSchema."""
+    if len(schema) > MOST_CHARACTERS:
+        raise UnsupportedSchema(f"it has more than {MOST_CHARACTERS:,} characters")
+    return SchemaBudget(json.loads(schema))
+
+
+_large_bound = lru_cache(maxsize=16)(_bound)
 _checker = lru_cache(maxsize=512)(_compiled)
 _large_checker = lru_cache(maxsize=16)(_compiled)
 

@@ -12,6 +12,8 @@ from toolsupport.core.types import Capabilities
 
 NATIVE = "native"
 CODE = "code_mode"
+# The sources that are decisions of people.
+DECIDED = ("session", "user_confirmed")
 # Formats for parsing only: no instructions for models exist.
 READ_ONLY = frozenset({"auto"})
 
@@ -57,6 +59,19 @@ def text_for(capabilities: Capabilities) -> str:
     known = (capabilities["format"].value, capabilities["call_format"].value)
     texts = [name for name in names() if name not in (NATIVE, CODE)]
     return next((name for name in known if name in texts), texts[0])
+
+
+def if_refused(capabilities: Capabilities, preferences: FormatPreferences) -> str:
+    """Return the text format for a model that a person gave tools, in case its server refuses native ones; "" for none.
+
+    Only where no test has looked for one. The order is the usual one: preferred, the family's own, the table.
+    """
+    tools = capabilities["tools"]
+    decided = tools.value is True and tools.source in DECIDED
+    if not decided or capabilities["format"].known or not preferences.switches.allows_text_formats:
+        return ""
+    left_out = {NATIVE, CODE, *preferences.disabled}
+    return next((name for name in _ordered(capabilities, preferences) if name not in left_out), "")
 
 
 def judged(capabilities: Capabilities, preferences: FormatPreferences) -> tuple[FormatDecision, ...]:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.format_choice import NATIVE
+from toolsupport.core.format_choice import NATIVE, label
 from toolsupport.core.types import Exclusion, RequestSpec
+
+UNTESTED = (
+    "A person decided that this model calls tools, so its calls are written as text. No test shows which format it"
+    " writes: {label} is tried."
+)
 
 
 def in_format(request_spec: RequestSpec, name: str, reason: str) -> RequestSpec:
@@ -23,9 +28,16 @@ def next_in_line(request_spec: RequestSpec, reason: str) -> RequestSpec | None:
 
 
 def in_text(request_spec: RequestSpec, rule: str, reason: str) -> RequestSpec:
-    """Return the same request in the next text format, else without tools."""
+    """Return the same request in the next text format, else in an untested one if a person decided so, else without
+    tools.
+    """
     name = next((name for name in request_spec.fallbacks if name != NATIVE), "")
-    return in_format(request_spec, name, reason) if name else without_tools(request_spec, rule, reason)
+    if name:
+        return in_format(request_spec, name, reason)
+    if request_spec.if_refused:
+        untested = UNTESTED.format(label=label(request_spec.if_refused))
+        return replace(in_format(request_spec, request_spec.if_refused, f"{reason} {untested}"), if_refused="")
+    return without_tools(request_spec, rule, reason)
 
 
 def without_tools(request_spec: RequestSpec, rule: str, reason: str) -> RequestSpec:

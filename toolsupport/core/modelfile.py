@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from toolsupport.core import sanitize
+
 LONGEST_SYSTEM = 32_768  # characters
 LARGEST_CONTEXT = 16_777_216  # tokens
 _NUMBER = re.compile(r"(num_ctx|temperature)[ \t]{1,80}\"?(\d{1,9}(?:\.\d{1,9})?)\"?[ \t\r]{0,80}")
@@ -15,7 +17,7 @@ def settings(system: str, parameters: str) -> dict[str, Any]:
 
     `parameters` has one parameter per line, its name and its value separated by spaces.
     """
-    found: dict[str, Any] = {"system": system[:LONGEST_SYSTEM]} if system.strip() else {}
+    found: dict[str, Any] = {"system": sanitize.text(system[:LONGEST_SYSTEM])} if system.strip() else {}
     for line in parameters[:65_536].split("\n"):
         match = _NUMBER.fullmatch(line.strip(" \t"))
         if match is None:

@@ -19,13 +19,13 @@ class OverrideSource:
 SOURCES = {
     source.name: source
     for source in (
-        OverrideSource("session", 0, "C", "this chat", "decided for this conversation only"),
-        OverrideSource("user_confirmed", 1, "U", "confirmed", "a person decided it for everyone"),
-        OverrideSource("auto_detected", 2, "A", "tested", "measured on the build that runs now"),
-        OverrideSource("declared", 3, "D", "declared", "the server says so"),
-        OverrideSource("auto_detected_stale", 4, "A", "tested on an older build", "measured on a build that is gone"),
-        OverrideSource("profile", 5, "P", "profile", "the family table says so"),
-        OverrideSource("default", 6, "–", "default", "no evidence"),
+        OverrideSource("session", 0, "C", "this chat", "decided for this chat only"),
+        OverrideSource("user_confirmed", 1, "U", "person", "a person set it for everyone"),
+        OverrideSource("auto_detected", 2, "A", "test", "measured on the build that runs now"),
+        OverrideSource("declared", 3, "D", "server", "the server's own claim"),
+        OverrideSource("auto_detected_stale", 4, "A", "test of an older build", "measured on an earlier build"),
+        OverrideSource("profile", 5, "P", "profile", "built-in knowledge about the family"),
+        OverrideSource("default", 6, "–", "built-in default", "no evidence"),
     )
 }
 

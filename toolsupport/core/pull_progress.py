@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from toolsupport.core.quotation import quoted
+from toolsupport.core.reported_numbers import MOST_BYTES, whole
 
 STEPS = {
     "": "Waiting",
@@ -15,6 +16,7 @@ STEPS = {
     "verifying": "Verifying",
     "writing": "Saving",
 }
+MOST_LAYERS = 1_000
 BROKEN_OFF = "The connection to the server broke off. Resume to go on."
 
 # What Ollama writes, with what a person can do about it; the first row that fits counts.
@@ -61,10 +63,10 @@ class PullReader:
             self.error = explained(str(update["error"]))
             return
         self._status(str(update.get("status") or ""))
-        digest, total = update.get("digest"), _bytes(update.get("total"))
-        if isinstance(digest, str) and total:
+        digest, total = update.get("digest"), whole(update.get("total"), MOST_BYTES)
+        if isinstance(digest, str) and total and (digest[:100] in self._layers or len(self._layers) < MOST_LAYERS):
             # A layer that is there already comes once, complete.
-            self._layers[digest[:100]] = (min(_bytes(update.get("completed")), total), total)
+            self._layers[digest[:100]] = (min(whole(update.get("completed"), MOST_BYTES) or 0, total), total)
 
     def _status(self, status: str) -> None:
         self.done = self.done or status == "success"
@@ -83,7 +85,3 @@ def explained(words: str) -> str:
     plain = words[:1000].lower()
     advice = next((advice for pattern, advice in ERRORS if re.search(pattern, plain)), "The server could not pull it.")
     return f"{advice} Server: {quoted(words)}."
-
-
-def _bytes(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

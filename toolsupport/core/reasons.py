@@ -23,14 +23,19 @@ LABELS = {
     "prompt_style": "the prompt style",
     "call_format": "the preferred call format",
     "context": "the context in tokens",
+    "tool:read_file": "reading files",
+    "tool:write_file": "writing files",
+    "tool:list_directory": "listing folders",
+    "tool:edit_file": "editing files",
+    "tool:bash": "commands in bash",
 }
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def label(capability: str) -> str:
-    """Return the name of a capability for people: `tool:bash` is `the tool bash`."""
-    return LABELS.get(capability, capability.replace("tool:", "the tool "))
+    """Return the name of a capability for people; a tool without words of its own has its name in backquotes."""
+    return LABELS.get(capability, f"the tool `{capability.removeprefix('tool:')}`")
 
 
 def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: Family | None) -> str:

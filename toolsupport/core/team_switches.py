@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 TextFormats = Literal["measured", "all", "off"]
 Drift = Literal["off", "ask", "auto"]
+FirstUse = Literal["test", "leave_out", "refuse"]
 
 ON_OFF = {"on": True, "off": False}
 
@@ -58,7 +59,7 @@ class TeamSwitches:
         default=True,
         metadata=_text(
             "Calls written as code",
-            "A model may write code that calls the tools. It needs the tool python_execution as well.",
+            "A model may write code that calls the tools. It needs the tool `python_execution` as well.",
             {"on": "Allowed", "off": "Never"},
             "Calls written as code, where `python_execution` is enabled.",
         ),
@@ -80,6 +81,31 @@ class TeamSwitches:
             "A new build may behave otherwise than the one that was tested.",
             {"ask": "Ask for a new test", "auto": "Test again when there is time", "off": "Do nothing"},
             "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
+        ),
+    )
+    first_use: FirstUse = field(
+        default="test",
+        metadata=_text(
+            "First use by a program",
+            "A program sends tools to a model that was never tested: its tool support is unknown, or only its server or"
+            " its family denies it. The answer waits at most 10 s for the test, and the time the model takes to load.",
+            {
+                "test": "Test the model first",
+                "leave_out": "Answer without the tools",
+                "refuse": "Refuse the request (409)",
+            },
+            "When a program sends tools to a model that was never tested: test it first, answer without the tools, or"
+            " refuse with 409.",
+        ),
+    )
+    tools_notice: bool = field(
+        default=False,
+        metadata=_text(
+            "Say in the answer that tools were left out",
+            "The first sentence of an answer to a program says that it was given without the program's tools, and why."
+            " Answers in a required format never have it. The headers of the answer always name the reason.",
+            {"off": "No", "on": "Yes"},
+            "Begin answers to programs whose tools were left out with a sentence about it.",
         ),
     )
     startup_refresh: bool = field(
@@ -132,6 +158,11 @@ class TeamSwitches:
     def allows_code(self, works: bool) -> bool:
         """Whether calls may be written as code by this model; with text off, still where it `works`."""
         return self.allows_code_mode and (works or self.text_formats == "all")
+
+    @property
+    def on_first_use(self) -> FirstUse:
+        """The reaction to tools that a program sends to a model that was never tested."""
+        return "leave_out" if self.first_use == "test" and not self.detects else self.first_use
 
     @property
     def on_drift(self) -> Drift:

@@ -96,7 +96,8 @@ class Toolbox:
 
     `verdicts` has every candidate. `fallbacks` are the formats to continue with, in order, if this one fails in a turn;
     `formats` are all formats with the reason for or against each. `limits` are those of this model. `usable` names the
-    tools that may run in this chat, whether or not the model is offered them.
+    tools that may run in this chat, whether or not the model is offered them. `if_refused` is the text format for the
+    case that the server refuses native tools and no fallback is known.
     """
 
     verdicts: tuple[ToolDecision, ...]
@@ -106,6 +107,7 @@ class Toolbox:
     formats: tuple[FormatDecision, ...] = ()
     limits: tuple[ToolLimit, ...] = ()
     usable: frozenset[str] = frozenset()
+    if_refused: str = ""
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
@@ -166,7 +168,8 @@ def choose(capabilities: Capabilities, candidates: Sequence[Candidate], preferen
     verdicts = _within(limits, [_judged(case, against) for case, against in zip(cases, unwanted, strict=True)])
     if not any(verdict.included for verdict in verdicts):
         return Toolbox(verdicts, "", NONE_LEFT, (), formats, limits, wanted)
-    return Toolbox(verdicts, usable[0], formats[0].reason, usable[1:], formats, limits, wanted)
+    untested = format_choice.if_refused(capabilities, preferences.formats)
+    return Toolbox(verdicts, usable[0], formats[0].reason, usable[1:], formats, limits, wanted, untested)
 
 
 NONE_LEFT = "The model can be given tools, but none is left to offer."

@@ -207,6 +207,7 @@ class RequestSpec:
     capabilities decide), `documents` are texts by file name, `examples` successful calls of this model, `strong_nudge`
     adds the tool-use reminder. `notes` is text for the first message of a person that the model is shown: data that
     must not be read as an instruction. `begins_inside`: replies begin inside reasoning (None: unknown).
+    `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none.
     """
 
     model: str
@@ -230,6 +231,7 @@ class RequestSpec:
     translates: bool = False
     hidden: tuple[ToolSpec, ...] = ()
     begins_inside: bool | None = None
+    if_refused: str = ""
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:

@@ -13,12 +13,13 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
 from toolsupport.config import metrics
-from toolsupport.core.errors import Busy
+from toolsupport.core.errors import Busy, ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
-from toolsupport.gateway import attempts
+from toolsupport.gateway import attempts, first_uses
 from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.metrics import call_metrics
@@ -73,22 +74,40 @@ async def drained(seconds: float) -> None:
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Yield batches like attempts.answer. Raises Busy before the first one."""
+    """Yield batches like attempts.answer, and empty ones while a test goes on. Raises Busy before the first one."""
     places.take(prepared.caller)
     left = finished = False
     try:
-        async with aclosing(attempts.answer(prepared, tally)) as batches:
+        async with aclosing(_tested_first(prepared, tally)) as batches:
             async for batch in batches:
-                if isinstance(batch[-1], Finished | Failed) and not left:
+                last = batch[-1] if batch else None
+                if isinstance(last, Finished | Failed) and not left:
                     # The program may ask again as soon as it has read the end.
                     left = True
                     places.leave(prepared.caller)
-                finished = finished or isinstance(batch[-1], Finished)
+                finished = finished or isinstance(last, Finished)
                 yield batch
     finally:
         if not left:
             places.leave(prepared.caller)
         await _count(prepared, tally, finished)
+
+
+async def _tested_first(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
+    """Yield the batches of an answer. An untested model is tested before it."""
+    if prepared.untested:
+        async with aclosing(first_uses.pauses(prepared)) as pauses:
+            async for _ in pauses:
+                yield []
+        try:
+            prepared = await first_uses.prepared_again(prepared, tally)
+        except ToolsupportError as error:
+            yield [first_uses.failed(error)]
+            return
+    notice = LeftOutNotice(prepared.notice, tally)
+    async with aclosing(attempts.answer(prepared, tally)) as batches:
+        async for batch in batches:
+            yield notice.added_to(batch)
 
 
 async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: bool) -> None:

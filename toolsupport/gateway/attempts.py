@@ -46,7 +46,7 @@ class RequestSummary:
     """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
 
     `cut`: a token limit left its last call incomplete. `begins_inside`: whether the reply showed that it began inside
-    reasoning.
+    reasoning. `first_use`: whether the model was tested first, "" if there was no need.
     """
 
     format: str = ""
@@ -54,6 +54,7 @@ class RequestSummary:
     repairs: list[str] = field(default_factory=list)
     retries: int = 0
     left_out: str = ""
+    first_use: str = ""
     cut: bool = False
     begins_inside: bool | None = None
     prompt_tokens: int = 0

@@ -49,6 +49,7 @@ def summary(tally: RequestSummary) -> JSON:
         "repairs": tally.repairs,
         "retries": tally.retries,
         "tools_left_out": tally.left_out or None,
+        "first_use": tally.first_use or None,
     }
 
 

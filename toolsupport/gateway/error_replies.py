@@ -11,7 +11,7 @@ from toolsupport.core import context_limits
 from toolsupport.core.errors import Busy, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import InvalidField, TooLarge, ToolChoiceNotMet
+from toolsupport.gateway.field_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
 from toolsupport.web import api_errors
 
 UPSTREAM = 502
@@ -60,6 +60,8 @@ def before(error: ToolsupportError) -> JsonResponse:
         return api_errors.answer(422, str(error), error.param, NOT_MET)
     if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
+    if isinstance(error, UntestedModel):
+        return api_errors.answer(409, str(error), "tools", "model_not_tested")
     if isinstance(error, TooLarge):
         return api_errors.answer(413, str(error))
     if isinstance(error, Busy):

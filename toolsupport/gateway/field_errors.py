@@ -17,5 +17,9 @@ class ToolChoiceNotMet(InvalidField):
     """A call is required of a model that cannot be given the tools."""
 
 
+class UntestedModel(ToolsupportError):
+    """The team refuses tools for models that were never tested."""
+
+
 class TooLarge(ToolsupportError):
     """The body exceeds the limit."""

@@ -111,7 +111,7 @@ def _asking(operation: JSON, schema: str) -> JSON:
 
 
 def _answer(schema: str) -> JSON:
-    operation = _operation("One answer, whole or streamed", 400, 401, 403, 404, 413, 422, 429, 502, 503, 504)
+    operation = _operation("One answer, whole or streamed", 400, 401, 403, 404, 409, 413, 422, 429, 502, 503, 504)
     operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": TEXT}
     return _asking(operation, schema)
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolsupport.core import first_use
 from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
-from toolsupport.gateway.field_errors import ToolChoiceNotMet
+from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.services import context_guard
 
 MUST_CALL = "required"
+NOT_TESTED = "This model was never tested with tools, and this site refuses tools until it is. Test it on its page."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Caller:
 class PreparedRequest:
     """One request, ready to send. `model` is its full name, `source` the source of its tool support.
 
-    `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows.
+    `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
+    model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
     """
 
     caller: Caller
@@ -43,6 +46,8 @@ class PreparedRequest:
     build: str = ""
     lacks_flag: bool = False
     watch: WatchedModel | None = None
+    untested: bool = False
+    notice: bool = False
 
     @property
     def stream(self) -> bool:
@@ -65,14 +70,18 @@ def count(asked: GatewayRequest) -> int:
     return context_guard.needed(prepared, asked.log)
 
 
-def prepare(asked: GatewayRequest, caller: Caller) -> PreparedRequest:
-    """Prepare a program's request. Raises NotFound (the model), ToolChoiceNotMet, ConfigError (the server's key)."""
+def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> PreparedRequest:
+    """Prepare a program's request; `tested`: the model was tested for it just now.
+
+    Raises NotFound (the model), ToolChoiceNotMet, UntestedModel, ConfigError (the server's key).
+    """
     profile = picker.find(asked.model)
     prepared = request_context.request_spec(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
     )
+    untested = not tested and _untested(asked, prepared)
     must_call = asked.choice == MUST_CALL
-    if must_call and not prepared.request_spec.offers_tools:
+    if must_call and not untested and not prepared.request_spec.offers_tools:
         raise ToolChoiceNotMet(
             f"This model cannot be made to call a tool. {prepared.request_spec.format_reason}", "tool_choice"
         )
@@ -93,7 +102,26 @@ def prepare(asked: GatewayRequest, caller: Caller) -> PreparedRequest:
         build=prepared.build,
         lacks_flag=prepared.lacks_flag,
         watch=prepared.watch,
+        untested=untested,
+        notice=prepared.switches.tools_notice and _may_have_notice(asked),
     )
+
+
+def _untested(asked: GatewayRequest, prepared: request_context.RequestContext) -> bool:
+    """Return whether the model is tested first. Raises UntestedModel where the team refuses tools for it."""
+    wanted = prepared.switches.on_first_use
+    if wanted == "leave_out" or not asked.tools or not first_use.worth_testing(prepared.request_spec):
+        return False
+    if wanted == "refuse":
+        raise UntestedModel(NOT_TESTED)
+    return True
+
+
+def _may_have_notice(asked: GatewayRequest) -> bool:
+    """Return whether words before the answer break nothing: no program parses the answer, none requires a call."""
+    form = asked.options.get("response_format") or {"type": "text"}
+    strict = any(tool.strict for tool in asked.tools)
+    return bool(asked.tools) and asked.choice == "auto" and form["type"] == "text" and not strict
 
 
 def _system(asked: GatewayRequest, prepared: request_context.RequestContext) -> str:

@@ -206,7 +206,8 @@ class BodyCheck:
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
             place, path = [*place, error.kind.property], [*path, "properties", error.kind.property]
         depth, words = self._described(path)
-        raise InvalidField(f"{written(place[:depth]) or 'The body'} has to be {words}.", written(place[:depth]))
+        field = written(place[:depth])
+        raise InvalidField(f"{f'`{field}`' if field else 'The body'} must be {words}.", field)
 
     def _described(self, path: list[Any]) -> tuple[int, str]:
         """Return the innermost part of this path that has a description: its depth, and the description."""

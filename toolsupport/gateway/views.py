@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST, require_safe
 from toolsupport import loop_share
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed
-from toolsupport.gateway import answer_runner, error_replies, keep_alive, model_list, request_preparation
+from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
 from toolsupport.gateway import openapi as gateway_openapi
 from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
 from toolsupport.gateway.attempts import RequestSummary
-from toolsupport.gateway.field_errors import InvalidField, TooLarge
+from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
@@ -108,7 +108,7 @@ async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
         asked = await _read(request, api.read)
         prepared = await in_database(request_preparation.prepare)(asked, caller)
         response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
-    except (InvalidField, NotFound, ConfigError, Busy, TooLarge) as error:
+    except (InvalidField, NotFound, ConfigError, Busy, TooLarge, UntestedModel) as error:
         response = error_replies.before(error)
     response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
     return response
@@ -155,6 +155,9 @@ async def _lines(
 
 
 def _tally(prepared: PreparedRequest) -> RequestSummary:
+    """Return the summary as it is before the answer; what a test is to decide stays open."""
+    if prepared.untested:
+        return RequestSummary(source=prepared.source, first_use=first_uses.TESTING)
     return RequestSummary(prepared.request_spec.format, prepared.source, left_out=prepared.left_out)
 
 
@@ -167,6 +170,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "Repairs": str(len(tally.repairs)),
         "Retries": str(tally.retries),
         "Tools-Left-Out": tally.left_out,
+        "First-Use": tally.first_use,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],
     }
     for name, value in facts.items():

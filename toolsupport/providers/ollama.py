@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import reported_numbers
 from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import (
     Event,
@@ -147,17 +148,9 @@ def _is_json(line: bytes) -> bool:
 
 def _usage(chunk: JSON) -> Usage:
     return Usage(
-        prompt_tokens=_count(chunk.get("prompt_eval_count")),
-        output_tokens=_count(chunk.get("eval_count")),
-        load_ms=_milliseconds(chunk.get("load_duration")),
-        prompt_ms=_milliseconds(chunk.get("prompt_eval_duration")),
-        output_ms=_milliseconds(chunk.get("eval_duration")),
+        prompt_tokens=reported_numbers.whole(chunk.get("prompt_eval_count")),
+        output_tokens=reported_numbers.whole(chunk.get("eval_count")),
+        load_ms=reported_numbers.milliseconds(chunk.get("load_duration"), NANOSECONDS),
+        prompt_ms=reported_numbers.milliseconds(chunk.get("prompt_eval_duration"), NANOSECONDS),
+        output_ms=reported_numbers.milliseconds(chunk.get("eval_duration"), NANOSECONDS),
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _milliseconds(value: Any) -> float | None:
-    return value / NANOSECONDS if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
+from toolsupport.core.reported_numbers import MOST_BYTES, whole
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.line_splitter import LineSplitter
@@ -95,20 +96,17 @@ async def _next(endpoint: Endpoint, pieces: Any) -> bytes:
 def _loaded(entry: dict[str, Any]) -> RunningModel:
     return RunningModel(
         name=str(entry["name"])[:200],
-        size=_number(entry.get("size")),
-        on_gpu=_number(entry.get("size_vram")),
+        size=whole(entry.get("size"), MOST_BYTES) or 0,
+        on_gpu=whole(entry.get("size_vram"), MOST_BYTES) or 0,
         until=_moment(entry.get("expires_at")),
-        context=_number(entry.get("context_length")) or None,
+        context=whole(entry.get("context_length")) or None,
     )
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _moment(value: Any) -> datetime | None:
     """Read Go's time, whose nanoseconds Python cuts."""
     try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
+        moment = datetime.fromisoformat(str(value))
+        return moment.astimezone(UTC) if moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
+from toolsupport.core.reported_numbers import MOST_BYTES, whole
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
@@ -41,8 +42,8 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
         begins_inside=template_begins_inside(template),
         template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
         capabilities=_capabilities(shown),
-        context_length=_number(info, f"{info.get('general.architecture', '')}.context_length"),
-        parameter_count=_number(info, "general.parameter_count"),
+        context_length=whole(info.get(f"{info.get('general.architecture', '')}.context_length")),
+        parameter_count=whole(info.get("general.parameter_count"), MOST_BYTES),
         quantization=_text(details, "quantization_level"),
         family=_text(details, "family"),
         system=_text(shown, "system"),
@@ -74,7 +75,7 @@ def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
     return ModelReport(
         name=name,
         digest=_text(entry, "digest"),
-        size_bytes=_number(entry, "size"),
+        size_bytes=whole(entry.get("size"), MOST_BYTES),
         family=_text(details, "family"),
         quantization=_text(details, "quantization_level"),
         loaded=name in loaded,
@@ -100,8 +101,3 @@ def _mapping(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def _text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _number(entry: Mapping[str, Any], key: str) -> int | None:
-    value = entry.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import reported_numbers
 from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import (
     Event,
@@ -259,16 +260,8 @@ def _joined(old: Usage | None, new: Usage) -> Usage:
 def _usage(chunk: JSON) -> Usage:
     used, timings = chunk.get("usage") or {}, chunk.get("timings") or {}
     return Usage(
-        prompt_tokens=_count(used.get("prompt_tokens")),
-        output_tokens=_count(used.get("completion_tokens")),
-        prompt_ms=_milliseconds(timings.get("prompt_ms")),
-        output_ms=_milliseconds(timings.get("predicted_ms")),
+        prompt_tokens=reported_numbers.whole(used.get("prompt_tokens")),
+        output_tokens=reported_numbers.whole(used.get("completion_tokens")),
+        prompt_ms=reported_numbers.milliseconds(timings.get("prompt_ms")),
+        output_ms=reported_numbers.milliseconds(timings.get("predicted_ms")),
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _milliseconds(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -15,6 +15,7 @@ from typing import Any
 from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
+from toolsupport.core.reported_numbers import MOST_BYTES, whole
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.server_kinds import provider
@@ -96,7 +97,7 @@ def _report(name: str, row: ModelData) -> ModelReport:
     details = _details(row)
     return ModelReport(
         name=name,
-        size_bytes=_number(_mapping(row, "meta"), "size"),
+        size_bytes=whole(_mapping(row, "meta").get("size"), MOST_BYTES),
         quantization=details.quantization,
         loaded=_state(row) == "loaded",
         capabilities=details.capabilities,
@@ -112,7 +113,7 @@ def _state(row: ModelData) -> str:
 def _details(row: ModelData) -> ModelDetails:
     meta, running = _mapping(row, "meta"), _mapping(row, "default_generation_settings")
     known = {word: value for word in ABILITIES if (value := READERS[word](row)) is not None}
-    contexts = (_number(running, "n_ctx"), _number(meta, "n_ctx"), *(_number(row, name) for name in CONTEXTS))
+    contexts = (whole(running.get("n_ctx")), whole(meta.get("n_ctx")), *(whole(row.get(name)) for name in CONTEXTS))
     template = _text(row, "chat_template")
     return ModelDetails(
         begins_inside=template_begins_inside(template),
@@ -120,7 +121,7 @@ def _details(row: ModelData) -> ModelDetails:
         capabilities=("completion", *(word for word, value in known.items() if value)) if known else None,
         unsaid=tuple(word for word in ABILITIES if word not in known),
         context_length=next((context for context in contexts if context), None),
-        parameter_count=_number(meta, "n_params"),
+        parameter_count=whole(meta.get("n_params"), MOST_BYTES),
         one_call=_one_call(_mapping(row, "chat_template_caps")),
         quantization=_text(row, "quantization") or _text(meta, "ftype") or _text(row, "model_ftype"),
     )
@@ -177,8 +178,3 @@ def _mapping(row: ModelData, key: str) -> ModelData:
 def _text(row: ModelData, key: str) -> str:
     value = row.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _number(row: ModelData, key: str) -> int | None:
-    value = row.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -18,6 +18,7 @@ from toolsupport.registry.knowledge import expiries
 from toolsupport.registry.people import known_devices, security_events, sessions, sign_in_limits
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
+from toolsupport.services.first_use_waits import FirstUseWaits
 from toolsupport.services.pull_worker import PullWorker
 from toolsupport.services.supervisor import TaskSupervisor
 
@@ -67,6 +68,7 @@ class JobRunner:
         self.supervisor = TaskSupervisor("the background jobs")
         self.tester = DetectionWorker(self.owner, self.spawn)
         self.puller = PullWorker(self.owner, self.spawn)
+        self.first_uses = FirstUseWaits(self.spawn)
 
     def start(self) -> None:
         """Start the periodic jobs and the queued tests; needs the running event loop."""

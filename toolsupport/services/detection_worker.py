@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
-from toolsupport.core import redaction
+from toolsupport.core import redaction, verdicts
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
@@ -25,7 +25,7 @@ from toolsupport.detection import DETECTORS, KINDS, ProbeReply, ProbeRunner, Pro
 from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry.knowledge import reasoning_starts
-from toolsupport.registry.testing import detections, probe_target
+from toolsupport.registry.testing import detections, first_uses, probe_target
 from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
 from toolsupport.registry.testing.idle import IdleCheck
 from toolsupport.registry.testing.probe_target import DetectionTarget
@@ -121,6 +121,8 @@ class DetectionRun:
         self._why = ""
         self._held_until = time.monotonic() + detections.LEASE.total_seconds()
         self._complained = False
+        # What the trials of native calls proved, once they are over.
+        self._calls: Verdict | None = None
 
     async def perform(self) -> None:
         """Run the test, then store the verdict. Cancelled by people, it ends as `cancelled` without a verdict."""
@@ -189,6 +191,10 @@ class DetectionRun:
     async def _tell(self, step: StepProgress) -> None:
         self.steps[step.name] = step
         self._changed.set()
+        if step.name == "called" and step.state == "done":
+            self._calls = verdicts.judge(self.runner.outcomes)
+        if step.state != "running" and self._calls is not None and self._calls.values.get("tools") is True:
+            await self._write(first_uses.found, self._calls.values, self._calls.reason)
 
     async def _keep_and_learn(self, tested: DetectionTarget, trial: ProbeTrial) -> None:
         """Store a trial; if it showed how replies begin, later trials and requests use that."""

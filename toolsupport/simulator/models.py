@@ -48,6 +48,8 @@ THINKS = TOOLS + "{{ if .Think }}<think>{{ end }}"
 MADE = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000_000
 SECOND = 1_000_000_000
 MINUTE = 60 * SECOND
+# The declared size of a model that is slow, or whose test tries everything, as large models are.
+LARGE = 40 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +142,20 @@ NATIVE = (
         capabilities=None,
         template=CHAT,
         refusal=NO_TOOLS,
+        size=LARGE,
     ),
     SimulatedModel(
         "sim-ignores",
         "Simulated: says that it takes tools, then never sees them.",
         honest.reply,
         reads_tools=False,
+        pace=0.1,
     ),
-    SimulatedModel("sim-slow-load", "Simulated: takes seconds to load, then is quick.", honest.reply, slow=True),
+    SimulatedModel(
+        "sim-slow-load", "Simulated: takes seconds to load, then is quick.", honest.reply, slow=True, size=LARGE
+    ),
     SimulatedModel("sim-dies", "Simulated: its connection is cut in mid-stream.", dies.reply),
-    SimulatedModel("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3),
+    SimulatedModel("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3, size=LARGE),
     SimulatedModel(
         "sim-unknown",
         "Simulated: uses tools well, but its server says nothing of it.",
@@ -158,10 +164,16 @@ NATIVE = (
         template=CHAT,
     ),
     SimulatedModel("sim-shell", "Simulated: refuses tools for files, and does the same with a shell.", shell.reply),
-    SimulatedModel("sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply),
+    SimulatedModel(
+        "sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply, size=LARGE
+    ),
     SimulatedModel("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
-    SimulatedModel("sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply),
-    SimulatedModel("sim-speaks", "Simulated: takes tools, then writes its calls into its prose.", speaks.reply),
+    SimulatedModel(
+        "sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply, size=LARGE
+    ),
+    SimulatedModel(
+        "sim-speaks", "Simulated: takes tools, then writes its calls into its prose.", speaks.reply, size=LARGE
+    ),
     SimulatedModel("sim-parallel-less", "Simulated: never makes two calls at once.", one_at_a_time.reply),
     SimulatedModel("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
     SimulatedModel(
@@ -179,7 +191,9 @@ NATIVE = (
         template=CHAT,
         refusal=NO_PARSER,
     ),
-    SimulatedModel("sim-halves", "Simulated: calls about every second time, else only speaks of it.", halves.reply),
+    SimulatedModel(
+        "sim-halves", "Simulated: calls about every second time, else only speaks of it.", halves.reply, size=LARGE
+    ),
     SimulatedModel(
         "sim-fickle", "Simulated: makes single calls, and does all else with tools half of the time.", fickle.reply
     ),
@@ -192,6 +206,7 @@ NATIVE = (
         "Simulated: declares tools, but its server refuses every request that offers them.",
         honest.reply,
         refusal=NO_TOOLS,
+        size=LARGE,
     ),
     SimulatedModel(
         "sim-sees",

@@ -10,6 +10,9 @@ from typing import Any
 JSON = dict[str, Any]
 
 TOKEN = re.compile(r"\s*\S{1,6}|\s+")
+# What programs add to a person's words, between marks: <system-reminder>, <environment_context>; not results of tools.
+NOTE = re.compile(r"<(?!tool)([a-z]{1,40}[-_][a-z_-]{1,40})>")
+MOST_NOTES = 50
 # A backslash always ends a piece, so that every escape is cut in two; longer marks are cut wherever they stand.
 AWKWARD = re.compile(r"[^\\]{0,3}\\|[^\\]{1,4}")
 
@@ -70,7 +73,8 @@ class ModelInput:
 
     @property
     def asked(self) -> str:
-        return self.messages[self._since].content if self._since >= 0 else ""
+        """A person's latest message, without what their program added to it."""
+        return without_notes(self.messages[self._since].content) if self._since >= 0 else ""
 
     @property
     def results(self) -> tuple[HistoryMessage, ...]:
@@ -109,3 +113,17 @@ class SimulatedReply:
 def tokens(text: str) -> list[str]:
     """Split the text into pieces of about a token; joined they are the text again."""
     return TOKEN.findall(text)
+
+
+def without_notes(text: str) -> str:
+    """Remove what stands between the marks of the first notes; the whole text, if there is nothing else."""
+    kept, since = [], 0
+    for _ in range(MOST_NOTES):
+        opening = NOTE.search(text, since)
+        if opening is None:
+            break
+        end = text.find(mark := f"</{opening[1]}>", opening.end())
+        kept.append(text[since : opening.start() if end >= 0 else opening.end()])
+        since = end + len(mark) if end >= 0 else opening.end()
+    own = "".join([*kept, text[since:]]).strip()
+    return own if kept and own else text

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from toolsupport.core import format_choice
+from toolsupport.detection import DETECTORS
 
 # A key of core.outcomes.CODES → what the model or its server did in one trial.
 OUTCOMES: Mapping[str, str] = MappingProxyType(
@@ -38,6 +39,11 @@ OUTCOMES: Mapping[str, str] = MappingProxyType(
 def outcome(code: str) -> str:
     """Return the words for the outcome of a trial; an unknown code of an old row is shown in plain words."""
     return OUTCOMES.get(code) or code.replace("_", " ").capitalize()
+
+
+def step(name: str) -> str:
+    """Return the name of a step of a test; one of earlier versions is shown in plain words."""
+    return DETECTORS[name].title if name in DETECTORS else name.replace("_", " ").capitalize()
 
 
 def family_value(value: str) -> str:

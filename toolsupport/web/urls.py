@@ -97,6 +97,7 @@ urlpatterns = [
     path("account/keys/", api_keys.create, name="api-key-create"),
     path("account/keys/<int:key_id>/revoke/", api_keys.revoke, name="api-key-revoke"),
     path("account/code/", api_keys.in_code, name="in-code"),
+    path("account/code/filled/", api_keys.in_code_filled, name="in-code-filled"),
     path("setup/", sign_in.setup, name="setup"),
     path("join/", sign_in.join, name="join"),
     path("login/", sign_in.sign_in, name="login"),

@@ -5,26 +5,40 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from chat.mcp.client import http, stdio
+from chat.mcp.client.message_guard import MessageGuard, ServerBroke
 from toolsupport import __version__
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.invisible_chars import UNSEEN
 from toolsupport.core.remote_tools import MOST_TOOLS, RemoteServer
+from toolsupport.core.schema_limits import parts_of
 from toolsupport.core.types import JSON
 
 TRANSPORTS = {"stdio": stdio.opened, "http": http.opened}
 LISTING = 20.0  # seconds
 CALL = 120.0
+# Values of all pages of a list of tools: to check them takes 300 ms.
+MOST_LISTED = 100_000
+UNPARSED = "validation error"  # pydantic's text, in the SDK's error about a message that it cannot read
+LONGEST_ERROR = 2_000  # characters that are looked at
 Progress = Callable[[float, float | None, str | None], None]
 
 
 class McpConnection:
     """An open connection. Its methods raise the SDK's errors; `in_words` explains them."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, guard: MessageGuard) -> None:
         self._client = client
+        self._guard = guard
+
+    @property
+    def broken(self) -> str:
+        """Return which limit the server broke, "" if none: then this connection ends."""
+        return self._guard.reason
 
     @property
     def version(self) -> str:
@@ -33,16 +47,23 @@ class McpConnection:
         return f"{info.name} {info.version}".strip() if info else ""
 
     async def tools(self) -> list[JSON]:
-        """Return the complete definitions, including fields that the SDK's objects leave out."""
+        """Return the complete definitions, including fields that the SDK's objects leave out.
+
+        Raises ServerBroke for a list that is too large.
+        """
         import mcp_types as types
 
         found: list[JSON] = []
         cursor: str | None = None
+        listed = 0
         async with asyncio.timeout(LISTING):
             while len(found) <= MOST_TOOLS:
                 asked = types.ListToolsRequest(params=types.PaginatedRequestParams(cursor=cursor))
                 page = await self._ask(asked, LISTING)
                 found += page["tools"]
+                listed += parts_of(page["tools"])
+                if listed >= MOST_LISTED:
+                    self._guard.broke(f"Its list of tools is too large: it has more than {MOST_LISTED:,} values.")
                 cursor = page.get("nextCursor")
                 if not cursor or not page["tools"]:
                     break
@@ -84,18 +105,21 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
             changed()
 
     info = types.Implementation(name="toolsupport", version=__version__)
-    transport = TRANSPORTS[server.kind](server, changed)
-    async with (
-        sdk.Client(
-            transport, cache=None, message_handler=hear, client_info=info, read_timeout_seconds=LISTING
-        ) as client,
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(_follow, client, changed)
-        try:
-            yield McpConnection(client)
-        finally:
-            tasks.cancel_scope.cancel()
+    guard = MessageGuard()
+    transport = TRANSPORTS[server.kind](server, changed, guard)
+    client_of = partial(sdk.Client, transport, cache=None, message_handler=hear, client_info=info)
+    try:
+        async with client_of(read_timeout_seconds=LISTING) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(_follow, client, changed)
+            tasks.start_soon(guard.watch)
+            try:
+                yield McpConnection(client, guard)
+            finally:
+                tasks.cancel_scope.cancel()
+    except Exception as error:  # where a limit was broken, that is the reason for whatever else went wrong
+        if guard.reason:
+            raise ServerBroke(guard.reason) from error
+        raise
 
 
 async def _follow(client: Any, changed: Callable[[], None]) -> None:
@@ -122,8 +146,13 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, ToolsupportError):
         return str(error)
     kind = type(error).__name__
-    if kind == "MCPError":
-        return f"It answered with an error: {' '.join(str(error).split())[:300]}"
-    if kind == "ValidationError":
+    if kind == "MCPError" and UNPARSED not in str(error)[:LONGEST_ERROR]:
+        return f"It answered with an error: {_one_line(error, 300)}"
+    if kind in ("ValidationError", "MCPError"):
         return "It answered with something that is not of the protocol."
-    return f"It cannot be reached ({kind}: {' '.join(str(error).split())[:200]})."
+    return f"It cannot be reached ({kind}: {_one_line(error, 200)})."
+
+
+def _one_line(error: BaseException, longest: int) -> str:
+    """Return the beginning of an error's text on one line, without characters that cannot be seen."""
+    return UNSEEN.sub("", " ".join(str(error)[:LONGEST_ERROR].split()))[:longest]

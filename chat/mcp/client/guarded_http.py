@@ -11,25 +11,27 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from chat.mcp.client.address_check import judged_address
+from chat.mcp.client.message_guard import MessageGuard, ServerBroke, StreamCounter
 from toolsupport.core.errors import ConfigError
 
-ANSWER_BYTES = 8 * 1024 * 1024
 REFUSED = {401: "It wants another token", 403: "It refuses this token", 407: "A proxy in between wants a password"}
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The body of an answer, limited in size."""
+    """The body of an answer: of a stream of events, which may go on for hours, each event is limited."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, counter: StreamCounter) -> None:
         self.inner = inner
+        self._counter = counter
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for piece in self.inner:
-            size += len(piece)
-            if size > ANSWER_BYTES:
-                raise httpx2.StreamError("the answer is too large")
-            yield piece
+        try:
+            async for piece in self.inner:
+                self._counter.feed(piece)
+                yield piece
+            self._counter.end()
+        except ServerBroke as error:
+            raise httpx2.StreamError(str(error)) from error
 
     async def aclose(self) -> None:
         await self.inner.aclose()
@@ -38,8 +40,9 @@ class BoundedStream(httpx2.AsyncByteStream):
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """Connects to permitted addresses only. Raises ConfigError for refused answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, guard: MessageGuard) -> None:
         self.inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._guard = guard
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         host = request.url.host
@@ -50,10 +53,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if complaint:
             await response.aclose()
             raise ConfigError(complaint)
-        # A stream of events may go on for hours; of those each single one is bounded.
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = BoundedStream(response.stream)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        events = response.headers.get("content-type", "").startswith("text/event-stream")
+        response.stream = BoundedStream(response.stream, StreamCounter(self._guard, events=events))
         return response
 
     async def aclose(self) -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from chat.mcp.client.connection import CALL, McpConnection, Progress, connected, in_words
+from toolsupport import cancellable_threads
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
@@ -81,8 +82,7 @@ class McpHost:
         while not self._stopping.is_set():
             self._look.clear()
             definitions = await connection.tools()
-            taken, _ = remote_tools.taken(definitions)
-            self._digests = {name: remote_tools.digest(one) for name, one in taken.items()}
+            self._digests = await cancellable_threads.run(_digests, definitions)
             self._connection = connection
             await self._observer.seen(self.server.id, connection.version, definitions)
             await _until(self._stopping, LEAST)
@@ -100,7 +100,12 @@ class McpHost:
                 return await connection.call(tool.name, arguments, progress)
         except Exception as error:
             self.look()  # whether it is still there
-            raise ToolError(f"{name} could not do it. {in_words(error)}") from error
+            raise ToolError(f"{name} could not do it. {connection.broken or in_words(error)}") from error
+
+
+def _digests(definitions: list[JSON]) -> dict[str, str]:
+    taken, _ = remote_tools.taken(definitions)
+    return {name: remote_tools.digest(one) for name, one in taken.items()}
 
 
 async def _until(event: asyncio.Event, seconds: float) -> None:

@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from chat.mcp.client.message_guard import LINE_BYTES, MessageGuard, ServerBroke
 from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.remote_tools import RemoteServer
 
-LINE_BYTES = 8 * 1024 * 1024
 GRACE = 0.5  # seconds a server has to end by itself, then again after it was asked to
 LAST_WORDS = 400
 # Lines that are no messages: some servers greet on their standard output.
@@ -31,7 +31,7 @@ class ProcessEnded(ToolsupportError):
 
 
 @asynccontextmanager
-async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterator[Any]:
+async def opened(server: RemoteServer, lost: Callable[[], None], guard: MessageGuard) -> AsyncIterator[Any]:
     """Open the streams for the SDK's client. `lost` is called when the output of the process ends."""
     import anyio
 
@@ -42,7 +42,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_collect_stderr, process, stderr_lines)
-            tasks.start_soon(_read, process, to_client, lost)
+            tasks.start_soon(_read, process, to_client, lost, guard)
             tasks.start_soon(_write, process, from_client)
             try:
                 yield incoming, outgoing
@@ -50,11 +50,13 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
                 await _end(process)
                 tasks.cancel_scope.cancel()
     except Exception as error:
-        if process.returncode is None:
+        if guard.reason or process.returncode is None:
             raise
         raise ProcessEnded(_farewell(process, stderr_lines)) from error
     finally:
         _kill(process, signal.SIGKILL)
+        # A pipe that was not read to its end stays open otherwise: nothing reads it any more.
+        process._transport.close()  # type: ignore[attr-defined]
         for stream in (to_client, incoming, outgoing, from_client):
             stream.close()
 
@@ -79,8 +81,8 @@ async def _started(server: RemoteServer) -> Process:
         ) from error
 
 
-async def _read(process: Process, to_client: Any, lost: Callable[[], None]) -> None:
-    """Read the server's messages until it ends."""
+async def _read(process: Process, to_client: Any, lost: Callable[[], None], guard: MessageGuard) -> None:
+    """Read the server's messages until it ends or breaks a limit."""
     import anyio
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
@@ -88,14 +90,16 @@ async def _read(process: Process, to_client: Any, lost: Callable[[], None]) -> N
     assert process.stdout is not None
     unreadable = 0
     try:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client is being left
-            while line := await _line(process.stdout):
+        # The client is being left, or `guard` ends the connection.
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ServerBroke):
+            while line := await _line(process.stdout, guard):
+                guard.line(line)
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
                     unreadable += 1
                     if unreadable > MOST_UNREADABLE:
-                        break
+                        guard.broke(f"It sent more than {MOST_UNREADABLE} lines that are no messages.")
                     continue
                 await to_client.send(SessionMessage(message))
     finally:
@@ -103,12 +107,13 @@ async def _read(process: Process, to_client: Any, lost: Callable[[], None]) -> N
         lost()
 
 
-async def _line(stdout: asyncio.StreamReader) -> bytes:
-    """Return the next line, b"" at the end and after a timeout within a line."""
+async def _line(stdout: asyncio.StreamReader, guard: MessageGuard) -> bytes:
+    """Return the next line, b"" at the end. Raises ServerBroke for one that is too long."""
     try:
         return await stdout.readline()
-    except ValueError:  # longer than LINE_BYTES
-        return b""
+    except ValueError:
+        guard.broke("It sent a line of more than 8 MiB.")
+        raise
 
 
 async def _write(process: Process, from_client: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from chat.tools.files.image_sizes import MOST_PIXELS, too_many_pixels
 from chat.tools.files.workspace import MIB, Workspace
 from toolsupport.core.errors import NotFound, ToolError
 
 LARGEST = 6 * MIB
 HEAD = 16
+TOO_MANY_PIXELS = f"This image has more than {MOST_PIXELS // 10**6} megapixels."
 SIGNS = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -30,4 +32,6 @@ def read_picture(workspace: Workspace, path: str) -> tuple[bytes, str]:
     kind = kind_of(content.data[:HEAD])
     if not kind or content.size > LARGEST:
         raise NotFound("There is no such image.")
+    if too_many_pixels(content.data, kind):
+        raise NotFound(TOO_MANY_PIXELS)
     return content.data, kind

@@ -16,7 +16,7 @@ from chat.tools.files.workspace import Workspace
 from chat.transcript import sql
 from chat.transcript.announcements import AddedNotice, Announcement, announce
 from chat.transcript.locks import leaf_of
-from chat.transcript.messages import notices, present
+from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownConversation
 from chat.transcript.messages.windows import MessageWindow
 from chat.transcript.settings import chat_settings, turn_settings
@@ -208,7 +208,7 @@ def say(
         parent_id=leaf,
         role=Role.NOTICE,
         code=code,
-        content=notices.text(code, **facts),
+        facts=facts,
         turn=about if isinstance(about, Turn) else None,
     )
     Conversation.objects.filter(pk=conversation.pk).update(leaf=row)

@@ -9,7 +9,7 @@ from typing import Any
 
 from chat.models import Message, ToolRun
 from chat.transcript.conversations.conversations import UNTITLED, Person, own
-from chat.transcript.messages import raw_exchanges
+from chat.transcript.messages import present, raw_exchanges
 from chat.transcript.messages.present import branch
 from chat.transcript.settings.prompt_context import memory_of
 from toolsupport.core.types import Role
@@ -87,7 +87,7 @@ def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessa
         parent=row.parent_id,
         role=row.role,
         created_at=row.created_at,
-        text=row.content,
+        text=present.text_of(row),
         thinking=row.thinking if thinking else "",
         model=f"{turn.profile.server.name}/{turn.profile.name}" if turn else "",
         ended=turn.status if turn else "",

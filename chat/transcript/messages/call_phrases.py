@@ -107,6 +107,13 @@ def target_of(name: str, target: str) -> str:
     return f"{tool} of {server}" if mark else name
 
 
+def scope_of(name: str, verb: ToolVerb) -> str:
+    """Return what a permission for a whole chat covers: "Run commands in this chat", "Use draw of box in this chat"."""
+    if verb.base in SCOPES:
+        return SCOPES[verb.base]
+    return " ".join(filter(None, [verb.base.capitalize(), verb.many or target_of(name, ""), "in this chat"]))
+
+
 def anonymous(name: str) -> str:
     """Return what a call acts on where its arguments are not shown: "a file", or the name of a tool without a verb."""
     verb = VERBS.get(name)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
+from chat import sentences
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.tools import BUILTINS
@@ -114,7 +115,7 @@ def message(
     turn = row.turn if is_answer else None
     over = turn if turn is not None and last and turn.status not in OPEN else None
     runs = list(runs)
-    text = readable(row.content, unreadable_calls(runs)) if is_answer else row.content
+    text = readable(row.content, unreadable_calls(runs)) if is_answer else text_of(row)
     html = formatted.stored(row, text) if row.finished and is_answer and text else ""
     return ShownMessage(
         id=row.pk,
@@ -134,13 +135,18 @@ def message(
         files=attachments.files(row.attachments),
         created_at=row.created_at,
         ended=_ending(over) if over else "",
-        ended_detail=over.reason if over else "",
+        ended_detail=sentences.ending(over.reason) if over else "",
         siblings=siblings if row.role != Role.NOTICE else (),
         usage=ShownUsage.of(over.usage) if over else None,
         conversation=str(row.conversation_id),
         may_go_on=over is not None and may_go_on(over, text),
         about=row.turn.profile_id if row.turn is not None and row.role == Role.NOTICE else None,
     )
+
+
+def text_of(row: Message) -> str:
+    """Return the text of a message; that of a notice is made of its facts, if its row has them."""
+    return sentences.notice(row.code, row.facts) if row.facts is not None else row.content
 
 
 def unreadable_calls(runs: Iterable[ToolRun]) -> list[str]:
@@ -284,7 +290,7 @@ def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQ
         size=row.size,
         reason=row.reason,
         act=verb.base.removesuffix(" prompts").capitalize(),
-        scope=call_phrases.SCOPES.get(verb.base, f"{run.name} in this chat"),
+        scope=call_phrases.scope_of(run.name, verb),
         risk=call_phrases.risk_of(run.name, run.level),
     )
 

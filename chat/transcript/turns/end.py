@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from chat import sentences
 from chat.models import Message, ToolRun, Turn
 from chat.statuses import OPEN, UNFINISHED, TurnStatus
 from chat.transcript import sql
@@ -72,7 +73,7 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Turn
         return None, None
     Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
     idle = Turn.objects.filter(pk=turn.pk, status__in=(TurnStatus.WAITING, TurnStatus.QUEUED))
-    if idle.update(status=TurnStatus.STOPPED, reason="Stopped by you.", ended_at=Now()):
+    if idle.update(status=TurnStatus.STOPPED, reason="by_you", ended_at=Now()):
         turn.refresh_from_db()
         return turn.pk, close(turn, TurnStatus.STOPPED)
     return turn.pk, None
@@ -82,9 +83,8 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
     """End those of `turns` that wait for an answer, because of a new message. Must run in a transaction."""
     ended = []
     for turn in turns.filter(status=TurnStatus.WAITING).select_related("conversation", "profile"):
-        text = "A new message was sent instead of an answer."
         if Turn.objects.filter(pk=turn.pk, status=TurnStatus.WAITING).update(
-            status=TurnStatus.STOPPED, reason=text, ended_at=Now()
+            status=TurnStatus.STOPPED, reason="superseded", ended_at=Now()
         ):
             turn.refresh_from_db()
             ended.append(close(turn, "superseded"))
@@ -118,7 +118,7 @@ def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
     if reason != TurnStatus.DONE:
         open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
         status = TurnStatus.INTERRUPTED if reason == TurnStatus.INTERRUPTED else TurnStatus.STOPPED
-        open_runs.update(status=status, error=f"Not finished: the answer was {reason}.", snapshot=None)
+        open_runs.update(status=status, error="Not finished: the answer ended first.", snapshot=None)
         closed = questions.close_all(turn, reason)
     for row in again:
         row.finished, row.turn = True, turn
@@ -127,7 +127,7 @@ def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
         turn.conversation_id,
         *(FinishedMessage(_last_state(row, row is last, html if row is last else None)) for row in again),
         *(EndedQuestion(question, reason) for question in closed),
-        EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, turn.reason, turn.usage),
+        EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, sentences.ending(turn.reason), turn.usage),
     )
     return TurnEnd(turn.pk, str(turn.conversation_id), reason, announced)
 

@@ -74,7 +74,7 @@ def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
     hold(*expired.values_list("conversation_id", flat=True))
     ended = []
     interrupted = {"status": TurnStatus.INTERRUPTED, "ended_at": Now(), "lease_until": None}
-    interrupted["reason"] = "The server that wrote this answer stopped before it was finished."
+    interrupted["reason"] = "process_gone"
     for turn in expired.select_related("conversation", "profile"):
         # Asked of the database once more: a moment read from a row of SQLite need not equal that row's own text.
         if Turn.objects.filter(ran_out, pk=turn.pk).update(**interrupted):

@@ -26,7 +26,7 @@ from chat.transcript.announcements import (
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import leaf_of
-from chat.transcript.messages import formatted, notices, present, raw_exchanges
+from chat.transcript.messages import formatted, present, raw_exchanges
 from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
@@ -261,5 +261,5 @@ def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool =
 
 
 def _stands(turn: Turn, code: str, facts: dict[str, str]) -> bool:
-    same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE)
-    return same.filter(content=notices.text(code, **facts)).exists()
+    same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, code=code)
+    return any(known == facts for known in same.values_list("facts", flat=True))

@@ -137,7 +137,7 @@ def test_the_doctor_asks_every_server_in_use(server: McpServer) -> None:
     McpServerFactory(name="away")
     McpServerFactory(name="off", enabled=False)
     found = {finding.what: finding for finding in doctor_checks.findings()}
-    assert found["MCP server hostile"].words.startswith("answers: 14 tools, 14 wait")
+    assert found["MCP server hostile"].words.startswith("answers: 24 tools, 24 wait")
     assert {what: finding.ok for what, finding in found.items()} == {
         "MCP server hostile": True,
         "MCP server away": False,

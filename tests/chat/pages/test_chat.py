@@ -15,6 +15,7 @@ from django.urls import reverse
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
 from tests.factories import ModelProfileFactory
+from toolsupport.models import Detection
 
 pytestmark = pytest.mark.django_db
 
@@ -128,6 +129,20 @@ def test_home_leads_to_the_latest_conversation(alice: User, owned: Conversation)
 def test_home_makes_a_conversation_where_there_is_none(alice: User) -> None:
     assert client_of(alice).get("/", follow=True).status_code == 200
     assert Conversation.objects.filter(owner=alice).count() == 1
+
+
+def test_home_leads_an_admin_to_the_first_visit_until_something_was_tested_or_skipped(alice: User, bob: User) -> None:
+    home = lambda person: client_of(person).get("/").headers["Location"]  # noqa: E731
+    assert home(bob) == reverse("start") != home(alice)
+    assert client_of(bob).get(reverse("start")).status_code == 200 and not Conversation.objects.filter(owner=bob)
+    skipped = client_of(bob).post(reverse("chat-new"), {"reuse": "1"}).headers["Location"]
+    assert home(bob) == skipped
+    Conversation.objects.filter(owner=bob).delete()
+    assert home(bob) == reverse("start")
+    test = Detection.objects.create(profile=ModelProfileFactory(), build_key="b", trigger="page", status="queued")
+    assert home(bob) == reverse("start")
+    Detection.objects.filter(pk=test.pk).update(status="done")
+    assert home(bob) != reverse("start")
 
 
 def test_home_leads_viewers_to_the_models(charlie: User) -> None:

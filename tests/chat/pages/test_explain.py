@@ -76,7 +76,7 @@ def test_alice_sees_why_in_her_chat(client: Client, alice: User, chat: Conversat
     assert all(f'data-tool="{name}"' in page for name in BUILTINS)
     assert "Calls are made natively" in page and "&quot;num_ctx&quot;: 8192" in page
     assert "sk-secret" not in page and "POST <code>/api/chat</code> to attic" in page
-    assert "confirmed" in page
+    assert "person" in page
 
 
 def test_bob_sees_no_chat_of_others_and_every_model(client: Client, bob: User, chat: Conversation) -> None:

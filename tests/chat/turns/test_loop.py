@@ -140,9 +140,9 @@ def test_a_failure_ends_the_turn_and_keeps_the_text() -> None:
 
 
 LIMITS = [
-    (LoopLimits(rounds=4), "other{}", "4 times"),
-    (LoopLimits(calls=5), "other{}", "5 calls"),
-    (LoopLimits(), "same", "same call 3 times"),
+    (LoopLimits(rounds=4), "other{}", "most_rounds:4"),
+    (LoopLimits(calls=5), "other{}", "most_calls:5"),
+    (LoopLimits(), "same", "same_call:3"),
 ]
 
 
@@ -194,7 +194,7 @@ def test_one_reply_cannot_outrun_the_limit_of_calls() -> None:
     assert len(ran) == 5
     assert sum(isinstance(event, ToolFinished) for event in events) == 5
     assert len(state.history[1].calls) == 5
-    assert events[-1] == TurnEnded("limit", "It made 5 calls without coming to an end.")
+    assert events[-1] == TurnEnded("limit", "most_calls:5")
 
 
 replies = st.lists(

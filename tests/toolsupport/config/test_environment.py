@@ -25,7 +25,7 @@ def test_unset_means_sqlite_in_the_data_directory() -> None:
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
 def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) -> None:
     found = database(f"{scheme}://ana:p%40ss@db.example:5433/team%20one?sslmode=require")
-    assert found["ENGINE"] == "django.db.backends.postgresql"
+    assert found["ENGINE"] == "toolsupport.config.postgresql"
     assert [found[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == [
         *("team one", "ana", "p@ss", "db.example", "5433"),
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.format_choice import FormatPreferences, judged, label, names, usable
+from toolsupport.core.format_choice import FormatPreferences, if_refused, judged, label, names, usable
 from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.types import Capabilities, Capability
 
@@ -90,3 +90,28 @@ def test_every_format_is_judged_once_with_a_reason(values: dict[str, Any], prefe
     assert not any(verdict.usable and verdict.name in preferences.disabled for verdict in verdicts)
     if values["tools"] is not True:
         assert "native" not in usable(verdicts)
+
+
+def decided(source: str, **others: Any) -> Capabilities:
+    return Capabilities({**known(**others).values, "tools": Capability("tools", True, source, "Why.")})
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "preferences", "expected"),
+    [
+        (decided("user_confirmed"), FormatPreferences(), "hermes"),
+        (decided("session", call_format="mistral"), FormatPreferences(), "mistral"),
+        (decided("session", call_format="mistral"), FormatPreferences(disabled=frozenset({"mistral"})), "hermes"),
+        (decided("user_confirmed"), FormatPreferences(preferred=("pythonic",)), "pythonic"),
+        (decided("user_confirmed"), FormatPreferences(preferred=("native", "code_mode")), "hermes"),
+        (decided("auto_detected"), FormatPreferences(), ""),
+        (decided("declared"), FormatPreferences(), ""),
+        (decided("user_confirmed", format=False), FormatPreferences(), ""),
+        (decided("user_confirmed"), FormatPreferences(switches=OFF), ""),
+        (known(tools=False), FormatPreferences(), ""),
+    ],
+)
+def test_what_is_tried_where_a_server_refuses_what_a_person_decided(
+    capabilities: Capabilities, preferences: FormatPreferences, expected: str
+) -> None:  # K4
+    assert if_refused(capabilities, preferences) == expected

@@ -45,7 +45,9 @@ def test_text_formats_are_allowed_as_the_team_wants(chosen: str, works: bool, al
 # Every switch with each of its values → what it changes of what holds out of the box, and nothing else.
 NATIVE_ONLY = {"text that works": False, "code that works": False}
 CHANGES: dict[tuple[str, Any], dict[str, Any]] = {
-    ("filter_only", True): NATIVE_ONLY | {gate: False for gate in GATES} | {"on_drift": "off"},
+    ("filter_only", True): NATIVE_ONLY
+    | {gate: False for gate in GATES}
+    | {"on_drift": "off", "on_first_use": "leave_out"},
     ("filter_only", False): {},
     ("text_formats", "measured"): {},
     ("text_formats", "all"): {"any text": True, "any code": True},
@@ -57,10 +59,15 @@ CHANGES: dict[tuple[str, Any], dict[str, Any]] = {
     ("drift", "off"): {"on_drift": "off"},
     ("drift", "ask"): {},
     ("drift", "auto"): {"on_drift": "auto"},
+    ("first_use", "test"): {},
+    ("first_use", "leave_out"): {"on_first_use": "leave_out"},
+    ("first_use", "refuse"): {"on_first_use": "refuse"},
+    ("tools_notice", True): {"tools_notice": True},
+    ("tools_notice", False): {},
     ("startup_refresh", True): {},
     ("startup_refresh", False): {"startup_refresh": False},
 }
-OTHER_SWITCHES = ("on_drift", "startup_refresh")
+OTHER_SWITCHES = ("on_drift", "on_first_use", "tools_notice", "startup_refresh")
 
 
 def all_that_holds(switches: TeamSwitches) -> dict[str, Any]:

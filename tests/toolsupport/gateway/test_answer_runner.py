@@ -96,7 +96,7 @@ async def test_an_answer_is_not_lost_where_nothing_can_be_counted(
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_server_that_lacks_a_flag_answers_without_tools(program: Program, knows: Knows, stream: bool) -> None:
-    await knows("sim-misconfigured", tools=True)
+    await knows("sim-misconfigured", tools=True, format=False)
     answer = await (program.stream if stream else program.ask)("sim-misconfigured")
     objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
     (told,) = [one["x_toolsupport"] for one in objects if "x_toolsupport" in one]

@@ -142,13 +142,13 @@ def test_names_that_hosted_servers_take_are_taken(name: str) -> None:  # G7
 
 def test_a_wrong_field_is_explained_in_words() -> None:
     with pytest.raises(
-        InvalidField, match=r"^tools\[0\].function.name has to be a name of 1 to 64 letters \(a-z, A-Z\)"
+        InvalidField, match=r"^`tools\[0\].function.name` must be a name of 1 to 64 letters \(a-z, A-Z\)"
     ):
         asked(**named("get weather"))
-    with pytest.raises(InvalidField, match=r"^temperature has to be a number from 0 to 2.$"):
+    with pytest.raises(InvalidField, match=r"^`temperature` must be a number from 0 to 2.$"):
         asked(temperature=3)
     with pytest.raises(
-        InvalidField, match=r"^messages\[1\].role has to be one of system, developer, user, assistant, tool.$"
+        InvalidField, match=r"^`messages\[1\].role` must be one of system, developer, user, assistant, tool.$"
     ):
         asked(messages=[HELLO, {"role": "function"}])
 

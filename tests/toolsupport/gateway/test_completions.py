@@ -57,12 +57,16 @@ async def test_a_stream_grows_into_the_same_call(program: Program, knows: Knows,
     assert all(piece["usage"] is None for piece in objects[:-1])
 
 
-async def test_tools_of_a_model_nobody_knows_are_left_out_and_said(program: Program, knows: Knows) -> None:  # G3
-    await knows("sim-unknown")
-    answer = await program.ask("sim-unknown")
-    assert answer.headers["X-Toolsupport-Tools-Left-Out"] == "unknown"
-    assert answer.headers["X-Toolsupport-Format"] == "none"
-    assert "tool_calls" not in answer.json()["choices"][0]["message"]
+async def test_a_decided_yes_is_kept_where_the_server_refuses_native_tools(program: Program, knows: Knows) -> None:
+    # K4: nothing is known of text formats, and its server lacks the flags, or refuses.
+    for name in ("sim-hermes", "sim-misconfigured"):
+        await knows(name, tools=True)
+        answer = await program.ask(name)
+        assert answer.headers["X-Toolsupport-Format"] == "hermes", answer.content
+        assert "X-Toolsupport-Tools-Left-Out" not in answer.headers
+    await knows("sim-refuses", tools=True, format=False)
+    answer = await program.ask("sim-refuses")
+    assert answer.headers["X-Toolsupport-Tools-Left-Out"] == "refused"
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "list_directory"}}])

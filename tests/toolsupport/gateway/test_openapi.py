@@ -127,7 +127,7 @@ def test_what_does_not_fit_the_description_is_refused_by_the_name_of_the_field(s
 @pytest.mark.parametrize("body", [{}, [], None, "text", {"model": "m"}, {"name": "x", "messages": []}])
 @pytest.mark.parametrize("check", [QUESTIONS, CALLS])
 def test_what_is_missing_is_named(check: BodyCheck, body: Any) -> None:
-    with pytest.raises(InvalidField, match="has to be"):
+    with pytest.raises(InvalidField, match="must be"):
         check.check(body)
 
 

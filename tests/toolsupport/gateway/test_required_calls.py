@@ -97,7 +97,7 @@ async def test_a_stream_that_has_begun_ends_with_the_error_of_its_api(
 
 @pytest.mark.asyncio
 async def test_a_server_that_refuses_the_tools_is_not_asked_three_times(program: Program, knows: Knows) -> None:
-    await knows("sim-refuses", tools=True)
+    await knows("sim-refuses", tools=True, format=False)
     answer = await program.ask("sim-refuses", tool_choice="required", tools=[LIST])
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "tool_choice_not_met")
     assert "refused" in answer.json()["error"]["message"]

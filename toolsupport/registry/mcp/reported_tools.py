@@ -15,28 +15,40 @@ LONGEST_ERROR = 500
 WRITTEN = ("waiting", "waiting_digest", "waiting_since", "gone_since")
 
 
-@transaction.atomic
 def seen(server_id: int, version: str, definitions: list[JSON]) -> None:
     """Store the server's tools. A new one, or one that differs from its approved definition, needs approval.
 
-    A server that was removed meanwhile is ignored.
+    A server that was removed meanwhile is ignored. A tool that is gone and was never approved is forgotten: a server
+    may give its tools other names each time.
     """
-    server = McpServer.objects.select_for_update().filter(pk=server_id).first()
-    if server is None:
-        return
-    now = timezone.now()
-    taken, server.left_out = remote_tools.taken(definitions)
-    _mark_reachable(server, version, now)
+    # Checked before the transaction, during which nothing else is written.
+    taken, left_out = remote_tools.taken(definitions)
+    digests = {name: remote_tools.digest(one) for name, one in taken.items()}
+    with transaction.atomic():
+        server = McpServer.objects.select_for_update().filter(pk=server_id).first()
+        if server is not None:
+            server.left_out = left_out
+            now = timezone.now()
+            _mark_reachable(server, version, now)
+            _store(server, taken, digests, now)
+
+
+def _store(server: McpServer, taken: dict[str, JSON], digests: dict[str, str], now: datetime) -> None:
+    server.tools.filter(digest="").exclude(name__in=taken).delete()
     rows = {row.name: row for row in server.tools.all()}
+    changed = []
     for name, row in rows.items():
+        before = row.waiting_digest, row.gone_since
         row.gone_since = None if name in taken else row.gone_since or now
         if name in taken:
-            _mark_offered(row, taken[name], now)
+            _mark_offered(row, taken[name], digests[name], now)
+        if (row.waiting_digest, row.gone_since) != before:
+            changed.append(row)
     fresh = [McpTool(server=server, name=name) for name in taken if name not in rows]
     for row in fresh:
-        _mark_offered(row, taken[row.name], now)
+        _mark_offered(row, taken[row.name], digests[row.name], now)
     McpTool.objects.bulk_create(fresh, batch_size=100)
-    McpTool.objects.bulk_update(list(rows.values()), WRITTEN, batch_size=50)
+    McpTool.objects.bulk_update(changed, WRITTEN, batch_size=50)
 
 
 @transaction.atomic
@@ -59,8 +71,7 @@ def _mark_reachable(server: McpServer, version: str, now: datetime) -> None:
     server.save(update_fields=columns)
 
 
-def _mark_offered(row: McpTool, definition: JSON, now: datetime) -> None:
-    digest = remote_tools.digest(definition)
+def _mark_offered(row: McpTool, definition: JSON, digest: str, now: datetime) -> None:
     if digest == row.digest:
         row.waiting, row.waiting_digest, row.waiting_since = None, "", None
     elif digest != row.waiting_digest:

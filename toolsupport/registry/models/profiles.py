@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import ModelEvidence
 from toolsupport.core.override_sources import SOURCES
@@ -38,7 +39,11 @@ COLUMNS = (
 )
 FILES = tuple(name for name, _ in COLUMNS if name.startswith("tool:"))
 TITLES = dict(COLUMNS) | {
-    **{name: name.removeprefix("tool:") for name in FILES},
+    "tool:read_file": "Reads files",
+    "tool:write_file": "Writes files",
+    "tool:list_directory": "Lists folders",
+    "tool:edit_file": "Edits files",
+    "tool:bash": "Uses bash",
     "tools": "Native tool calls",
     "format": "Text format",
     "parallel": "Parallel calls",
@@ -60,6 +65,7 @@ SIGNS = {
     "unknown": ("·", ""),
 }
 THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
+TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +210,8 @@ def glyph(capability: Capability) -> str:
 
 
 def title(capability: str) -> str:
-    """Return the name of a capability for people: a heading of the matrix, or the name of its tool."""
-    return TITLES.get(capability, capability.removeprefix("tool:"))
+    """Return the name of a capability for people; a tool without a title of its own has its name in backquotes."""
+    return TITLES.get(capability, f"Tool `{capability.removeprefix('tool:')}`")
 
 
 def state_and_words(name: str, value: Any) -> tuple[str, str]:
@@ -216,6 +222,10 @@ def state_and_words(name: str, value: Any) -> tuple[str, str]:
         return ("yes", "yes") if value else ("no", "no")
     if name == "tools_thinking":
         return "value", THINKING.get(str(value), str(value))
+    if name.startswith("tool:"):
+        return "value", TOOL.get(str(value), str(value))
+    if name in ("format", "call_format", "prompt_style"):
+        return "value", format_choice.label(str(value)).replace("_", " ")
     if name == "context" and isinstance(value, int) and value >= 1024:
         return "value", f"{value // 1024}K"
     return "value", str(value)

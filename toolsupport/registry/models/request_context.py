@@ -13,6 +13,7 @@ from toolsupport.core.format_choice import FormatPreferences
 from toolsupport.core.prompt.context_fitting import ContextWindow
 from toolsupport.core.prompt.token_counts import TokenCounts, tools_digest
 from toolsupport.core.remote_tools import RemoteTool
+from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.tool_selection import Candidate, Toolbox, ToolPreferences, choose
 from toolsupport.core.types import ChatSettings, Endpoint, RequestSpec, ToolFilter, ToolSpec
 from toolsupport.models import ModelProfile
@@ -51,7 +52,7 @@ class RequestContext:
     `build` is the key of the model's build, `counts` its measured token counts, `toolbox` the reason why each tool is
     included or not. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
     digests at the time of reading. `lacks_flag`: its server lacked a setting for tools so far. `watch`: the model and
-    the server whose status the answer shows.
+    the server whose status the answer shows. `switches` are those of the team.
     """
 
     request_spec: RequestSpec
@@ -64,6 +65,7 @@ class RequestContext:
     lacks_flag: bool = False
     watch: WatchedModel | None = None
     modelfile_prompt: str = ""
+    switches: TeamSwitches = field(default_factory=TeamSwitches)
 
     @property
     def usable(self) -> frozenset[str]:
@@ -119,6 +121,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
         format=toolbox.format,
         format_reason=toolbox.format_reason,
         fallbacks=toolbox.fallbacks,
+        if_refused=toolbox.if_refused,
         system=settings.system or prompt_origins.base_prompt(profile, team),
         options=options(replace(kept, num_ctx=window.given), settings, team),
         think=kept.think,
@@ -139,8 +142,8 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
-    own = prompt_origins.modelfile_prompt(profile)
-    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own)
+    own, chosen = prompt_origins.modelfile_prompt(profile), switches.of(team)
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own, chosen)
 
 
 def preferences(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:

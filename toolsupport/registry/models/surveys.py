@@ -13,7 +13,7 @@ from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
 from toolsupport.registry.knowledge.event_log import HistoryBundle
-from toolsupport.registry.models import context_profiles
+from toolsupport.registry.models import context_profiles, survey_bounds
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
@@ -33,6 +33,7 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
 
     A model that is no longer listed is kept and marked gone; one that reappears loses the mark.
     """
+    report = survey_bounds.bounded(report)
     server = Server.objects.select_for_update().get(pk=server_id)
     now = timezone.now()
     updated = server.version != report.version
@@ -58,6 +59,7 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
 @transaction.atomic
 def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     """Store a server's details about some of its models (by profile id), with their declared capabilities."""
+    details = {profile: survey_bounds.bounded_details(one) for profile, one in details.items()}
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
     rows = list(theirs.select_related("server").select_for_update(of=("self",)))
     for row in rows:

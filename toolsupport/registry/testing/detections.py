@@ -16,7 +16,7 @@ from django.utils import timezone
 from toolsupport.core import reasons
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.types import JSON
-from toolsupport.models import Detection, ModelProfile, Trial
+from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import effective_values, event_log, format_findings, overrides
@@ -158,6 +158,11 @@ def always(_: int) -> bool:
 
 
 @transaction.atomic
+def any_finished() -> bool:
+    """Return whether any model of this site was ever tested to the end."""
+    return Detection.objects.filter(status="done").exists()
+
+
 def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
     """Claim the oldest queued test whose server has room for it; return its id, or None.
 
@@ -204,8 +209,8 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     if row is None:
         return False
     same_build = row.profile.build.key == row.build_key
-    before = effective_values.known(row.profile)["tools"].value
-    confirmed = _measure(row, concluded) if same_build else []
+    before = row.detail.get("before", effective_values.known(row.profile)["tools"].value)
+    confirmed = measure(row, concluded.values, concluded.reason) if same_build else []
     formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
         status=concluded.status,
@@ -237,12 +242,16 @@ def _mark_server(row: Detection, concluded: DetectionResult) -> None:
         missing_flags.solved(row.profile_id)
 
 
-def _measure(row: Detection, concluded: DetectionResult) -> list[str]:
-    """Store a test's measurements as its claims; return the capabilities that only confirm an earlier test."""
+def measure(row: Detection, values: Mapping[str, Any], reason: str) -> list[str]:
+    """Store a test's measurements as its claims; return the capabilities that only confirm an earlier test.
+
+    What this test has stored before its end is left as it is.
+    """
     made = overrides.NewOverride(
-        row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=concluded.reason, detection=row.pk
+        row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=reason, detection=row.pk
     )
-    found = concluded.values.items()
+    stored = dict(Override.objects.filter(detection=row, withdraws=None).values_list("capability", "value"))
+    found = [(name, value) for name, value in values.items() if name not in stored or stored[name] != value]
     return [name for name, value in found if not overrides.measure(replace(made, capability=name, value=value))]
 
 

@@ -160,7 +160,11 @@ def read(person: int | None) -> EvidenceOverview:
         text=_share(tiles, False, "text"),
         seconds_left=bulk.left if bulk and bulk.open else 0,
         surprise=_surprise(tiles, {row.pk: row for row in rows}),
-        expected=tuple(first_tests.expected(row, took.get(row.pk, 0)) for row in rows if row.pk in waiting),
+        expected=tuple(
+            first_tests.expected(row, took.get(row.pk, 0), claims.get(row.pk) is True)
+            for row in rows
+            if row.pk in waiting
+        ),
     )
 
 

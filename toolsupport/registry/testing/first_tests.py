@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from toolsupport.models import ModelProfile
 from toolsupport.registry.testing import queue
@@ -14,42 +13,30 @@ SECONDS = 40.0  # how long the tests of a first visit may take
 AT_LEAST = 2  # models of each server that are tested first, however long they take
 # Without an earlier test: a test's own time, and that of a gigabyte to load and to compute. A model that thinks writes
 # several times as much.
-BASE, EACH_GIGABYTE, THINKING = 8.0, 4.0, 3.0
-# Simulated models that are quick to test, with the seconds of a test measured beside three others. The rest load
-# slowly, think long, never answer, or get every text format tried on them.
-SIMULATED: Mapping[str, float] = MappingProxyType(
-    {
-        **dict.fromkeys(("sim-honest", "sim-hermes", "sim-misconfigured", "sim-unknown", "sim-silent"), 2.0),
-        **dict.fromkeys(("sim-mistral", "sim-pythonic", "sim-json", "sim-llama4", "sim-olmo3", "sim-lfm2"), 3.0),
-        **dict.fromkeys(("sim-mistral-args", "sim-llama3-json", "sim-qwen3-coder-xml", "sim-broken-json"), 3.5),
-        **dict.fromkeys(("sim-thinks-off", "sim-python", "sim-parallel-less", "sim-loops", "sim-dies"), 5.0),
-        **dict.fromkeys(("sim-fickle", "sim-sees", "sim-drifts", "sim-shell", "sim-hopeless-json"), 6.0),
-        **dict.fromkeys(("sim-thinks-aloud", "sim-thinks-inside", "sim-code", "sim-truncates"), 7.0),
-    }
-)
-LATER = 300.0  # a simulated model that is not in the table
+BASE, EACH_GIGABYTE, THINKING = 5.0, 4.0, 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTest:
     """A model (id) without a verdict; `seconds` is the expected duration of its test, `lanes` how many run at once on
-    its server.
+    its server. `claims` is whether its server claims tools: only such a claim can be contradicted by a failure.
     """
 
     profile: int
     server: int
     seconds: float
     lanes: int
+    claims: bool = False
 
 
-def expected(row: ModelProfile, last_ms: int) -> ExpectedTest:
+def expected(row: ModelProfile, last_ms: int, claims: bool = False) -> ExpectedTest:
     """Return what a test of this model will take; `last_ms` is the duration of the last one, 0 without any."""
-    return ExpectedTest(row.pk, row.server_id, last_ms / 1000 or _guess(row), queue.limit(row.server.kind))
+    return ExpectedTest(row.pk, row.server_id, last_ms / 1000 or _guess(row), queue.limit(row.server.kind), claims)
 
 
 def in_order(tests: Sequence[ExpectedTest]) -> list[int]:
-    """Return the models, the quickest test first."""
-    return [test.profile for test in sorted(tests, key=lambda test: test.seconds)]
+    """Return the models, the quickest test first; of those that take the same time, the ones that claim tools."""
+    return [test.profile for test in sorted(tests, key=_order)]
 
 
 def first(tests: Sequence[ExpectedTest]) -> tuple[list[int], int]:
@@ -59,7 +46,7 @@ def first(tests: Sequence[ExpectedTest]) -> tuple[list[int], int]:
     """
     chosen: dict[int, list[int]] = defaultdict(list)
     total: dict[int, float] = defaultdict(float)
-    for test in sorted(tests, key=lambda test: test.seconds):
+    for test in sorted(tests, key=_order):
         after = total[test.server] + test.seconds / test.lanes
         if after <= SECONDS or len(chosen[test.server]) < AT_LEAST:
             chosen[test.server].append(test.profile)
@@ -68,8 +55,10 @@ def first(tests: Sequence[ExpectedTest]) -> tuple[list[int], int]:
     return [profile for profile in in_order(tests) if profile in quick], round(max(total.values(), default=0))
 
 
+def _order(test: ExpectedTest) -> tuple[float, bool]:
+    return test.seconds, not test.claims
+
+
 def _guess(row: ModelProfile) -> float:
-    if row.server.simulated:
-        return SIMULATED.get(row.name.removesuffix(":latest"), LATER)
     seconds = BASE + EACH_GIGABYTE * (row.size_bytes or 0) / 1e9
     return seconds * THINKING if "thinking" in row.abilities else seconds

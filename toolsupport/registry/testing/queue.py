@@ -39,7 +39,7 @@ def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
     Call it in a transaction: each server is locked before its running tests are counted.
     """
     queued = _entries("queued")[:LONGEST]
-    asked = [entry for entry in queued if entry.trigger != "drift"]
+    asked = sorted((entry for entry in queued if entry.trigger != "drift"), key=_order)
     seen: set[int] = set()
     for entry in asked or [entry for entry in queued if idle(entry.server)]:
         # The first test of a server that must wait blocks those behind it, so that none waits for ever.
@@ -80,5 +80,6 @@ def _entries(status: str) -> list[QueuedDetection]:
     return [QueuedDetection(*row) for row in rows.values_list(*NAMES)]
 
 
-def _order(entry: QueuedDetection) -> tuple[bool, int]:
-    return entry.trigger == "drift", entry.pk
+def _order(entry: QueuedDetection) -> tuple[int, int]:
+    """Sort: what an answer waits for, what a person asked for, what a change of the model asked for."""
+    return {"program": 0, "drift": 2}.get(entry.trigger, 1), entry.pk

@@ -136,13 +136,18 @@ def words(name: str) -> list[str]:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", " ", name).lower().split()
 
 
+def purpose(tool: OfferedTool) -> str:
+    """Return the first sentence of a description: the others explain, and name other things too."""
+    return re.split(r"(?<=[.!?:])\s|\n\s*\n", tool.description.strip(), maxsplit=1)[0]
+
+
 def score(tool: OfferedTool, role: ToolRole) -> int:
     """Return how well a tool fits a role; 0 is not at all."""
     given, named = meanings(tool), set(words(tool.name))
     if role.takes - given or role.never & given:
         return 0
     by_name = 3 if named & role.verbs and named & role.nouns else 0
-    by_words = 2 if re.search(role.about, tool.description, re.IGNORECASE) else 0
+    by_words = 2 if re.search(role.about, purpose(tool), re.IGNORECASE) else 0
     return by_name + by_words
 
 

@@ -50,7 +50,12 @@ def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
     """Start a test of a model, or join the open one; return its number."""
     kind = _wanted_kind(request)
     if kind not in KINDS:
-        return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
+        return _error(
+            400,
+            "invalid_value",
+            f"There is no test {kind!r}. The tests are {', '.join(f'`{name}`' for name in KINDS)}.",
+            "kind",
+        )
     try:
         asked = DetectionRequest(api_catalogue.number(model_id), "api", kind, request.user.pk)
         return JsonResponse({"detection": detections.open_tests(request, [asked])[0].id})

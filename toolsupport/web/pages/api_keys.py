@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Busy, ConfigError
-from toolsupport.registry.models import picker
 from toolsupport.registry.people import api_keys
 from toolsupport.registry.people.permissions import Action
-from toolsupport.web.pages import account
+from toolsupport.web.pages import account, code_samples
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
@@ -19,12 +19,13 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @never_cache
 @requires(Action.CHAT)
 def create(request: AuthedRequest) -> HttpResponse:
-    """Create a key, which is shown in this response and never again."""
+    """Create a key, which this response shows in sample code, and no later one."""
     person, name = request.user, request.POST.get("name", "")
     try:
-        return account.answer(request, {"new_key": api_keys.create(person.pk, name), "key_name": name.strip()})
+        code = code_samples.context(request, key=api_keys.create(person.pk, name))
     except (Busy, ConfigError) as error:
         return account.answer(request, {"key_failed": str(error), "key_name": name}, status=422)
+    return render(request, "toolsupport/in_code.html", {"code": code, "key_name": name.strip()})
 
 
 @require_POST
@@ -36,14 +37,21 @@ def revoke(request: AuthedRequest, key_id: int) -> HttpResponse:
 
 
 @require_GET
+@never_cache
 @requires(Action.CHAT)
 def in_code(request: AuthedRequest) -> HttpResponse:
-    """Return sample code with the address of this site and one of its models."""
-    model = picker.shown(picker.first_choice())
-    context = {
-        "base_url": request.build_absolute_uri("/v1"),
-        "site": request.build_absolute_uri("/"),
-        "model": f"{model.server}/{model.name}" if model else "server/model",
-        "evidence": model.evidence if model else None,
-    }
-    return render(request, "toolsupport/in_code.html", context)
+    """Show sample code with the address of this site and one of its models."""
+    return render(
+        request, "toolsupport/in_code.html", {"code": code_samples.context(request, request.GET.get("model", ""))}
+    )
+
+
+@sensitive_post_parameters("key")
+@require_POST
+@never_cache
+@requires(Action.CHAT)
+def in_code_filled(request: AuthedRequest) -> HttpResponse:
+    """Show the same for another model with the key that the page has just shown; the key is not stored."""
+    wanted, key = request.POST.get("model", ""), request.POST.get("key", "")
+    page = "toolsupport/in_code.html" + ("#code" if request.htmx else "")
+    return render(request, page, {"code": code_samples.context(request, wanted, key)})

@@ -19,6 +19,7 @@ from toolsupport.registry.models.profiles import ModelRow
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest
+from toolsupport.web import sentences
 from toolsupport.web.pages import model_filters
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -122,7 +123,7 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     # A step comes in rounds, between which others run: its trials are shown together, where it began.
     steps: dict[str, list[Any]] = {}
     for trial in detection_reports.trials(detection_id):
-        title = DETECTORS[trial.step].title if trial.step in DETECTORS else trial.step.capitalize()
+        title = sentences.step(trial.step)
         steps.setdefault(title, []).append(trial)
     return render(request, PAGE, found | {"trials": steps.items()})
 

@@ -24,6 +24,7 @@ from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports
 from toolsupport.registry.testing.detection_reports import ShownTrial
+from toolsupport.web import sentences
 from toolsupport.web.pages import history_files
 from toolsupport.web.pages.forms import HistoryForm
 from toolsupport.web.pages.htmx import wants_part
@@ -218,4 +219,4 @@ def _oldest_first(ids: list[int]) -> tuple[TimelineEntry, ...]:
 
 def _trial(trial: ShownTrial) -> dict[str, Any]:
     sent, answered = (json.dumps(value, ensure_ascii=False, indent=2) for value in (trial.request, trial.response))
-    return asdict(trial) | {"sent": sent, "answered": answered}
+    return asdict(trial) | {"title": sentences.step(trial.step), "sent": sent, "answered": answered}

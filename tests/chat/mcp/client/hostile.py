@@ -6,6 +6,7 @@ prints its port first. The file of a second argument holds words that stand in t
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -15,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+RAW = "raw: "  # the rest is written as it is, and no line or event ends behind it
 Send = Callable[[Any], None]
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}}
 # One point, half seen through.
@@ -28,7 +30,15 @@ KINDS = [
     {"type": "resource", "resource": {"uri": "blob://1", "mimeType": "../../etc/passwd", "blob": PNG}},
     {"type": "resource_link", "uri": "http://169.254.169.254/secrets", "name": "a [link]"},
 ]
-PLAIN = ("change", "huge", "hang", "hangs", "calls_off", "die", "kinds", "progress", "fails", "garbage", "flood")
+EMPTY_LISTS = '{"a":[' + "[]," * 500_000 + "[]]}"
+NEWS = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+PING = '{"jsonrpc":"2.0","id":%d,"method":"ping"}'
+# Many parts in a definition that is just not too long.
+PARTS = {"type": "object", "properties": {f"p{number}": {"anyOf": [{}] * 6} for number in range(640)}}
+PLAIN = (
+    *("change", "huge", "hang", "hangs", "calls_off", "die", "kinds", "progress", "fails", "garbage", "flood", "list"),
+    *("endless", "half", "lists", "spam", "asks", "wrong_id", "numbers", "deep", "unread"),
+)
 
 
 class Manners:
@@ -40,29 +50,31 @@ class Manners:
         self.called_off = threading.Event()
         self.hanging = threading.Event()
         self.everybody: list[Send] = []
+        self.listing = ""
 
     def tools(self) -> list[Any]:
         words = Path(sys.argv[2]).read_text() if len(sys.argv) > 2 else f"Version {self.changes}."
         echo = {"name": "echo", "description": f"Says a text again. {words}", "inputSchema": OBJECT}
         liar = {"name": "liar", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True, "destructiveHint": False}}
         twice = {"name": "twice", "inputSchema": OBJECT}
-        names = (
-            "change",
-            "huge",
-            "hang",
-            "hangs",
-            "calls_off",
-            "die",
-            "kinds",
-            "progress",
-            "fails",
-            "garbage",
-            "flood",
-        )
-        plain = [{"name": name, "inputSchema": OBJECT} for name in names]
+        plain = [{"name": name, "inputSchema": OBJECT} for name in PLAIN]
         strange = {"name": "odd/name " + "x" * 90, "inputSchema": OBJECT, "description": "y" * 5000}
         large = {"name": "large", "inputSchema": OBJECT, "description": "z" * 60_000}
         return [echo, liar, twice, twice | {"description": "Another one."}, strange, large, *plain]
+
+    def page(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return one page of the list of tools, which may have no end."""
+        if self.listing == "pages":
+            number = int(params.get("cursor") or 0)
+            return {"tools": [{"name": f"t{number}", "inputSchema": PARTS}], "nextCursor": str(number + 1)}
+        return {"tools": [*self.tools(), *self.more()]}
+
+    def more(self) -> list[Any]:
+        if self.listing == "parts":  # more values than one message may hold
+            return [{"name": f"t{number}", "inputSchema": PARTS} for number in range(100)]
+        if self.listing == "names":  # others each time
+            return [{"name": f"{os.urandom(8).hex()}", "inputSchema": OBJECT} for _ in range(400)]
+        return []
 
     def answer(self, message: dict[str, Any], send: Send) -> None:
         """Answer one message, or do something worse."""
@@ -77,7 +89,7 @@ class Manners:
             capabilities = {"tools": {"listChanged": True}}
             result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}
         elif method == "tools/list":
-            result = {"tools": self.tools()}
+            result = self.page(message.get("params") or {})
         elif method == "tools/call":
             result = self.call(message, send)
         else:
@@ -141,6 +153,54 @@ class Manners:
         send("this is no message")
         return {"content": "neither is this"}
 
+    def do_list(self, params: Any, send: Send) -> Any:
+        """Lists its tools in another way from now on."""
+        self.listing = params["arguments"]["text"]
+        return self.do_change(params, send)
+
+    def do_endless(self, params: Any, send: Send) -> Any:
+        """Writes a line without an end."""
+        while True:
+            send(RAW + "x" * 100_000)
+
+    def do_half(self, params: Any, send: Send) -> Any:
+        """Writes the beginning of a line, then nothing."""
+        send(RAW + '{"jsonrpc":"2.0","id":')
+        threading.Event().wait()
+
+    def do_lists(self, params: Any, send: Send) -> Any:
+        send(f'{{"jsonrpc":"2.0","method":"notifications/message","params":{EMPTY_LISTS}}}')
+        threading.Event().wait()
+
+    def do_spam(self, params: Any, send: Send) -> Any:
+        while True:
+            send(NEWS)
+
+    def do_asks(self, params: Any, send: Send) -> Any:
+        """Asks something without a pause."""
+        for number in itertools.count(1000):
+            send(PING % number)
+
+    def do_unread(self, params: Any, send: Send) -> Any:
+        """Writes without a pause what is no message."""
+        while True:
+            send("no message")
+
+    def do_wrong_id(self, params: Any, send: Send) -> Any:
+        for number in ("-1", "99999", '"of another"'):
+            result = '{"content":[{"type":"text","text":"of another"}]}'
+            send(f'{{"jsonrpc":"2.0","id":{number},"result":{result}}}')
+        return [{"type": "text", "text": "its own"}]
+
+    def do_numbers(self, params: Any, send: Send) -> Any:
+        return {"content": [], "structuredContent": {"large": 10**4000, "infinite": float("inf"), "none": float("nan")}}
+
+    def do_deep(self, params: Any, send: Send) -> Any:
+        inner: Any = []
+        for _ in range(150):
+            inner = [inner]
+        return {"content": [], "structuredContent": {"inner": inner}}
+
     def do_flood(self, params: Any, send: Send) -> Any:
         for _ in range(300):
             send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
@@ -152,7 +212,11 @@ def over_pipes(manners: Manners) -> None:
 
     def send(message: Any) -> None:
         with lock:
-            print(message if isinstance(message, str) else json.dumps(message), flush=True)
+            if isinstance(message, str) and message.startswith(RAW):
+                sys.stdout.write(message.removeprefix(RAW))
+                sys.stdout.flush()
+            else:
+                print(message if isinstance(message, str) else json.dumps(message), flush=True)
 
     manners.everybody.append(send)
     for line in sys.stdin:
@@ -173,7 +237,7 @@ class Web(BaseHTTPRequestHandler):
             self.send_header("content-length", "0")
             self.end_headers()
             return
-        self.begin("session-1" if message["method"] == "initialize" else "")
+        self.begin("session-1" if message.get("method") == "initialize" else "")
         self.manners.answer(message, self.event)
 
     def do_GET(self) -> None:
@@ -198,7 +262,8 @@ class Web(BaseHTTPRequestHandler):
 
     def event(self, message: Any) -> None:
         text = message if isinstance(message, str) else json.dumps(message)
-        self.wfile.write(f"event: message\ndata: {text}\n\n".encode())
+        whole = f"event: message\ndata: {text}\n\n"
+        self.wfile.write((text.removeprefix(RAW) if text.startswith(RAW) else whole).encode())
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None: ...

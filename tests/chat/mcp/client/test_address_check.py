@@ -63,7 +63,7 @@ def turning() -> Iterator[str]:
         ("/403", "refuses this token (status 403)"),
         ("/200packed", "packs its answers"),
         ("/500", "answered with an error"),
-        ("/200large", "the answer is too large"),
+        ("/200large", "more than 8 MiB"),
     ],
 )
 async def test_what_is_refused_says_why(turning: str, path: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:

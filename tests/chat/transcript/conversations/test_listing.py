@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -57,7 +58,13 @@ def test_pages_follow_each_other_without_gap_or_repetition(alice: User) -> None:
     assert [int(title) // 2 for title in found] == sorted(int(title) // 2 for title in found)
 
 
-@pytest.mark.parametrize("after", ["x", "2026-01-01_", "2026-01-01T00:00:00_" + "0" * 32, "_", "'; --"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        *("x", "2026-01-01_", "2026-01-01T00:00:00_" + "0" * 32, "_", "'; --"),
+        *("0001-01-01T00:00:00+23:59_" + "0" * 32, "9999-12-31T23:59:59-23:59_" + "0" * 32, "9" * 5000 + "_x"),
+    ],
+)
 def test_a_place_that_makes_no_sense_is_the_first_page(alice: User, after: str) -> None:
     ConversationFactory(owner=alice, title="here")
     assert titles(listing.page(alice, after=after)) == ["here"]
@@ -69,6 +76,14 @@ def test_the_list_is_ones_own(alice: User, bob: User) -> None:
 
 
 # -- search --
+
+
+# S2
+def test_texts_of_repeated_letters_are_searched_in_time(alice: User) -> None:
+    say(ConversationFactory(owner=alice, title="one"), *["a" * 256 * 1024] * 16)
+    begun = time.thread_time()
+    assert titles(listing.search(alice, " ".join(["a" * 80] * 7 + ["a" * 79 + "b"]))) == []
+    assert time.thread_time() - begun < 0.2
 
 
 # C7

@@ -85,7 +85,7 @@ def test_without_any_that_works_its_tools_are_off(chat: Conversation):
     assert asked_in(chat) == ""
     words = told(chat, test)
     assert words == "Tested strange:1b: calls written as Hermes do not arrive. Tools are off in this chat."
-    assert "not conclusive" not in words
+    assert "inconclusive" not in words
     shown = detection_reports.shown(test)
     assert shown.proved and shown.verdict_words.startswith("calls written as Hermes or ")
 

@@ -183,7 +183,7 @@ def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -
     claim(turn_id, "me")
     assert request_stop(alice, str(conversation.pk)) == (turn_id, None)
     assert keep_alive("me", [turn_id], []).stop == {turn_id}
-    end(TurnStore("me", turn_id), TurnOutcome("stopped", "Stopped by you."))
+    end(TurnStore("me", turn_id), TurnOutcome("stopped", "by_you"))
     assert request_stop(alice, str(conversation.pk)) == (None, None)
 
 
@@ -199,7 +199,7 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
         TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, (asked_call(0), asked_call(1)))
     )
     before, started = record.start_call(TurnStore("me", turn_id), "c0")
-    ended = end(TurnStore("me", turn_id), TurnOutcome("stopped", "Stopped by you.", {"output_tokens": 3}))
+    ended = end(TurnStore("me", turn_id), TurnOutcome("stopped", "by_you", {"output_tokens": 3}))
     assert [seq for seq, _ in ended.announced] == [
         before + 1,
         before + 2,

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from tests.factories import McpServerFactory, McpToolFactory
@@ -137,6 +139,18 @@ def test_a_tool_that_is_gone_is_not_called_and_comes_back(server: int, bob: User
     assert only().state == "gone" and callable_tools() == ()
     reported_tools.seen(server, "", [definition()])
     assert only().state == "ready"
+
+
+def test_a_server_that_renames_its_tools_leaves_no_rows_behind(server: int, bob: User) -> None:
+    reported_tools.seen(server, "", [definition()])
+    tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
+    for number in range(3):
+        reported_tools.seen(server, "", [definition(f"new{number}-{one}") for one in range(20)])
+    assert McpTool.objects.count() == 21 and McpTool.objects.get(name="send").gone_since is not None
+    # What did not change is not written again.
+    with CaptureQueriesContext(connection) as queries:
+        reported_tools.seen(server, "", [definition(f"new2-{one}") for one in range(20)])
+    assert not [one for one in queries if one["sql"].startswith("UPDATE") and "mcptool" in one["sql"]]
 
 
 def test_what_is_switched_off_or_away_is_not_called(bob: User) -> None:

@@ -35,12 +35,12 @@ def test_tool_support_is_visible_before_choosing():  # M7
     overrides.declare(declared.pk, {"tools": True, "vision": True})
     shown = {choice.name: choice for choice in picker.choices()}
     assert [(shown[name].evidence.state, shown[name].evidence.word, shown[name].source) for name in "abcd"] == [
-        ("proven", "Proven", "tested"),
-        ("off", "Off", "confirmed"),
-        ("claimed", "Claimed", "declared"),
-        ("none", "Not measured", "default"),
+        ("proven", "Proven", "test"),
+        ("off", "Off", "person"),
+        ("claimed", "Claimed", "server"),
+        ("none", "Not measured", "built-in default"),
     ]
-    assert (shown["b"].tools_word, shown["b"].source) == ("Disabled", "confirmed")
+    assert (shown["b"].tools_word, shown["b"].source) == ("Disabled", "person")
     assert shown["c"].vision is True
     assert shown["d"].reason
 

@@ -25,7 +25,7 @@ def test_the_matrix_has_a_cell_for_each_column_with_its_source():
     (row,) = profiles.listed()
     cells = {cell.capability: cell for cell in row.cells}
     assert [cell.capability for cell in row.cells] == [name for name, _ in profiles.COLUMNS]
-    assert (cells["tools"].state, cells["tools"].source, row.evidence.state) == ("no", "confirmed", "off")
+    assert (cells["tools"].state, cells["tools"].source, row.evidence.state) == ("no", "person", "off")
     assert (cells["context"].words, cells["context"].letter) == ("40K", "D")
     assert (cells["leaves_alone"].state, cells["leaves_alone"].letter) == ("unknown", "–")
 
@@ -85,7 +85,7 @@ def test_options_are_kept_beside_others():
         ("tools", None, ("unknown", "unknown")),
         ("tools", True, ("yes", "yes")),
         ("tools", False, ("no", "no")),
-        ("format", "hermes", ("value", "hermes")),
+        ("format", "hermes", ("value", "Hermes")),
         ("context", 131072, ("value", "128K")),
         ("context", 512, ("value", "512")),
         ("max_tools", 0, ("value", "0")),

@@ -14,7 +14,7 @@ from toolsupport.models import ModelProfile, Override, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models import surveys, user_models_merge
+from toolsupport.registry.models import survey_bounds, surveys, user_models_merge
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
@@ -209,3 +209,24 @@ def test_models_described_before_modelfiles_were_read_are_described_once_more():
     assert surveys.record_survey(server.pk, _report("a")) == ()
     ModelProfile.objects.update(modelfile=None)
     assert surveys.record_survey(server.pk, _report("a")) == ((profile.pk, "a"),)
+
+
+LONG = "x" * 10_000
+
+
+def test_what_a_hostile_server_reports_fits_into_the_columns():
+    server = ServerFactory()
+    odd = ("\0 null", "\ud800", "a\u202eb", LONG, "", " blank")
+    facts = {"digest": LONG, "quantization": "\0" + LONG, "family": LONG, "capabilities": ("\0", LONG) * 1000}
+    report = _report("a", *odd, *(f"m{number}" for number in range(6_000)), version="\0" + LONG, **facts)
+    surveys.record_survey(server.pk, report)
+    row = ModelProfile.objects.get(name="a")
+    surveys.record_details(
+        server.pk, {row.pk: ModelDetails(quantization=LONG, system="\0" + LONG, capabilities=("\ud800" * 99,))}
+    )
+    row.refresh_from_db()
+    row.full_clean()
+    Server.objects.get(pk=server.pk).full_clean()
+    assert "\0" not in f"{row.modelfile}{row.abilities}{row.quantization}" and len(row.abilities) == 1
+    assert not ModelProfile.objects.filter(name__in=odd[:1] + odd[2:]).exists()
+    assert ModelProfile.objects.count() == survey_bounds.MOST_MODELS

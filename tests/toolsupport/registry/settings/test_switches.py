@@ -20,6 +20,8 @@ OTHERWISE: dict[str, tuple[str, Any]] = {
     "code_mode": ("off", False),
     "runtime_learning": ("off", False),
     "drift": ("auto", "auto"),
+    "first_use": ("refuse", "refuse"),
+    "tools_notice": ("on", True),
     "startup_refresh": ("off", False),
 }
 

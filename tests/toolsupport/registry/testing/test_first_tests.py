@@ -6,7 +6,7 @@ import pytest
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.registry.testing import first_tests
-from toolsupport.registry.testing.first_tests import SECONDS, SIMULATED, ExpectedTest
+from toolsupport.registry.testing.first_tests import SECONDS, ExpectedTest
 from toolsupport.simulator.models import MODELS
 
 GB = 10**9
@@ -44,11 +44,23 @@ def test_size_thinking_and_the_last_test_give_the_duration() -> None:
     assert first_tests.expected(rows[1], 1500).seconds == 1.5
 
 
+def test_of_equally_quick_tests_those_of_models_that_claim_tools_come_first() -> None:
+    tests = [ExpectedTest(n, 1, 5, 4, claims=n in (3, 4)) for n in range(1, 5)]
+    assert first_tests.in_order([*tests, ExpectedTest(5, 1, 4, 4)]) == [5, 3, 4, 1, 2]
+
+
 @pytest.mark.django_db
-def test_a_first_visit_tests_the_quick_simulated_models_only() -> None:
+def test_a_first_visit_leaves_out_what_a_simulated_model_declares_as_large_or_thinking() -> None:
     server = ServerFactory(kind="simulator")
-    rows = [ModelProfileFactory(server=server, name=f"{name}:latest") for name in MODELS]
-    chosen, seconds = first_tests.first([first_tests.expected(row, 0) for row in rows])
-    names = {row.pk: row.name.removesuffix(":latest") for row in rows}
-    assert {names[pk] for pk in chosen} == set(SIMULATED) <= set(MODELS) and seconds <= SECONDS
-    assert names[chosen[0]] in ("sim-honest", "sim-hermes", "sim-misconfigured", "sim-unknown", "sim-silent")
+    rows = [
+        ModelProfileFactory(server=server, name=name, size_bytes=model.size, abilities=list(model.capabilities or ()))
+        for name, model in MODELS.items()
+    ]
+    tests = [first_tests.expected(row, 0, "tools" in row.abilities) for row in rows]
+    chosen, seconds = first_tests.first(tests)
+    names = {row.pk: row.name for row in rows}
+    quick = {names[pk] for pk in chosen}
+    assert quick == {name for name, model in MODELS.items() if model.size < GB and not model.thinks}
+    assert {"sim-honest", "sim-ignores", "sim-hermes"} <= quick and len(quick) >= 25 and seconds <= SECONDS
+    # A surprise among the first: what claims tools comes before what does not.
+    assert chosen.index(next(pk for pk in chosen if names[pk] == "sim-ignores")) < 4

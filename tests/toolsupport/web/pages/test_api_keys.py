@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+import tomllib
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from tests.factories import ModelProfileFactory
+from tests.samples import read
 from toolsupport.registry.people import api_keys
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +56,37 @@ def test_the_code_names_this_site_and_a_model_of_it(page: Client) -> None:
     profile = ModelProfileFactory()
     text = page.get("/account/code/").content.decode()
     assert "http://testserver/v1" in text and f"{profile.server.name}/{profile.name}" in text
+
+
+def test_the_code_holds_the_new_key_once(page: Client) -> None:
+    ModelProfileFactory(name="other:1b")
+    model = ModelProfileFactory(name='it\'s "so"')
+    made = page.post("/account/keys/", {"name": "laptop"}).content.decode()
+    key = KEY.findall(made)[0]
+    assert all(key in "".join(blocks) for blocks in read(made).values())
+    name = f"{model.server.name}/{model.name}"
+    answer = page.post("/account/code/filled/", {"key": key, "model": name})
+    blocks = read(answer.content.decode())
+    assert "no-store" in answer.headers["Cache-Control"] and key in blocks["curl"][0]
+    # Each language gets the name as a text of its own.
+    assert f"model={json.dumps(name)}" in blocks["Python, openai: chat completions"][0]
+    assert tomllib.loads(blocks["Codex"][0])["model"] == name
+    assert json.loads(blocks["OpenCode"][0])["model"] == f"toolsupport/{name}"
+    assert f"ANTHROPIC_MODEL={shlex.quote(name)}" in blocks["Claude Code"][0]
+
+
+@pytest.mark.parametrize("key", ["", "tsk-short", "tsk-" + "x" * 30 + "'; rm -rf ~", "<script>"])
+def test_nothing_but_a_key_gets_into_the_code(page: Client, key: str) -> None:
+    ModelProfileFactory(name="bad\u2028```\nend")
+    answer = page.post("/account/code/filled/", {"key": key, "model": "no/such"}).content.decode()
+    blocks = read(answer)
+    assert "Authorization: Bearer tsk-…'" in blocks["curl"][0] and '"model": "server/model"' in blocks["curl"][0]
+    assert len(blocks) == 11 and "rm -rf" not in answer
+
+
+def test_who_may_not_chat_gets_no_code(client: Client, charlie: User) -> None:
+    client.force_login(charlie)
+    assert client.get("/account/code/").status_code == client.post("/account/code/filled/").status_code == 403
 
 
 def test_the_command_prints_a_key_that_works(alice: User, capsys: pytest.CaptureFixture[str]) -> None:

@@ -381,7 +381,7 @@ def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelP
     for query, name in (
         ("server=box", "strange:1b"),
         ("family=qwen3", "other:1b"),
-        ("source=confirmed", "other:1b"),
+        ("source=person", "other:1b"),
         ("state=none", "strange:1b"),
         ("review=1", "strange:1b"),
         ("review=1&q=other", ""),
