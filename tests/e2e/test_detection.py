@@ -149,7 +149,6 @@ def test_an_override_by_keyboard_with_its_reason_its_chain_and_undo(
     row = page.locator("#known tr", has=page.locator("#source-vision"))
     expect(row).to_contain_text("Yes")
     expect(page.locator("#history li").first).to_contain_text("It described a picture")
-    photograph(page, "override")
     assert violations(page) == [] and overflow(page) <= 0
     page.keyboard.press("Enter")
     expect(page.locator("#face [role=status]").first).to_contain_text("Undone.")

@@ -18,7 +18,7 @@ from toolsupport.web.view_permissions import AuthedRequest
 TITLES = {"tools": "Test", "formats": "Test text formats", "per_tool": "Test file tools"}
 
 
-def head(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
+def head(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     """Return what every tab begins with: the verdict, its trials, and what this person may do."""
     allowed, thinks = request.actions, page.known["thinking"].value is True
     trials = capability_evidence.tried(
@@ -40,9 +40,9 @@ def head(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     }
 
 
-def capabilities(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
+def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     """Return the tab of capabilities: each with its sources and trials, the tests that run, and the timeline."""
-    found = head(request, page)
+    found = head(page, request)
     details = capability_details.decidable(page.profile, page.claims)
     rows = [_row(page, cell, details, found["tried"]) for cell in page.cells]
     native = details.get("tools")

@@ -60,7 +60,7 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
 def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Show one model: its state, each capability with its sources, and the evidence in the order of time."""
     part = wants_part(request)
-    context = model_context.capabilities(request, profiles.shown(profile_id)) | {"part": part}
+    context = model_context.capabilities(profiles.shown(profile_id), request) | {"part": part}
     return render(request, "toolsupport/model.html" + ("#face" if part else ""), context)
 
 
@@ -88,7 +88,7 @@ def options(request: AuthedRequest, profile_id: int) -> HttpResponse:
     elif form.is_valid():
         model_settings.save(profile_id, form.options())
     else:
-        context = model_context.head(request, page) | {"form": form}
+        context = model_context.head(page, request) | {"form": form}
         return render(request, "toolsupport/model_settings.html", context)
     messages.success(request, "Saved.")
     return redirect("model-options", profile_id)
