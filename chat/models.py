@@ -128,6 +128,7 @@ class ToolRun(models.Model):
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     repairs = models.JSONField(default=list, blank=True)
     raw = models.TextField(blank=True, default="", help_text="What the model really wrote.")
+    fault = models.CharField(max_length=20, blank=True, default="", help_text="Why it was rejected.")
     in_prose = models.BooleanField(default=False, help_text="It stood in the text of an answer, and a person is asked.")
     program = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="inner", help_text="What made this call."

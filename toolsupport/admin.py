@@ -32,6 +32,7 @@ from toolsupport.models import (
     ProvenCall,
     ReadEntry,
     ReadMark,
+    ReplyTime,
     Review,
     SecurityEvent,
     Server,
@@ -235,6 +236,11 @@ class CallMetricAdmin(AppendOnlyAdmin):
     list_display = ("profile", "format", "outcome", "day", "calls", "latency_ms", "tokens")
     list_filter = ("outcome", "format")
     list_select_related = ("profile",)
+
+
+@admin.register(ReplyTime)
+class ReplyTimeAdmin(AppendOnlyAdmin):
+    list_display = ("profile", "format", "day", "step", "replies")
 
 
 @admin.register(PromptCount)

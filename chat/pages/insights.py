@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from chat.transcript.conversations import counted_calls
 from chat.transcript.conversations.counted_calls import CallFilter
+from toolsupport.core.insight_sentences import CAUSES
 from toolsupport.registry.metrics import insights
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -36,8 +37,15 @@ def calls(request: AuthedRequest) -> HttpResponse:
     since = given["day"] or given["since"]
     until = given["day"] or given["until"] or since
     wanted = CallFilter(since, until, given["profile"], given["format"], given["state"])
-    context = {"wanted": wanted, "everyone": _everyone(wanted), "calls": counted_calls.calls(request.user, wanted)}
+    everyone = _everyone(wanted)
+    context = {"wanted": wanted, "everyone": everyone, "calls": counted_calls.calls(request.user, wanted)}
+    context |= {"narrowed": _words(wanted.state), "of_them": everyone.outcomes[wanted.state]}
     return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
+
+
+def _words(state: str) -> str:
+    """What the calls have in common: "" for all of them."""
+    return "repaired" if state == "repaired" else CAUSES[state][1] if state in CAUSES else ""
 
 
 def _everyone(wanted: CallFilter) -> insights.MetricPoint:

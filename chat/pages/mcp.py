@@ -125,7 +125,7 @@ def _pins(sent: list[str]) -> dict[int, str]:
 
 
 def _approval_words(approved: list[str], left: list[str]) -> dict[str, str]:
-    notice = f"Approved: {', '.join(approved)}. Each call still asks." if approved else ""
+    notice = f"Approved: {', '.join(approved)}. Each tool still asks every time." if approved else ""
     changed = f"Not approved, because the definition changed since you read it: {', '.join(left)}." if left else ""
     return {"notice": notice, "wrong": changed if approved or left else "Select at least one tool."}
 

@@ -28,7 +28,6 @@ PAGE = "chat/tools.html"
 FOR_ADMINISTRATORS = ("A3", "A4")
 LONGEST_NAME = 200
 Team = Mapping[str, Any]  # all settings of the team that are in force
-LONG_DESCRIPTION = 240
 PLACES = (
     ("read_file", "list_directory", "write_file", "edit_file"),
     ("bash", "python_execution"),
@@ -44,10 +43,11 @@ RISKS = {"A0": "read", "A1": "read", "A2": "files", "A3": "code", "A4": "outside
 @require_GET
 @requires(Action.SEE_MODELS)
 def tools(request: AuthedRequest) -> HttpResponse:
-    """List every tool with its risk and its switch, then the formats and the defaults."""
+    """List every tool with its risk and its switch; with `show=defaults` the formats, defaults and automation."""
+    here = "defaults" if request.GET.get("show") == "defaults" else "tools"
     team = team_settings.everything()
     parts = [part(request, team) for part in (_tools, _formats, _defaults, _switches)]
-    return render(request, PAGE, {name: value for part in parts for name, value in part.items()})
+    return render(request, PAGE, {name: value for part in parts for name, value in part.items()} | {"here": here})
 
 
 @require_POST
@@ -141,12 +141,11 @@ def _row(candidate: Candidate, allowed: Collection[Action]) -> dict[str, Any]:
     tool = BUILTINS[candidate.spec.name]
     needed = Action.ADMINISTER if tool.level in FOR_ADMINISTRATORS else Action.DECIDE_FOR_ALL
     begins, _, goes_on = tool.spec.description.partition(". ")
-    long = len(tool.spec.description) > LONG_DESCRIPTION
     return {
         "tool": tool,
         "candidate": candidate,
-        "about": f"{begins}." if long else tool.spec.description,
-        "more": goes_on if long else "",
+        "about": f"{begins}." if goes_on else begins,
+        "more": goes_on,
         "group": GROUPS[min(_place(candidate), len(GROUPS) - 1)],
         "risk": RISKS[tool.level],
         "behaviour": _behaviour(tool),

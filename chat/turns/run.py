@@ -228,7 +228,7 @@ class TurnRun:
         program, inner = int(self.executor.cards[-1]), event.asked
         self.tally.inside(inner, format_choice.CODE)
         if isinstance(inner, CallRejected):
-            await self._reject(record.CallRejection(inner.id, inner.name, inner.reason, inner.raw, program))
+            await self._reject(replace(_rejection(inner), program=program))
             return
         served = self.executor.serve(inner.call)
         tool = self.executor.tools.get(served.name)
@@ -245,8 +245,8 @@ class TurnRun:
         format_ = self.prepared.request_spec.format if event.fault == "unreadable" else ""
         if format_ in FORMATS:
             self._unreadable.append(event.raw)
-        rejection = record.CallRejection(event.id, event.name, event.reason, event.raw, format=format_)
-        await self._reject(replace(rejection, suggestion=event.suggestion))
+        rejection = _rejection(event)
+        await self._reject(replace(rejection, format=format_, suggestion=event.suggestion))
 
     async def _reject(self, rejection: record.CallRejection) -> None:
         self._announce(await in_database(record.reject_call)(self.store, self.reply.message, rejection))
@@ -358,3 +358,7 @@ STREAMED: dict[type, Callable[[LiveReply, Any], None]] = {
     TextReclassified: LiveReply.reclassify,
     CallDelta: LiveReply.add_call_piece,
 }
+
+
+def _rejection(event: CallRejected) -> record.CallRejection:
+    return record.CallRejection(event.id, event.name, event.reason, event.raw, fault=event.fault)

@@ -48,7 +48,7 @@ def test_a_colleague_reads_what_is_shared(open_browser: Open, site: Site, collea
     page.get_by_role("button", name="Share", exact=True).first.click()
     page.get_by_label("Name of a person").fill(colleague["name"])
     page.get_by_label("Name of a person").press("Enter")
-    expect(page.get_by_role("button", name=f"Do not share with {colleague['name']} any more")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Withdraw: {colleague['name']}")).to_be_visible()
     assert violations(page) == [] and overflow(page) <= 0
     theirs = as_colleague(open_browser, site, colleague)
     theirs.goto("/shared/")

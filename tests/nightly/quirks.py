@@ -131,7 +131,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--times", type=int, default=30)
     arguments.add_argument("--first", type=int, default=0, help="the first seed")
-    arguments.add_argument("--models", nargs="*", default=list(MODELS))
+    arguments.add_argument("--models", nargs="*", default=[name for name, model in MODELS.items() if model.chats])
     asked = arguments.parse_args()
     found = asyncio.run(run(range(asked.first, asked.first + asked.times), asked.models))
     for model in asked.models:

@@ -34,7 +34,17 @@ from tests.factories import (
 )
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.core.types import ToolSpec
-from toolsupport.models import CallMetric, Family, HistoryEntry, Lease, ModelPull, ReadEntry, ReadMark, Review
+from toolsupport.models import (
+    CallMetric,
+    Family,
+    HistoryEntry,
+    Lease,
+    ModelPull,
+    ReadEntry,
+    ReadMark,
+    ReplyTime,
+    Review,
+)
 from toolsupport.registry.databases import (
     sql_sources,
 )
@@ -109,6 +119,7 @@ def rows(bob: User) -> list[str]:
     proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
     prompt_counts.learn("build", "", MeasuredPrompt(40, 10))
     CallMetric.objects.create(profile_id=claim.profile_id, format="native", outcome="ready", day="2030-01-01")
+    ReplyTime.objects.create(profile_id=claim.profile_id, format="native", step=70, day="2030-01-01")
     Family.objects.create(name="ours", patterns=["ours"])
     test = detections.open_test(detections.DetectionRequest(claim.profile_id, "page", actor=bob.pk)).id
     detections.claim("worker")

@@ -65,6 +65,7 @@ def add_to_models(ana: User) -> None:
     models.ReadMark.objects.update_or_create(person=ana, defaults={"entry": review.pk})
     models.Family.objects.create(name="ours", patterns=["our-model"], tools=True, notes="Made here.")
     models.CallMetric.objects.get_or_create(profile=profile, format="hermes", outcome="done", day=WHEN.date())
+    models.ReplyTime.objects.get_or_create(profile=profile, format="hermes", step=70, day=WHEN.date())
     models.PromptCount.objects.get_or_create(build_key=profile.build.key, tools_digest="x", characters=900, tokens=300)
     models.ProvenCall.objects.get_or_create(build_key=profile.build.key, tool="read_file", arguments={"path": "a.txt"})
 

@@ -102,6 +102,11 @@ def trace(values: list[float]) -> str:
 MOST_DOTS = 3  # fewer days make no line
 
 
+def replies(count: int) -> str:
+    """Name a number of replies."""
+    return "1 reply" if count == 1 else f"{count:,} replies"
+
+
 def _calls(count: int) -> str:
     return f"{count:,} call{' was' if count == 1 else 's were'}"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolsupport.core.types import JSON
 from toolsupport.detection import KINDS
+from toolsupport.gateway.embeddings import schemas as embeddings_schemas
 from toolsupport.gateway.messages import schemas as messages_schemas
 from toolsupport.gateway.request_schemas import CALL, OBJECT, QUESTION, TEXT
 from toolsupport.gateway.responses import schemas as responses_schemas
@@ -50,6 +51,7 @@ def document(site: str) -> JSON:
                 "Error": ERROR,
                 "MessagesError": MESSAGES_ERROR,
                 "Question": QUESTION,
+                "EmbeddingRequest": embeddings_schemas.REQUEST,
                 "ResponsesRequest": responses_schemas.REQUEST,
                 "MessagesRequest": messages_schemas.REQUEST,
                 "CountRequest": messages_schemas.COUNT,
@@ -60,6 +62,7 @@ def document(site: str) -> JSON:
             "/v1/models": {"get": _operation("The models that may be asked", 401, 403, 429)},
             "/v1/models/{model_id}": {"get": _of_model("One of them")},
             "/v1/chat/completions": {"post": _answer("Question")},
+            "/v1/embeddings": {"post": _embeddings()},
             "/v1/responses": {"post": _answer("ResponsesRequest")},
             "/v1/messages": {"post": _in_messages_shape(_answer("MessagesRequest"))},
             "/v1/messages/count_tokens": {"post": _count()},
@@ -114,6 +117,11 @@ def _answer(schema: str) -> JSON:
     operation = _operation("One answer, whole or streamed", 400, 401, 403, 404, 409, 413, 422, 429, 502, 503, 504)
     operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": TEXT}
     return _asking(operation, schema)
+
+
+def _embeddings() -> JSON:
+    operation = _operation("One vector for each text", 400, 401, 403, 404, 413, 429, 502, 503, 504)
+    return _asking(operation, "EmbeddingRequest")
 
 
 def _count() -> JSON:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from typing import TypeVar
 
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
@@ -18,8 +19,9 @@ from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_a
 from toolsupport.gateway import openapi as gateway_openapi
 from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
 from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.embeddings import request as embeddings_request
+from toolsupport.gateway.embeddings import response as embeddings_response
 from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
-from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
@@ -32,6 +34,7 @@ TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 LONGEST_HEADER = 1000
+Read = TypeVar("Read")
 
 
 @require_safe
@@ -81,6 +84,22 @@ async def messages(request: AuthedRequest) -> HttpResponseBase:
 
 @require_POST
 @requires(Action.CHAT)
+async def embeddings(request: AuthedRequest) -> HttpResponseBase:
+    """Answer a request for embeddings of texts."""
+    caller = Caller(request.user.pk, request.key)
+    try:
+        asked = await _read(request, embeddings_request.read)
+        name, found = await embeddings_response.answer(asked, caller)
+        answer = error_replies.answer(found) if isinstance(found, Failed) else JsonResponse(found)
+        answer.headers["X-Toolsupport-Model"] = name.encode("ascii", "replace").decode()
+    except ToolsupportError as error:
+        answer = error_replies.before(error)
+    answer.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
+    return answer
+
+
+@require_POST
+@requires(Action.CHAT)
 async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
     """Estimate the tokens of a request of the Messages API."""
     try:
@@ -90,7 +109,7 @@ async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
         return error_replies.before(error)
 
 
-async def _read(request: AuthedRequest, read: Callable[[bytes], GatewayRequest]) -> GatewayRequest:
+async def _read(request: AuthedRequest, read: Callable[[bytes], Read]) -> Read:
     """Parse the body. Raises TooLarge, InvalidField."""
     body = request.read(BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:

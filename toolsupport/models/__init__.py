@@ -6,7 +6,7 @@ from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
 from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
-from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
+from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall, ReplyTime
 from toolsupport.models.overrides import Override
 from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
@@ -32,6 +32,7 @@ __all__ = [
     "ProvenCall",
     "ReadEntry",
     "ReadMark",
+    "ReplyTime",
     "Review",
     "SecurityEvent",
     "Server",

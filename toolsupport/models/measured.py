@@ -45,6 +45,24 @@ class CallMetric(models.Model):
         return f"{self.outcome} in {self.format}: {self.calls}"
 
 
+class ReplyTime(models.Model):
+    """How many replies of a model with calls took this long on one day in one format (core/reply_times.py)."""
+
+    profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.CASCADE, related_name="reply_times")
+    format = models.CharField(max_length=40)
+    day = models.DateField()
+    step = models.PositiveSmallIntegerField()
+    replies = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["profile", "format", "day", "step"], name="one_count_per_reply_time")
+        ]
+
+    def __str__(self) -> str:
+        return f"step {self.step} in {self.format}: {self.replies}"
+
+
 class PromptCount(models.Model):
     """The shortest request to a build with a set of tools: its characters, and its tokens as counted by the server."""
 

@@ -1,7 +1,7 @@
 """Protocols, codecs and HTTP for each kind of model server."""
 
 from toolsupport.providers.codec import Codec
-from toolsupport.providers.embeddings import embed
+from toolsupport.providers.embeddings import embed, embed_inputs
 from toolsupport.providers.http_client import close, get_json, post_json
 from toolsupport.providers.kind_guess import guess
 from toolsupport.providers.model_listing import describe, is_loaded, survey
@@ -34,6 +34,7 @@ __all__ = [
     "delete",
     "describe",
     "embed",
+    "embed_inputs",
     "get_json",
     "guess",
     "is_loaded",

@@ -40,9 +40,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     if "chat_template_caps" in about and len(entries) == 1:
         extras = {_text(entries[0], "id"): about}  # with more models, /props describes only the server
     models = {
-        name: _report(name, {**entry, **extras.get(name, {})})
-        for entry in entries
-        if (name := _text(entry, "id")) and extras.get(name, {}).get("type") != "embeddings"
+        name: _report(name, {**entry, **extras.get(name, {})}) for entry in entries if (name := _text(entry, "id"))
     }
     return ServerReport(_text(about, "build_info") or _text(about, "version"), tuple(models.values()))
 
@@ -112,6 +110,8 @@ def _state(row: ModelData) -> str:
 
 def _details(row: ModelData) -> ModelDetails:
     meta, running = _mapping(row, "meta"), _mapping(row, "default_generation_settings")
+    if row.get("type") == "embeddings":  # LM Studio
+        return ModelDetails(capabilities=("embedding",))
     known = {word: value for word in ABILITIES if (value := READERS[word](row)) is not None}
     contexts = (whole(running.get("n_ctx")), whole(meta.get("n_ctx")), *(whole(row.get(name)) for name in CONTEXTS))
     template = _text(row, "chat_template")

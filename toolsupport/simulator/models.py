@@ -104,6 +104,10 @@ class SimulatedModel:
         return "thinking" in (self.capabilities or ())
 
     @property
+    def chats(self) -> bool:
+        return "embedding" not in (self.capabilities or ())
+
+    @property
     def modified(self) -> int:
         """Nanoseconds since 1970; later rows of the table are older, so that lists keep its order."""
         return MADE - list(MODELS).index(self.name) * MINUTE + (self.build - 1) * SECOND
@@ -253,7 +257,16 @@ ALOUD = (
         thinks_aloud.in_marks(objects.hermes, opening=""),
     ),
 )
-MODELS = {model.name: model for model in (*NATIVE, *TEXT, *ALOUD)}
+VECTORS = (
+    SimulatedModel(
+        "sim-embed",
+        "Simulated: makes embeddings of texts from their words, and does not chat.",
+        honest.reply,
+        capabilities=("embedding",),
+        template="{{ .Prompt }}",
+    ),
+)
+MODELS = {model.name: model for model in (*NATIVE, *TEXT, *ALOUD, *VECTORS)}
 
 
 def is_name(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from toolsupport.simulator.client import Client
 from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.state import SimulatorState
-from toolsupport.simulator.wire import control, listing, native, openai
+from toolsupport.simulator.wire import control, embeddings, listing, native, openai
 
 Handler = Callable[[SimulatorState, Client, ReceivedRequest], Awaitable[Response | StreamedResponse]]
 
@@ -19,10 +19,12 @@ ROUTES: dict[str, dict[str, Handler]] = {
     "/api/show": {"POST": listing.show},
     "/api/chat": {"POST": native.chat},
     "/api/generate": {"POST": native.generate},
+    "/api/embed": {"POST": embeddings.native},
     "/api/pull": {"POST": control.pull},
     "/api/delete": {"DELETE": control.delete},
     "/v1/models": {"GET": listing.openai_models},
     "/v1/chat/completions": {"POST": openai.chat},
+    "/v1/embeddings": {"POST": embeddings.openai},
     "/simulator/drift": {"POST": control.drift},
 }
 # The one path with a name in it.

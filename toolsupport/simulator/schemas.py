@@ -90,6 +90,8 @@ NATIVE = GoStruct(
     },
 )
 SHOW = GoStruct("api.ShowRequest", "ShowRequest", {"model": STRING, "name": STRING, "verbose": BOOL})
+EMBED = GoStruct("api.EmbedRequest", "EmbedRequest", {"model": STRING, "truncate": BOOL, "dimensions": INT})
+OPENAI_EMBED = GoStruct("openai.EmbedRequest", "EmbedRequest", {"model": STRING, "dimensions": INT})
 DELETE = GoStruct("api.DeleteRequest", "DeleteRequest", {"model": STRING, "name": STRING})
 PULL = GoStruct("api.PullRequest", "PullRequest", {"model": STRING, "name": STRING, "insecure": BOOL, "stream": BOOL})
 

@@ -34,7 +34,8 @@ def unavailable(request: HttpRequest, error: BaseException | None) -> HttpRespon
         answer: HttpResponse = api_errors.answer(503, f"{TITLE}. {words}", code="storage")
     else:
         # No request context: it may need the database.
-        page = render_to_string("toolsupport/error.html", {"title": TITLE, "words": words})
+        shown = {"title": TITLE, "words": words, "again": request.method == "GET"}
+        page = render_to_string("toolsupport/error.html", shown)
         answer = HttpResponse(page, status=503)
     answer.headers["Retry-After"] = str(RETRY_AFTER)
     return answer

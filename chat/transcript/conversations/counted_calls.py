@@ -14,8 +14,14 @@ from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownCall
 
 LISTED = 200
-# Which calls a number of the insights stands for.
-STATES = {"repaired": ~Q(repairs=[]), "rejected": Q(status="rejected")}
+# Which calls a number of the insights stands for, by their outcome.
+STATES = {
+    "repaired": ~Q(repairs=[]),
+    "rejected": Q(fault__in=("unreadable", "cut")),
+    "unknown": Q(fault="unknown"),
+    "schema": Q(fault="schema"),
+    "prose": Q(in_prose=True),
+}
 
 
 @dataclass(frozen=True, slots=True)

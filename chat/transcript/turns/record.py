@@ -91,6 +91,7 @@ class CallRejection:
     program: int | None = None
     format: str = ""
     suggestion: str = ""
+    fault: str = ""  # a key of core.events.FAULTS
 
 
 @fenced
@@ -219,6 +220,7 @@ def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> Announ
         error=rejection.reason,
         raw=rejection.raw,
         format=rejection.format,
+        fault=rejection.fault,
         program_id=rejection.program,
     )
     thing = RejectedCall(message.pk, present.call(run), rejection.reason, rejection.suggestion)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from chat.models import Conversation, ToolRun
 from chat.transcript.conversations import conversations
 from tests.factories import ModelProfileFactory, ServerFactory
+from toolsupport.core.insight_sentences import CAUSES
 from toolsupport.models import CallMetric, ModelProfile
 
 pytestmark = pytest.mark.django_db
@@ -68,14 +69,20 @@ def test_a_point_is_one_model_and_one_format(client: Client, profile: ModelProfi
 
 def test_a_number_of_the_page_is_the_calls_of_some_days(client: Client, profile: ModelProfile, alice: User) -> None:
     called(alice, profile, "plain.txt")
+    CallMetric.objects.create(profile=profile, format="native", outcome="repaired", day=timezone.now().date(), calls=1)
     called(alice, profile, "mended.txt", repairs=["a comma"])
-    called(alice, profile, "wrong.txt", status="rejected")
+    for fault in ("unreadable", "cut", "unknown", "schema"):
+        called(alice, profile, f"{fault}.txt", status="rejected", fault=fault)
+    called(alice, profile, "prose.txt", in_prose=True)
     today = timezone.now().date()
     days = {"day": "", "since": (today - timedelta(days=6)).isoformat(), "until": today.isoformat()}
-    found = {state: calls(client, alice, **days, state=state) for state in ("", "repaired", "rejected", "other")}
-    names = ("plain.txt", "mended.txt", "wrong.txt")
+    found = {state: calls(client, alice, **days, state=state) for state in ("", "repaired", *CAUSES, "other")}
+    names = [f"{one}.txt" for one in ("plain", "mended", "unreadable", "cut", "unknown", "schema", "prose")]
     shown = {state: [name for name in names if name in page] for state, page in found.items()}
-    assert shown == {"": [*names], "repaired": ["mended.txt"], "rejected": ["wrong.txt"], "other": [*names]}
+    assert (shown.pop(""), shown.pop("other"), shown.pop("refused")) == (names, names, names)
+    kept = {"repaired": ["mended.txt"], "rejected": ["unreadable.txt", "cut.txt"], "prose": ["prose.txt"]}
+    assert shown == kept | {"unknown": ["unknown.txt"], "schema": ["schema.txt"]}
+    assert "1 of them was repaired" in found["repaired"] and "0 of them were unreadable" in found["rejected"]
 
 
 def test_another_day_is_another_point(client: Client, profile: ModelProfile, alice: User) -> None:

@@ -87,7 +87,7 @@ def test_bob_approves_several_at_once_and_what_changed_meanwhile_stays(client: C
     page = flat(text(client.get("/tools/mcp/")))
     find, send, wipe = (f"{tool.pk}:{tool.waiting_digest}" for tool in McpTool.objects.order_by("name"))
     assert pins(page, r'<form method="post" action="/tools/mcp/\d+/approve/".*?</form>') == [find]
-    assert "Approve 1 read-only tool" in page and "Server claims: read-only" in page
+    assert "Approve 1 claimed read-only" in flat(page) and "Server claims: read-only" in page
     assert re.findall(r'name="pin" value="([\d\w:]+)" form', page) == [find, send, wipe]
     reported_tools.seen(server.pk, "", [SEND | {"title": "x"}, reading, deleting])
     sent = {"pin": [find, send, "x", "1", f"{10**30}:a"]}

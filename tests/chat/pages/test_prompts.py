@@ -29,7 +29,7 @@ def test_everybody_signed_in_reads_them(
 ) -> None:
     client.force_login(request.getfixturevalue(name))
     page = client.get(reverse("prompts")).content.decode()
-    assert "Be brief." in page and "Written by bob" in page
+    assert "Be brief." in page and "bob, <time" in page
     assert ("New prompt" in page) is (name == "bob")
     assert "Be brief." in client.get(reverse("prompt-versions"), {"name": "brief"}).content.decode()
 

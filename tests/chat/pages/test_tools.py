@@ -36,7 +36,8 @@ def test_everybody_signed_in_sees_every_tool(client: Client, name: str, request:
     client.force_login(request.getfixturevalue(name))
     page = client.get("/tools/").content.decode()
     assert all(tool in page for tool in BUILTINS)
-    assert ("<button>Save" in page) is (name == "bob")
+    page = client.get("/tools/?show=defaults").content.decode()
+    assert ("<button>Save" in page) is (name == "bob") and "Call formats" in page
 
 
 # SAFETY 3.1: what happens is what the policy does
@@ -104,7 +105,7 @@ def test_bob_switches_what_the_site_does_by_itself(client: Client, bob: User) ->
 def test_the_page_says_what_the_environment_has_locked(client: Client, bob: User, settings: Settings) -> None:
     settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_DRIFT": "off"})
     client.force_login(bob)
-    page = client.get("/tools/").content.decode()
+    page = client.get("/tools/?show=defaults").content.decode()
     assert "Set by <code>TOOLSUPPORT_DRIFT</code>" in page
     assert 'aria-describedby="switch-drift-about" disabled>' in page
 

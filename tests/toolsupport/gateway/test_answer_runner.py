@@ -20,7 +20,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.gateway import answer_runner, keep_alive
 from toolsupport.gateway.answer_runner import ReplySlots, places
 from toolsupport.gateway.request_preparation import Caller
-from toolsupport.models import CallMetric
+from toolsupport.models import CallMetric, ReplyTime
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.metrics import call_metrics
@@ -79,6 +79,8 @@ async def test_calls_of_programs_are_counted_like_those_of_chats(program: Progra
     assert metrics.REGISTRY.get_sample_value("toolsupport_calls_total", labels) == before + 2
     [(tokens, latency)] = await in_database(lambda: list(CallMetric.objects.values_list("tokens", "latency_ms")))()
     assert tokens > 0 and latency >= 0
+    timed = await in_database(lambda: list(ReplyTime.objects.values_list("profile", "format", "replies")))()
+    assert {(one, name) for one, name, _ in timed} == {(profile, "native")} and sum(one[2] for one in timed) == 2
 
 
 async def test_an_answer_is_not_lost_where_nothing_can_be_counted(

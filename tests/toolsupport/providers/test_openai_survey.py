@@ -170,7 +170,8 @@ async def test_lm_studio_tells_more_elsewhere(survey: Survey) -> None:
         {"id": "c", "type": "embeddings"},
     )
     report = await survey("lmstudio", models=listing({"id": "a"}, {"id": "b"}, {"id": "c"}), v0=more)
-    one, other = report.models
+    one, other, vectors = report.models
+    assert (vectors.name, vectors.capabilities) == ("c", ("embedding",))
     assert (one.loaded, one.quantization, one.details.context_length) == (True, "4bit", 4096)
     assert (one.capabilities, one.details.unsaid) == (("completion", "tools", "vision"), ("thinking",))
     # Not trained for tools is not the same as unable to use them.

@@ -22,7 +22,7 @@ TEXT = (
 
 
 def test_every_quirk_has_its_row() -> None:  # M8
-    assert list(MODELS) == [f"sim-{quirk}" for quirk in f"{NATIVE} {TEXT}".split()]
+    assert list(MODELS) == [f"sim-{quirk}" for quirk in f"{NATIVE} {TEXT} embed".split()]
 
 
 def test_what_writes_text_says_no_tools_and_refuses_them() -> None:  # M8

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from toolsupport.config import metrics
+from toolsupport.core import reply_times
 from toolsupport.registry import raw_sql
 
 OUTCOMES = {
@@ -25,13 +27,17 @@ OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """A number of calls in one format with one outcome; `latency_ms` and `tokens` are sums over the replies."""
+    """A number of calls in one format with one outcome; `latency_ms` and `tokens` are sums over the replies.
+
+    `times` are those of each reply, in milliseconds.
+    """
 
     format: str
     outcome: str
     calls: int = 1
     latency_ms: int = 0
     tokens: int = 0
+    times: Sequence[int] = ()
 
 
 ADD = """INSERT INTO toolsupport_callmetric (profile_id, format, outcome, day, calls, latency_ms, tokens)
@@ -40,6 +46,10 @@ calls = toolsupport_callmetric.calls + excluded.calls,
 latency_ms = toolsupport_callmetric.latency_ms + excluded.latency_ms,
 tokens = toolsupport_callmetric.tokens + excluded.tokens"""
 
+ADD_TIME = """INSERT INTO toolsupport_replytime (profile_id, format, day, step, replies)
+VALUES (%s, %s, %s, %s, %s) ON CONFLICT (profile_id, format, day, step) DO UPDATE SET
+replies = toolsupport_replytime.replies + excluded.replies"""
+
 
 @transaction.atomic(savepoint=False)
 def add(profile_id: int, counts: Iterable[CallCount]) -> None:
@@ -47,6 +57,8 @@ def add(profile_id: int, counts: Iterable[CallCount]) -> None:
     day = timezone.now().date().isoformat()
     for one in sorted(counts, key=lambda count: (count.format, count.outcome)):
         raw_sql.change(ADD, profile_id, one.format, one.outcome, day, one.calls, one.latency_ms, one.tokens)
+        for step, replies in sorted(Counter(map(reply_times.step_of, one.times)).items()):
+            raw_sql.change(ADD_TIME, profile_id, one.format, day, step, replies)
         transaction.on_commit(partial(_tell, profile_id, one))
 
 

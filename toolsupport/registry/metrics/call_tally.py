@@ -33,6 +33,7 @@ class CallTally:
         self._counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self._first: tuple[str, str] | None = None
         self._tokens = 0
+        self._times: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
 
     def received(self, event: CountedEvent, format_: str) -> None:
         key = (format_, outcome_of(event))
@@ -52,10 +53,15 @@ class CallTally:
             counts = self._counts[self._first]
             counts[1] += milliseconds
             counts[2] += self._tokens
+            self._times[self._first].append(milliseconds)
         self._first, self._tokens = None, 0
 
     def taken(self) -> tuple[CallCount, ...]:
         """Return the counts since the last call of this function."""
-        counts = tuple(CallCount(*key, *sums) for key, sums in self._counts.items())
+        counts = tuple(
+            CallCount(*key, calls, latency, tokens, tuple(self._times[key]))
+            for key, (calls, latency, tokens) in self._counts.items()
+        )
         self._counts.clear()
+        self._times.clear()
         return counts

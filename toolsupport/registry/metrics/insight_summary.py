@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from toolsupport.core import insight_sentences
 from toolsupport.core.insight_sentences import CAUSES, CallTotals
-from toolsupport.registry.metrics import insights
+from toolsupport.registry.metrics import insights, reply_times
 from toolsupport.registry.metrics.insights import InsightsFilter, MetricPoint
+from toolsupport.registry.metrics.reply_times import ReplyTimes
 
 UNRELIABLE = 80  # percent of calls that could run, below which a model counts as broken
 
@@ -23,7 +24,7 @@ class ModelBar:
     model: str
     outcomes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
-    latency_ms: int = 0
+    times: ReplyTimes = field(default_factory=ReplyTimes)
 
     @property
     def calls(self) -> int:
@@ -46,11 +47,6 @@ class ModelBar:
         return self.outcomes["refused"]
 
     @property
-    def seconds(self) -> float:
-        """Of the reply, for each call."""
-        return round(self.latency_ms / self.calls / 1000, 2) if self.calls else 0.0
-
-    @property
     def evidence(self) -> tuple[str, str]:
         """Its state, and the word beside the colour."""
         if self.success < UNRELIABLE:
@@ -71,15 +67,25 @@ class InsightTile:
 
 
 @dataclass(frozen=True, slots=True)
+class CauseShare:
+    """Why some calls could not run: the `outcome` that they are counted as, and their share of the biggest cause."""
+
+    outcome: str
+    words: str
+    calls: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class InsightSummary:
-    """Everything above the table. `causes` are (words, calls, percent of the biggest one); `line` is a path or ""."""
+    """Everything above the table. `line` is a path or ""."""
 
     headline: str
     cause: str
     worst: ModelBar | None
     tiles: Sequence[InsightTile]
     bars: Sequence[ModelBar]
-    causes: Sequence[tuple[str, int, float]]
+    causes: Sequence[CauseShare]
     line: str
     days: Sequence[date]
     first: float
@@ -88,8 +94,9 @@ class InsightSummary:
 
 
 def summary(points: Sequence[MetricPoint], wanted: InsightsFilter, today: date) -> InsightSummary:
-    """Sum up these points, and compare them with the same time before: one query."""
-    outcomes, bars = Counter[str](), _bars(points)
+    """Sum up these points, and compare them with the same time before: two queries."""
+    times = reply_times.by_model(wanted)
+    outcomes, bars = Counter[str](), _bars(points, times)
     for bar in bars:
         outcomes += bar.outcomes
     causes = Counter({name: outcomes[name] for name in CAUSES if outcomes[name]})
@@ -102,9 +109,12 @@ def summary(points: Sequence[MetricPoint], wanted: InsightsFilter, today: date) 
         insight_sentences.headline(totals, insight_sentences.period(wanted.since, wanted.until, today)),
         words,
         next((bar for bar in bars if bar.model == worst), None),
-        _tiles(totals, sum(bar.latency_ms for bar in bars), _before(wanted, today)),
+        _tiles(totals, reply_times.of_all(times), _before(wanted, today)),
         bars,
-        [(CAUSES[name][0], calls, round(100 * calls / causes[biggest], 1)) for name, calls in causes.most_common()],
+        [
+            CauseShare(name, CAUSES[name][0], calls, round(100 * calls / causes[biggest], 1))
+            for name, calls in causes.most_common()
+        ],
         insight_sentences.trace(line),
         days,
         first=line[0] if line else 0,
@@ -113,12 +123,12 @@ def summary(points: Sequence[MetricPoint], wanted: InsightsFilter, today: date) 
     )
 
 
-def _bars(points: Sequence[MetricPoint]) -> list[ModelBar]:
+def _bars(points: Sequence[MetricPoint], times: Mapping[int, ReplyTimes]) -> list[ModelBar]:
     bars: dict[int, ModelBar] = {}
     for point in points:
         bar = bars.setdefault(point.profile, ModelBar(point.profile, point.model))
+        bar.times = times.get(point.profile, bar.times)
         bar.outcomes += point.outcomes
-        bar.latency_ms += point.latency_ms
         if point.format:
             bar.formats[point.format] += point.calls
     return sorted(bars.values(), key=lambda bar: (-bar.calls, bar.model))
@@ -146,14 +156,20 @@ def _before(wanted: InsightsFilter, today: date) -> MetricPoint | None:
     return insights.total(replace(wanted, since=since, until=until))
 
 
-def _tiles(totals: CallTotals, latency_ms: int, before: MetricPoint | None) -> list[InsightTile]:
+def _tiles(totals: CallTotals, times: ReplyTimes, before: MetricPoint | None) -> list[InsightTile]:
     was = before or MetricPoint(date.min, 0, "", "")
-    seconds = round(latency_ms / totals.calls / 1000, 2) if totals.calls else 0.0
     ran = insight_sentences.percent(was.valid + was.repaired, was.calls)
     share = insight_sentences.percent(totals.repaired, totals.calls)
     return [
         InsightTile("Calls", f"{totals.calls:,}", "", insight_sentences.change(totals.calls, was.calls)),
         InsightTile("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, " %")),
         InsightTile("Repaired first", f"{totals.repaired:,}", "", f"{share:g} % of all calls", "repaired"),
-        InsightTile("Reply time per call", f"{seconds:g}", "s", insight_sentences.change(seconds, was.seconds, " s")),
+        _reply_time(times),
     ]
+
+
+def _reply_time(times: ReplyTimes) -> InsightTile:
+    if not times.replies:
+        return InsightTile("Median reply time", "–", "", "Measured from the next reply on")
+    beside = f"95 % within {times.most:g} s · {insight_sentences.replies(times.replies)}"
+    return InsightTile("Median reply time", f"{times.median:g}", "s", beside)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Model, QuerySet, Sum
 
 from toolsupport.core import format_choice
 from toolsupport.models import CallMetric
@@ -17,6 +17,7 @@ from toolsupport.models import CallMetric
 MOST_POINTS = 1000
 VALID, REPAIRED, REFUSED = "ready", "repaired", "refused"
 
+Row = TypeVar("Row", bound=Model)
 Choices = list[tuple[object, str]]
 
 
@@ -138,8 +139,13 @@ def _rows(wanted: InsightsFilter) -> Iterator[Any]:
 
 
 def _matching(wanted: InsightsFilter) -> QuerySet[CallMetric]:
+    return matching(CallMetric.objects.all(), wanted)
+
+
+def matching(rows: QuerySet[Row], wanted: InsightsFilter) -> QuerySet[Row]:
+    """Return the rows of days, models and formats that match the filter."""
     given = {"profile": wanted.profile, "format": wanted.format, "day__gte": wanted.since, "day__lte": wanted.until}
-    return CallMetric.objects.filter(**{name: value for name, value in given.items() if value})
+    return rows.filter(**{name: value for name, value in given.items() if value})
 
 
 def choices() -> dict[str, Choices]:

@@ -103,6 +103,8 @@ def chat_request(data: bytes) -> ChatRequest:
 def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[SimulatedModel, ChatRequest]:
     """Return the model and the request as it reaches the model. Raises RequestRejected if the server refuses."""
     model = model_of(request.model, deleted)
+    if not model.chats:
+        raise RequestRejected(f"{gojson.text(request.model)} does not support chat")
     if request.think and not model.thinks:
         raise RequestRejected(f"{gojson.text(request.model)} does not support thinking")
     if request.prompt.tools and model.refusal:

@@ -40,7 +40,8 @@ def failed(request: HttpRequest) -> HttpResponse:
     # No request context: what broke may be what the context needs.
     context = {
         "title": "Something broke on our side",
-        "words": "It was written to the server's log. Trying again may help; nothing you saved is lost.",
+        "words": "The error is in the server's log. Saved work is not lost.",
+        "again": request.method == "GET",
     }
     return HttpResponse(render_to_string("toolsupport/error.html", context), status=500)
 

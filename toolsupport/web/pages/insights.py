@@ -43,9 +43,13 @@ def _spans(request: AuthedRequest, today: date) -> list[dict[str, object]]:
 
 
 def _link(wanted: InsightsFilter, today: date) -> dict[str, str]:
-    """The query of the calls behind the numbers."""
+    """The queries of the calls and of the refusals behind the numbers."""
     given = {"since": wanted.since, "until": wanted.until or today, "profile": wanted.profile, "format": wanted.format}
-    return {"calls_query": urlencode({name: str(value) for name, value in given.items() if value})}
+    refusals = {"kind": "refusal", "since": wanted.since, "until": wanted.until or today, "profile": wanted.profile}
+    queries = {"calls_query": given, "refusals_query": refusals}
+    return {
+        key: urlencode({name: str(value) for name, value in query.items() if value}) for key, query in queries.items()
+    }
 
 
 def _first_day(today: date, days: int) -> str:

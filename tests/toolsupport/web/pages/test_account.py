@@ -57,7 +57,7 @@ def test_the_old_password_cannot_be_guessed_without_end(browsers: list[Client]):
 
 
 def test_signing_out_everywhere_includes_here(browsers: list[Client], alice: User):
-    assert "in 3 browsers" in browsers[0].get("/account/").content.decode()
+    assert "with 3 browsers" in browsers[0].get("/account/").content.decode()
     assert browsers[0].post("/account/sign-out-everywhere/").headers["Location"] == "/login/"
     assert [client.get("/account/").status_code for client in browsers] == [302, 302, 302]
     assert sessions.count(alice.pk) == 0

@@ -51,7 +51,7 @@ def test_every_page_offers_the_test(client: Client, alice: User, model: ModelPro
     addresses = [*pages(model).values(), f"/chat/{chat.pk}/"]
     for address in addresses:
         page = client.get(address).content.decode()
-        assert "Test again" in page or "Test org/strange:1b again" in page, address
+        assert "Test again" in page or "Test again: org/strange:1b" in page, address
     again = client.post(reverse("model-detect", args=[model.pk]))
     assert again.headers["Location"] == pages(model)["model"]
     assert Detection.objects.filter(status="queued", actor=alice).count() == 1

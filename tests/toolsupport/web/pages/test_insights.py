@@ -12,7 +12,8 @@ from django.utils import timezone
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.markup import flat
 from toolsupport.models import CallMetric, ModelProfile
-from toolsupport.registry.metrics import insights
+from toolsupport.registry.metrics import call_metrics, insights, reply_times
+from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.metrics.insights import InsightsFilter
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +84,37 @@ def test_the_page_begins_with_a_sentence_and_numbers_that_lead_to_calls(
     client.force_login(charlie)
     page = client.get("/insights/").content.decode()
     assert "81.2 % could run" in page and "/insights/calls/" not in page
+
+
+def test_the_times_of_replies_are_a_median_and_what_most_stay_within(
+    client: Client, profile: ModelProfile, alice: User
+) -> None:
+    counted(profile, calls=3)
+    client.force_login(alice)
+    page = flat(client.get("/insights/").content.decode())
+    assert "Measured from the next reply on" in page and "Median reply time" in page
+    call_metrics.add(profile.pk, [CallCount("native", "ready", 20, times=(*[400] * 18, 9000, 9000))])
+    call_metrics.add(profile.pk, [CallCount("native", "ready", times=(400,))])
+    call_metrics.add(ModelProfileFactory().pk, [CallCount("hermes", "ready", times=(20_000,))])
+    [own, other] = sorted(reply_times.by_model(InsightsFilter()).values(), key=lambda one: -one.replies)
+    assert (own.replies, own.median, own.most) == (21, 0.4, 9.2)  # in steps of a twentieth
+    assert (other.replies, other.median) == (1, 20.0)
+    assert reply_times.by_model(InsightsFilter(format="native", profile=profile.pk)) == {profile.pk: own}
+    assert reply_times.by_model(InsightsFilter(until=days_ago(1))) == {}
+    page = flat(client.get("/insights/").content.decode())
+    assert ">0.4</a> <small>s</small>" in page and "95 % within 9.2 s · 22 replies" in page
+    assert '<td class="num">21</td><td class="num">0.4 s</td><td class="num">9.2 s</td>' in page
+
+
+def test_each_cause_leads_to_its_calls(client: Client, profile: ModelProfile, alice: User) -> None:
+    for outcome in ("rejected", "unknown", "schema", "prose", "refused"):
+        counted(profile, outcome)
+    client.force_login(alice)
+    page = flat(client.get("/insights/").content.decode())
+    query = f"since={days_ago(29)}&amp;until={days_ago(0)}"
+    for outcome in ("rejected", "unknown", "schema", "prose"):
+        assert f"/insights/calls/?{query}&amp;state={outcome}" in page, outcome
+    assert f"/history/?kind=refusal&amp;{query}" in page
 
 
 def test_too_many_points_are_cut_after_whole_ones(profile: ModelProfile, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0023_sign_in'),
+        ('toolsupport', '0024_reply_times'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,96 @@
+"""Every page in Chromium: axe, zoom, small screens, right to left, targets, names, focus, motion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import APIRequestContext, BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.test_access_for_all import violations
+
+pytestmark = pytest.mark.e2e
+
+FAULTS = re.sub(r"^//.*\n", "", (Path(__file__).parent / "page_faults.js").read_text())
+# Half of 1280 is what is left at 200 %, a quarter at 400 %.
+WIDE, ZOOMED, SMALL = 1280, 640, 320
+PAGES = (
+    *("/start/", "/models/", "/models/1/", "/models/1/explain/", "/models/import/", "/models/add/", "/models/edit/"),
+    *("/families/", "/families/add/", "/history/", "/history/?show=all", "/insights/", "/tools/", "/tools/mcp/"),
+    *("/tools/prompts/", "/tools/sources/", "/servers/", "/servers/1/", "/people/", "/people/audit/", "/account/"),
+    *("/account/code/", "/shared/", "/others/"),
+)
+OPEN = "document.querySelectorAll('main details').forEach(one => one.open = true)"
+
+
+def faults(page: Page, widths: tuple[int, ...] = (WIDE, ZOOMED, SMALL)) -> Iterator[str]:
+    """What is wrong with a page, by width and direction; it is left as it was."""
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 800})
+        for direction in ("ltr", "rtl") if width != ZOOMED else ("ltr",):
+            page.evaluate("direction => document.documentElement.dir = direction", direction)
+            found = page.evaluate(FAULTS, {"controlsToo": direction == "ltr" and width != ZOOMED})
+            yield from (f"{width} px, {direction}: {fault}" for fault in found)
+    page.evaluate("document.documentElement.removeAttribute('dir')")
+    page.set_viewport_size({"width": WIDE, "height": 800})
+
+
+def looked_at(page: Page, address: str) -> list[str]:
+    """Open a page, unfold it, and measure it."""
+    page.goto(address)
+    page.evaluate(OPEN)
+    page.wait_for_load_state("networkidle")
+    return [f"{address} {fault}" for fault in (*faults(page), *violations(page))]
+
+
+def fill(request: APIRequestContext, token: str) -> None:
+    """Something on every page."""
+    forms: tuple[tuple[str, dict[str, str | float | bool]], ...] = (
+        ("/models/1/capability/", {"capability": "vision", "value": "yes", "reason": "seen", "newest": "0"}),
+        ("/tools/prompts/write/", {"name": "walker", "description": "For walks", "text": "Walk."}),
+        ("/tools/sources/example/", {}),
+        ("/account/keys/", {"name": "walker"}),
+        ("/people/invite/", {"name": "walker", "role": "user"}),
+    )
+    for address, form in forms:
+        assert request.post(address, form=form, headers={"X-CSRFToken": token}).ok
+
+
+def test_a_fault_is_found(open_browser: Callable[..., BrowserContext]) -> None:
+    page = open_browser().new_page()
+    page.goto("/shared/")
+    page.evaluate(
+        "document.querySelector('main').insertAdjacentHTML('beforeend',"
+        " '<p id=one>One text</p><p id=two>Another text</p><div><button id=tiny aria-label=Send>Go</button>"
+        "<button id=near tabindex=-1>Near</button></div>')"
+    )
+    tiny = "min-height:0;height:16px;width:16px;padding:0;margin:0;outline:none;font-size:60px;overflow:hidden"
+    styles = {"one": "position:absolute", "two": "white-space:nowrap;padding-right:700px", "tiny": tiny, "near": tiny}
+    for one, style in styles.items():
+        page.evaluate("([id, style]) => document.getElementById(id).style = style", [one, style])
+    found = "\n".join(faults(page, (SMALL,)))
+    for words in ("wider than", "lies over", "is cut off", "16×16 px", "not in the name", "no key reaches", "not seen"):
+        assert words in found, words
+
+
+def test_no_page_has_a_fault(open_browser: Callable[..., BrowserContext], complaints: list[str]) -> None:
+    context = open_browser()
+    page = new_chat(context.new_page())
+    fill(context.request, next(one["value"] for one in context.cookies() if one["name"] == "csrftoken"))
+    for text in ("Read config.json and tell me the version", "show me a table"):
+        ask(page, text)
+        answered(page)
+    page.locator(".call > summary").first.click()
+    expect(page.locator(".call-body")).to_be_visible()
+    found = [f"chat {fault}" for fault in faults(page)]
+    for address in PAGES:
+        found += looked_at(page, address)
+    assert complaints == []
+    found += looked_at(page, "/no-such-page/")
+    complaints.clear()  # the browser reports that page
+    context.clear_cookies()
+    found += looked_at(page, "/login/")
+    assert found == []
