@@ -15,14 +15,7 @@ __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"
 
 # What the API and the pages always show, known or not. `format` is a text format that works; `call_format` is the one
 # the family was taught to write, which proves nothing.
-CAPABILITIES = (
-    *reasons.LABELS,
-    "tool:read_file",
-    "tool:write_file",
-    "tool:list_directory",
-    "tool:edit_file",
-    "tool:bash",
-)
+CAPABILITIES = tuple(reasons.LABELS)
 
 # Capability → field of Family.
 _OF_FAMILY = {
