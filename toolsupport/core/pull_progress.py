@@ -17,7 +17,7 @@ STEPS = {
     "writing": "Saving",
 }
 MOST_LAYERS = 1_000
-BROKEN_OFF = "The connection to the server broke off. Resume to go on."
+BROKEN_OFF = "The connection to the server was lost. Resume to continue."
 
 # What Ollama writes, with what a person can do about it; the first row that fits counts.
 ERRORS = (

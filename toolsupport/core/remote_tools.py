@@ -82,7 +82,7 @@ def why_not(definition: Any) -> str:
     """Return the reason why a definition is rejected, "" if it is accepted."""
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str) or not name or len(name) > 128 or name_checks.problem(name):
-        return "A tool without a name of up to 128 characters that can be seen was left out."
+        return "A tool was left out: its name is missing, too long or has invisible characters."
     if alike := name_checks.imitated(name):
         return f"{name} was left out: it looks like {alike}, but has letters of another script."
     schema = definition.get("inputSchema")

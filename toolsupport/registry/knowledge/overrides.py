@@ -300,7 +300,7 @@ def _locked(decision: NewOverride) -> ModelProfile:
         .first()
     )
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     if decision.newest is None:
         return profile
     if newest_seq(profile.pk, decision.capability, decision.session) != decision.newest:

@@ -183,7 +183,7 @@ def test_switched_off_is_said_and_nothing_begins(client: Client, alice: User, mo
     }
     client.force_login(alice)
     part = client.post(reverse("model-detect", args=[model.pk]), headers=HTMX, follow=True).content.decode()
-    assert "an administrator has switched that off" in part
+    assert "An administrator has turned off tests" in part
     answer = client.post(f"/api/models/{model.pk}/detect")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "detection_disabled")
     assert not Detection.objects.exists()
