@@ -36,9 +36,9 @@ def cases() -> list[Case]:
 def report(tallies: Mapping[str, Tally], possible: int) -> str:
     """The figures in Markdown."""
     answers, calls = sum(one.answers for one in tallies.values()), sum(one.calls for one in tallies.values())
-    # Seen none of n: the share is below 3/n in 95 of 100 such runs.
-    bound = "" if lost else f", with a confidence of 95 % fewer than {300_000 / max(calls, 1):.0f}"
     lost, added = sum(one.lost for one in tallies.values()), sum(one.added for one in tallies.values())
+    # None of n was lost: the share is below 3/n in 95 of 100 such runs.
+    bound = "" if lost else f", with a confidence of 95 % fewer than {300_000 / max(calls, 1):.0f}"
     lines = [
         f"{answers} answers of {possible}, {calls} calls: {lost} did not arrive as they were written "
         f"({100_000 * lost / max(calls, 1):.0f} per 100,000{bound}), {added} arrived that were not written, "
