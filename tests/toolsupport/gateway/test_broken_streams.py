@@ -11,8 +11,8 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 
 from tests.toolsupport.gateway.conftest import Program
-from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, LAST_CHUNK, error_in, post, row, said
-from tests.toolsupport.providers.scripted import chunk, scripted
+from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, error_in, post, row, said
+from tests.toolsupport.providers.scripted import LAST_CHUNK, chunk, scripted
 
 WORD = said(delta={"content": "Let me look."})
 DONE = chunk(b"data: [DONE]\n\n")
