@@ -26,9 +26,10 @@ def decide(page: Page, model: str, value: str) -> None:
     """Decide on a model's page whether it has native tools."""
     page.goto("/models/?q=" + model)
     page.locator("#rows tbody a").first.click()
-    page.locator("#editor").get_by_label(value, exact=True).check()
-    page.locator("#editor").get_by_role("button", name="Save").click()
-    expect(page.locator("#editor .saved").first).to_have_text("Saved")
+    page.locator("#override-tools").click()
+    page.get_by_label("Value").select_option(value)
+    page.get_by_role("button", name="Save for everyone").click()
+    expect(page.locator("#face [role=status]").first).to_contain_text("Saved")
 
 
 PROPOSED = """
