@@ -215,7 +215,7 @@ def test_settings_are_saved_in_place(page: Page) -> None:
     page.get_by_role("button", name="Settings of this conversation").click()
     page.get_by_label("Temperature").fill("9")
     page.locator("#settings").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_have_text("The temperature is a number from 0 to 2.")
+    expect(page.get_by_role("alert")).to_have_text("The temperature must be a number from 0 to 2.")
     page.get_by_label("Temperature").fill("0.5")
     page.get_by_label("System prompt").fill("Be brief.")
     page.locator("#settings").get_by_role("button", name="Save").click()

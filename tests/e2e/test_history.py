@@ -88,7 +88,8 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
 def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, width: int) -> None:
     page = open_browser(viewport={"width": width, "height": 800}).new_page()
     decide(page, "sim-honest", "Yes")
-    page.get_by_text("Decide Vision").click()
+    page.locator("#override-vision").click()
+    expect(page.get_by_label("Value")).to_be_focused()
     photograph(page, f"model-{width}")
     assert violations(page) == [] and overflow(page) <= 0
     for path, name in (("/history/?show=all", "history"), ("/models/?review=1", "models")):

@@ -120,5 +120,5 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read: No such file"):
         run("import_models", str(tmp_path / "missing.json"))
     (tmp_path / "bad.json").write_text("[]")
-    with pytest.raises(CommandError, match="has to be an object"):
+    with pytest.raises(CommandError, match="must be an object"):
         run("import_models", str(tmp_path / "bad.json"))

@@ -256,7 +256,7 @@ def test_one_that_the_file_names_no_more_is_not_started(stdio: Path) -> None:
     mcp_servers.ensure_stdio()
     stdio.write_text('{"mcpServers": {}}')
     assert mcp_servers.enabled_servers() == ()
-    assert "does not stand in the file" in mcp_servers.shown()[0].why
+    assert "is no longer in the file" in mcp_servers.shown()[0].why
 
 
 @pytest.mark.parametrize(
