@@ -68,7 +68,7 @@ CEILINGS = {
     "get history": 12,
     "post history-agree": 12,
     "post history-act": 12,
-    "get history-entry": 13,
+    "get history-entry": 12,
     "get history-news": 6,
     "get history-export": 6,
     "post history-read": 6,
