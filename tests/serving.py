@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import AsyncIterator, Container, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -24,6 +25,7 @@ import aiohttp
 import django
 import httpx
 
+from chat.tools.sandbox.self_test_cache import STILL
 from tests import databases
 from tests.fork_server import ForkedProcess, run_forked
 
@@ -165,16 +167,24 @@ def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx
     return client
 
 
+def switch_tool(client: httpx.Client, tool: str, state: str) -> None:
+    """Switch a tool "on" or "off"; wait until it is known whether this machine can run it."""
+    headers = {"X-CSRFToken": client.cookies["csrftoken"]}
+    assert client.post("/tools/switch/", data={"tool": tool, "on": state}, headers=headers).status_code == 200
+    ends = time.monotonic() + PATIENCE
+    while STILL in client.get("/tools/").text:
+        assert time.monotonic() < ends, f"{tool}: its self-test does not end"
+
+
 @contextmanager
 def switched_on(site: Site, *tools: str) -> Iterator[Site]:
     """A site on which these tools, off at first, are on meanwhile."""
     with closing(sign_in(site)) as admin:
-        headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
         for tool in tools:
-            admin.post("/tools/switch/", data={"tool": tool, "on": "on"}, headers=headers)
+            switch_tool(admin, tool, "on")
         yield site
         for tool in tools:
-            admin.post("/tools/switch/", data={"tool": tool, "on": "off"}, headers=headers)
+            switch_tool(admin, tool, "off")
 
 
 def new_chat(client: httpx.Client) -> str:

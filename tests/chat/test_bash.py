@@ -16,23 +16,16 @@ from tests.chat.test_end_to_end import choose
 from tests.chat.tools.sandbox.test_shell_process import alive
 from tests.installed import needs
 from tests.markup import flat
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, new_chat, page, serving, sign_in, switch_tool
 
 needs_a_sandbox = needs("bwrap")
-
-
-def switch(ana: httpx.Client, state: str) -> None:
-    answer = ana.post(
-        "/tools/switch/", data={"tool": "bash", "on": state}, headers={"X-CSRFToken": ana.cookies["csrftoken"]}
-    )
-    assert answer.status_code == 200
 
 
 @pytest.fixture(scope="module", autouse=True)
 def off_at_the_end(ana: httpx.Client) -> Iterator[None]:
     """Other files share this site."""
     yield
-    switch(ana, "off")
+    switch_tool(ana, "bash", "off")
 
 
 async def asked(open_page: Page, text: str) -> dict[str, object]:
@@ -45,7 +38,7 @@ async def asked(open_page: Page, text: str) -> dict[str, object]:
 # SAFETY 3.2
 @pytest.mark.asyncio
 async def test_it_is_not_there_before_an_administrator_switches_it_on(site: Site, ana: httpx.Client) -> None:
-    switch(ana, "off")
+    switch_tool(ana, "bash", "off")
     async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         await open_page.send("message.send", text="Run `ls` with bash")
@@ -59,7 +52,7 @@ async def test_it_is_not_there_before_an_administrator_switches_it_on(site: Site
 @needs_a_sandbox
 @pytest.mark.asyncio
 async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: Site, ana: httpx.Client) -> None:
-    switch(ana, "on")
+    switch_tool(ana, "bash", "on")
     async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page, "Read config.json and run `echo one; echo two`")
         assert question["options"] == ["once", "edit", "deny"]
@@ -81,7 +74,7 @@ async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: 
 @needs_a_sandbox
 @pytest.mark.asyncio
 async def test_it_is_heard_while_it_runs_and_stopped_with_all_it_began(site: Site, ana: httpx.Client) -> None:
-    switch(ana, "on")
+    switch_tool(ana, "bash", "on")
     conversation = new_chat(ana)
     async with page(site, ana, conversation) as open_page:
         command = "echo here; (sleep 4545 &) ; sleep 0.3; echo €; sleep 4546"
@@ -110,7 +103,7 @@ async def test_it_is_heard_while_it_runs_and_stopped_with_all_it_began(site: Sit
 @needs_a_sandbox
 @pytest.mark.asyncio
 async def test_the_end_of_the_answer_is_the_end_of_its_command(site: Site, ana: httpx.Client) -> None:
-    switch(ana, "on")
+    switch_tool(ana, "bash", "on")
     async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page, "Run `echo up; sleep 4646` with bash")
         await open_page.send("question.answer", question=question["question"], answer="once")
@@ -134,7 +127,7 @@ def test_where_the_sandbox_fails_it_is_absent_and_says_so(tmp_path: Path) -> Non
         for above in (fake.parent, tmp_path, *tmp_path.parents[:-2]):
             above.chmod(above.stat().st_mode | 0o011)
     with serving(tmp_path, PATH=f"{fake.parent}:{os.environ['PATH']}") as site, closing(sign_in(site)) as ana:
-        switch(ana, "on")
+        switch_tool(ana, "bash", "on")
         shown = flat(ana.get("/tools/").text)
         assert why in shown and 'id="switch-bash" name="on" value="on" disabled>' in shown
         assert f"tool bash: Bubblewrap cannot make a sandbox here (bwrap: {why})." in site.manage("doctor")

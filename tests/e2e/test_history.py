@@ -100,13 +100,13 @@ def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, 
         assert violations(page) == [] and overflow(page) <= 0
 
 
-# D9: a person confirmed it, the server refuses: answered without tools, not asked, noted for review
+# D9, G8: a person confirmed it, the server refuses: calls are written as text, nobody is asked, noted for review
 def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
     decide(page, "sim-refuses", "Yes")
     new_chat(page, "sim-refuses")
     ask(page, "What's in this folder?")
-    expect(page.locator("[data-code=tools_refused]")).to_be_visible()
+    expect(page.locator("[data-code=fallback]")).to_contain_text("was refused native tools by its server")
     answered(page)
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")

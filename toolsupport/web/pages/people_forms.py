@@ -38,14 +38,14 @@ class JoinForm(forms.Form):
 class SetupForm(JoinForm):
     """The first administrator's account."""
 
-    username = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "username"}))
+    username = forms.CharField(max_length=150, label="Username", widget=forms.TextInput(attrs={"autocomplete": "username"}))
     field_order = ("token", "username", "password", "again")
 
 
 class InvitationForm(forms.Form):
     """A new person."""
 
-    name = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(max_length=150, label="Username", widget=forms.TextInput(attrs={"autocomplete": "off"}))
     role = forms.ChoiceField(choices=[(role, role) for role in ROLES], label="Role")
 
 
@@ -53,7 +53,7 @@ class LoginForm(AuthenticationForm):
     """Django's form with our messages; counts the attempt first."""
 
     error_messages = AuthenticationForm.error_messages | {
-        "invalid_login": "This name and password do not belong together. Upper and lower case count.",
+        "invalid_login": "The username or password is wrong. Both are case-sensitive.",
     }
 
     def clean(self) -> dict[str, Any]:

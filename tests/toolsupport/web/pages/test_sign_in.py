@@ -78,7 +78,7 @@ def test_a_wrong_password_and_an_unknown_name_look_the_same(client: Client):
         for name, word in (("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD))
     ]
     for page in pages:
-        assert "do not belong together" in page
+        assert "The username or password is wrong" in page
 
 
 def test_a_fresh_site_tells_where_to_begin(client: Client):
