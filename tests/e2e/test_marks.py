@@ -97,7 +97,9 @@ def test_marks_stay_in_their_text(chat: Page) -> None:
     found = [text for text in texts if paints_outside(chat, text)]
     assert found == []
     # Without the rule the same texts paint over their neighbours.
-    chat.evaluate("document.querySelectorAll('*').forEach(node => { node.style.cssText = LOOSE; })".replace("LOOSE", repr(LOOSE)))
+    chat.evaluate(
+        "document.querySelectorAll('*').forEach(node => { node.style.cssText = LOOSE; })".replace("LOOSE", repr(LOOSE))
+    )
     assert ".prose p:first-child" in [text for text in texts if paints_outside(chat, text)]
 
 

@@ -38,7 +38,9 @@ class JoinForm(forms.Form):
 class SetupForm(JoinForm):
     """The first administrator's account."""
 
-    username = forms.CharField(max_length=150, label="Username", widget=forms.TextInput(attrs={"autocomplete": "username"}))
+    username = forms.CharField(
+        max_length=150, label="Username", widget=forms.TextInput(attrs={"autocomplete": "username"})
+    )
     field_order = ("token", "username", "password", "again")
 
 
