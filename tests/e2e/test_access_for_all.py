@@ -196,7 +196,7 @@ def test_a_chosen_theme_stays_and_does_not_flash(open_browser: Open) -> None:
 
 
 def test_the_first_page_is_small(open_browser: Open) -> None:
-    # PERFORMANCE figure 8: 150 kB over the wire, scripts included.
+    # PERFORMANCE figure 8: 100 kB over the wire, scripts included.
     page = new_chat(open_browser().new_page())
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
@@ -206,4 +206,4 @@ def test_the_first_page_is_small(open_browser: Open) -> None:
     page.goto("/")
     ready(page)
     page.wait_for_load_state("networkidle")
-    assert 20_000 < sum(sizes) < 150_000
+    assert 20_000 < sum(sizes) < 100_000
