@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast check bench nightly real clients agents mcp clean lock reference screenshots
+.PHONY: help run test test-fast check bench nightly real clients agents loss mcp clean lock reference screenshots
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -72,8 +72,11 @@ real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server
 clients: $(STAMP) .venv-clients/.installed ## Run programs of others (openai, llm, LangChain, AI SDK) against the gateway
 	@$(PY) -m pytest -m clients tests/clients $(ARGS)
 
-agents: $(STAMP) .venv-agents/.installed ## Let agents of others (Codex, Claude Code, OpenCode) finish a task through the gateway
+agents: $(STAMP) .venv-agents/.installed .venv-clients/.installed ## Let agents and programs of others finish a task, and write docs/agents.md
 	@$(PY) -m pytest -m agents tests/agents $(ARGS)
+
+loss: $(STAMP) ## Measure how many calls get lost between a model and a program (8 minutes), and write docs/loss.md
+	@$(PY) -m tests.loss $(ARGS)
 
 mcp: $(STAMP) .venv-mcp/.installed ## Run the tests against MCP servers of others (time, git, fetch, files, memory, everything)
 	@$(PY) -m pytest -m real_server tests/mcp $(ARGS)

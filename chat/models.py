@@ -28,6 +28,7 @@ class Conversation(models.Model):
     updated_at = models.DateTimeField(auto_now_add=True, db_index=True)
     archived = models.BooleanField(default=False)
     pinned = models.BooleanField(default=False)
+    pending = models.JSONField(default=list, blank=True, help_text="Files for a message that was not sent yet.")
 
     class Meta:
         ordering = ["-updated_at"]

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.pages import conversation_list
-from chat.transcript.conversations import conversations, listing, raw_request
+from chat.transcript.conversations import conversations, listing, pending_files, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
 from chat.transcript.messages.view_models import ShownConversation
@@ -52,7 +52,8 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Show the chat page."""
     page = listing.page(request.user)
     listed = {"page": page, "groups": conversation_list.groups(request, page)}
-    context = {"conversation": _with_html(request, conversation_id)} | listed
+    shown = _with_html(request, conversation_id)
+    context = {"conversation": shown, "pending": pending_files.shown(shown.id, shown.pending)} | listed
     return render(request, PAGE, context)
 
 

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import MIB, Workspace, WorkspaceEntry
+from chat.transcript.conversations import pending_files
 from chat.transcript.conversations.conversations import workspace_of
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.registry.people.permissions import Action
@@ -108,6 +109,7 @@ def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     workspace, path_ = workspace_of(request.user, str(conversation_id)), request.POST.get("path", "")
     try:
         workspace.delete(path_)
+        pending_files.forget(request.user, str(conversation_id), [path_])
     except NotFound:
         return _panel(request, workspace, [StatusLine("ask", f"{path_} was gone already.")])
     except ToolError as error:
@@ -133,7 +135,10 @@ def download(request: AuthedRequest, conversation_id: UUID) -> StreamingHttpResp
 @csrf_protect
 def _upload(request: AuthedRequest, workspace: Workspace) -> HttpResponse:
     given = request.FILES.getlist("files")
-    lines = _stored(workspace, given, replace="replace" in request.POST)
+    replaces = "replace" in request.POST
+    lines = _stored(workspace, given, replace=replaces)
+    if "pending" in request.POST:
+        pending_files.keep(request.user, workspace.root.name, [line.path for line in lines if line.path], replaces)
     failed = not given or any(line.tone == "off" for line in lines)
     return _panel(
         request, workspace, lines or [StatusLine("ask", "Choose at least one file.")], status=422 if failed else 200

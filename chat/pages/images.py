@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.tools.files.image_sizes import too_many_pixels
 from chat.tools.files.images import HEAD, LARGEST, TOO_MANY_PIXELS, kind_of, read_picture
 from chat.tools.files.workspace import MIB, Workspace
-from chat.transcript.conversations import raw_request
+from chat.transcript.conversations import pending_files, raw_request
 from chat.transcript.conversations.conversations import workspace_of
 from chat.transcript.messages.typed_results import pictures
 from chat.transcript.settings import turn_settings
@@ -35,9 +35,12 @@ def add(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Save an image among the conversation's files; return its path, or an error for people."""
     workspace, given = workspace_of(request.user, str(conversation_id)), request.FILES.get("image")
     try:
-        return JsonResponse({"path": _kept(workspace, given)})
+        path = _kept(workspace, given)
     except (ToolError, NotFound) as error:
         return JsonResponse({"error": str(error)}, status=422)
+    if "pending" in request.POST:
+        pending_files.keep(request.user, str(conversation_id), [path])
+    return JsonResponse({"path": path})
 
 
 @require_GET

@@ -22,6 +22,7 @@ from chat.broadcast.peer_processes import PeerBroadcaster
 from chat.broadcast.socket_revocation import SocketRevocation
 from chat.statuses import TurnStatus
 from chat.transcript.announcements import Announcement, Thing
+from chat.transcript.conversations import pending_files
 from chat.transcript.people.person import person
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 SWEEP = LOOK = 1.0
+CLEAR = 3600.0
 WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
 NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
 # Why an answer is ended from outside → the reason, and a code of sentences.ENDINGS.
@@ -81,7 +83,8 @@ class TurnRunner:
         metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
         beat = self.heartbeat
-        for seconds, work in ((TICK, beat.tick), (SWEEP, beat.sweep), (LOOK, self.watcher.look)):
+        clear = in_database(pending_files.clear_old)
+        for seconds, work in ((TICK, beat.tick), (SWEEP, beat.sweep), (LOOK, self.watcher.look), (CLEAR, clear)):
             self.spawn(beat.every(seconds, work))
         self.spawn(self.revocation.watch())
         if settings.ENV["REDIS_URL"]:

@@ -1,5 +1,6 @@
 // How files come to a message: chosen with the paperclip, pasted, or dropped anywhere on the chat.
-import { add } from "./chips.js";
+import { add, put, size } from "./chips.js";
+import { shared } from "./stored.js";
 
 const LONG = 8 * 1024;
 const chat = document.getElementById("chat"), picker = document.getElementById("file"), field = document.getElementById("text");
@@ -34,3 +35,10 @@ document.addEventListener("drop", (event) => {
   hover(false);
   add([...event.dataTransfer.files]);
 });
+
+// Files of a message that was not sent yet, by this page or another one; the queued message holds its own.
+const queued = JSON.parse(shared("queued") || "null")?.attachments ?? [];
+for (const { path, size: bytes } of JSON.parse(document.getElementById("attached").dataset.pending)) {
+  if (queued.includes(path)) continue;
+  Object.assign(put(path), { pending: true }).querySelector("[data-note]").textContent = size(bytes);
+}

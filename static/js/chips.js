@@ -6,7 +6,7 @@ const MOST = 8, IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 const shelf = document.getElementById("attached"), template = document.getElementById("chip");
 const chips = () => [...shelf.children];
 const refreshPanel = () => document.getElementById("files") && htmx.trigger("#files", "changed");
-const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`);
+export const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`);
 
 export const attached = () => {
   const paths = chips().map((chip) => chip.dataset.path).filter(Boolean);
@@ -84,10 +84,12 @@ export const add = async (files) => {
 
 // One that is on the server already: of a message that is edited, or of the queued one.
 export const put = (path) => {
+  for (const other of chips()) if (other.dataset.path === path) other.remove();
   const chip = make(path);
   Object.assign(chip.dataset, { state: "there", path });
   if (IMAGE.test(path)) picture(chip, path);
   show();
+  return chip;
 };
 
 // The file of the same name gives way: the one just stored beside it is uploaded again under the name itself.
@@ -103,7 +105,7 @@ const drop = async (chip) => {
   chip.remove();
   show();
   document.getElementById("text").focus();
-  if (!chip.file || !chip.dataset.path) return;
+  if (!(chip.file || chip.pending) || !chip.dataset.path) return;
   await remove(chip.dataset.path);
   refreshPanel();
 };

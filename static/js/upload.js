@@ -26,6 +26,7 @@ export const upload = (file, { replace = false, progress, signal }) =>
   new Promise((done, fail) => {
     const request = new XMLHttpRequest(), form = new FormData();
     form.append(isImage(file) ? "image" : "files", file, file.name);
+    form.append("pending", "1");
     if (replace) form.append("replace", "1");
     request.open("POST", isImage(file) ? shelf.dataset.images : shelf.dataset.files);
     for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);

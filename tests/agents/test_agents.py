@@ -1,46 +1,26 @@
-"""Agents of others finish a task through the gateway: they list, read, edit and run, whatever the model's calls are."""
+"""Agents and programs of others finish a task through the gateway: they list, read, edit and run (docs/agents.md)."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.serving import ADMIN, ROOT, serving
+from tests.agents import cells
+from tests.clients.tasks import faults
+from tests.serving import ADMIN, ROOT, Site, serving
 
 pytestmark = pytest.mark.agents
-PROGRAMS = ROOT / ".venv-agents/node_modules/.bin"
+INSTALLED = ROOT / ".venv-agents/node_modules/.bin"
 PATIENCE = 240  # seconds for one task: each agent asks for every step, and starts slowly
-TASK = (
-    "List the files in this folder, then read config.json, then replace '1.0' with '2.0' in config.json, "
-    "then run `python3 check.py`"
-)
-BEFORE = '{"name": "demo", "version": "1.0"}\n'
-# It leaves a mark only if the file was edited before it ran.
-CHECK = """import json, pathlib
-if json.load(open("config.json"))["version"] == "2.0":
-    pathlib.Path("checked").write_text("yes")
-"""
-# The model, and what a person decided about it.
-MODELS = {
-    "native": ("sim-parallel-less", {"tools": True}),
-    "text": ("sim-qwen3-coder-xml", {"format": "qwen3_coder_xml"}),
-    "refusing": ("sim-hermes", {"tools": True, "format": "hermes"}),
-}
-KNOWN = """
-from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import overrides
-for name, values in {models}.values():
-    profile = ModelProfile.objects.get(name=name + ":latest")
-    for capability, value in values.items():
-        overrides.add(overrides.NewOverride(profile.pk, capability, value, reason="For this test."))
-"""
+Told = Callable[[str], dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -52,15 +32,30 @@ class Gateway:
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    assert PROGRAMS.is_dir(), "`make agents` installs the agents"
-    with serving(tmp_path_factory.mktemp("site")) as site:
-        key = site.manage("create_api_key", ADMIN[0]).strip()
-        headers = {"Authorization": f"Bearer {key}"}
-        while "sim-qwen3-coder-xml:" not in httpx.get(f"{site.url}/v1/models", headers=headers).text:
-            pass  # the site lists the models of its servers after its start
-        site.manage("shell", "--no-imports", "-c", KNOWN.format(models=MODELS))
-        yield Gateway(site.url, key)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        running.manage("refresh_models")
+        running.manage("shell", "--no-imports", "-c", cells.KNOWN)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def gateway(site: Site) -> Gateway:
+    assert INSTALLED.is_dir(), "`make agents` installs the agents"
+    return Gateway(site.url, site.manage("create_api_key", ADMIN[0]).strip())
+
+
+@pytest.fixture(scope="module")
+def told(
+    request: pytest.FixtureRequest, site: Site, gateway: Gateway, tmp_path_factory: pytest.TempPathFactory
+) -> Told:
+    """What went wrong with each model that a program is to be run with: one process for all of them."""
+    chosen: dict[str, list[str]] = defaultdict(list)
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and item.originalname == test_a_program_finishes_its_task.__name__:
+            given = item.callspec.params
+            chosen[str(given["program"])].append(str(given["model"]))
+    return cache(lambda program: faults(site, gateway.key, program, chosen[program], tmp_path_factory.mktemp(program)))
 
 
 def codex(gateway: Gateway, model: str, home: Path) -> tuple[list[str], dict[str, str]]:
@@ -70,7 +65,7 @@ def codex(gateway: Gateway, model: str, home: Path) -> tuple[list[str], dict[str
         f'base_url = "{gateway.url}/v1"\nenv_key = "TOOLSUPPORT_KEY"\nwire_api = "responses"\n'
     )
     flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", model]
-    return ["codex", "exec", *flags, TASK], {"CODEX_HOME": str(home), "TOOLSUPPORT_KEY": gateway.key}
+    return ["codex", "exec", *flags, cells.TASK], {"CODEX_HOME": str(home), "TOOLSUPPORT_KEY": gateway.key}
 
 
 def claude_code(gateway: Gateway, model: str, home: Path) -> tuple[list[str], dict[str, str]]:
@@ -83,7 +78,7 @@ def claude_code(gateway: Gateway, model: str, home: Path) -> tuple[list[str], di
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "IS_SANDBOX": "1",
     }
-    return ["claude", "-p", "--dangerously-skip-permissions", TASK], environment
+    return ["claude", "-p", "--dangerously-skip-permissions", cells.TASK], environment
 
 
 def opencode(gateway: Gateway, model: str, home: Path) -> tuple[list[str], dict[str, str]]:
@@ -94,29 +89,37 @@ def opencode(gateway: Gateway, model: str, home: Path) -> tuple[list[str], dict[
         "models": {model: {"name": model}},
     }
     settings = {"permission": "allow", "provider": {"toolsupport": provider}, "model": f"toolsupport/{model}"}
-    return ["opencode", "run", *TASK.split(" ")], {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
+    return ["opencode", "run", *cells.TASK.split(" ")], {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
 
 
-AGENTS: dict[str, Callable[[Gateway, str, Path], tuple[list[str], dict[str, str]]]] = {
+COMMANDS: dict[str, Callable[[Gateway, str, Path], tuple[list[str], dict[str, str]]]] = {
     "codex": codex,
     "claude_code": claude_code,
     "opencode": opencode,
 }
 
 
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("agent", AGENTS)
-def test_an_agent_finishes_its_task(gateway: Gateway, agent: str, kind: str, tmp_path: Path) -> None:  # G10
-    work, home = tmp_path / "work", tmp_path / "home"
-    work.mkdir()
+@pytest.mark.parametrize("model", cells.DECIDED)
+@pytest.mark.parametrize("program", cells.PROGRAMS)
+def test_a_program_finishes_its_task(
+    told: Told, program: str, model: str, record_property: Callable[[str, object], None]
+) -> None:  # G10
+    record_property(cells.PROPERTY, (program, model))
+    assert told(program)[model] == ""
+
+
+@pytest.mark.parametrize("model", cells.FEW)
+@pytest.mark.parametrize("agent", cells.AGENTS)
+def test_an_agent_finishes_its_task(
+    gateway: Gateway, agent: str, model: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:  # G10
+    record_property(cells.PROPERTY, (agent, model))
+    work, home = cells.prepare(tmp_path / "work"), tmp_path / "home"
     home.mkdir()
-    (work / "config.json").write_text(BEFORE)
-    (work / "check.py").write_text(CHECK)
-    model, _ = MODELS[kind]
-    (program, *words), settings = AGENTS[agent](gateway, model, home)
+    (program, *words), settings = COMMANDS[agent](gateway, model, home)
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_PROXY": "127.0.0.1", **settings}
     ran = subprocess.run(
-        [str(PROGRAMS / program), *words],
+        [str(INSTALLED / program), *words],
         cwd=work,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -125,5 +128,5 @@ def test_an_agent_finishes_its_task(gateway: Gateway, agent: str, kind: str, tmp
         timeout=PATIENCE,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
-    assert (work / "config.json").read_text() == BEFORE.replace("1.0", "2.0"), ran.stdout[-3000:]
-    assert (work / "checked").exists() and "python3 check.py" in ran.stdout, ran.stdout[-3000:]
+    assert cells.unfinished(work) == "", ran.stdout[-3000:]
+    assert "python3 check.py" in ran.stdout, ran.stdout[-3000:]

@@ -76,7 +76,13 @@ def test_files_are_pasted_dropped_and_removed(open_browser: Open, complaints: li
     expect(chips.last.locator("[data-name]")).to_have_text("orders.csv")
     give(page, "drop", "h1", files=[".toolsupport-part-1"])
     expect(page.locator("#attached .chip[data-state=failed]")).to_be_visible()
-    assert "422" in complaints.pop()  # the browser's own line about the refusal
+    # What was not sent is there after a reload, without the refused one, and can be removed.
+    page.reload()
+    expect(page.locator("#attached .chip[data-state=there]")).to_have_count(3)
+    expect(page.locator("#attached img:not([hidden])")).to_have_attribute("alt", "images/cat.png")
+    give(page, "drop", "h1", files=[".toolsupport-part-1"])
+    expect(page.locator("#attached .chip[data-state=failed]")).to_be_visible()
+    assert "422" in complaints.pop() and "422" in complaints.pop()  # the browser's own line about the refusal
     assert violations(page) == [] and overflow(page) <= 0
     photograph(page, "chips-320")
     for _ in range(2):

@@ -46,6 +46,15 @@ def test_orders_per_month_by_three_models(page: Page) -> None:
     rows = card.locator("tbody tr")
     expect(rows).to_have_count(len(BUSY))
     expect(rows.nth(11)).to_contain_text(f"{BUSY[11]}")
+    # The same result as bars in the table, as a line, and on paper.
+    view, curve, bars = card.locator("[data-view]"), card.locator(".curve"), card.locator("td .bar")
+    for name, shown in (("Table", (0, 0)), ("Line", (1, 0)), ("Bars", (0, len(BUSY)))):
+        button = card.get_by_role("button", name=name, exact=True)
+        button.press("Enter")
+        expect(button).to_have_attribute("aria-pressed", "true")
+        expect(view).to_have_attribute("data-view", name.lower())
+        assert (curve.filter(visible=True).count(), bars.filter(visible=True).count()) == shown, name
+    assert violations(page) == []
     with page.expect_download() as saved:
         card.get_by_role("link", name="Save as CSV").click()
     assert saved.value.path().read_text().startswith("month,orders\n2025-01,31\n")

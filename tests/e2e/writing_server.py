@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from aiohttp import web
 
@@ -17,9 +18,13 @@ PATIENCE = 60.0
 
 @dataclass
 class WritingServer:
-    """Writes `texts[the last message]`; where a text has a ‖ it waits there for `go_on`."""
+    """Writes `texts[the last message]`; where a text has a ‖ it waits there for `go_on`.
+
+    Before it the model calls `read_file` with each of `reads[the last message]`.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
+    reads: dict[str, list[str]] = field(default_factory=dict)
     piece: int = 6
     pause: float = 0.0
     port: int = 0
@@ -41,9 +46,17 @@ class WritingServer:
         return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        asked = (await request.json())["messages"][-1]["content"]
+        messages = (await request.json())["messages"]
+        asked = next(one["content"] for one in reversed(messages) if one["role"] == "user")
         answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await answer.prepare(request)
+        if asked in self.reads and messages[-1]["role"] == "user":
+            for number, path in enumerate(self.reads[asked]):
+                call = {"name": "read_file", "arguments": json.dumps({"path": path})}
+                made = {"index": number, "id": f"call_{number}", "type": "function", "function": call}
+                await answer.write(_event({"tool_calls": [made]}))
+            await answer.write(_event({}, "tool_calls") + b"data: [DONE]\n\n")
+            return answer
         for number, part in enumerate(self.texts.get(asked, "Fine.").split("‖")):
             if number:
                 await asyncio.to_thread(self._go_on.acquire, timeout=PATIENCE)
@@ -66,7 +79,7 @@ class WritingServer:
         await runner.cleanup()
 
 
-def _event(delta: dict[str, str], finish: str | None = None) -> bytes:
+def _event(delta: dict[str, Any], finish: str | None = None) -> bytes:
     chunk = {"id": "1", "object": "chat.completion.chunk", "choices": [{"delta": delta, "finish_reason": finish}]}
     return f"data: {json.dumps(chunk)}\n\n".encode()
 

@@ -97,6 +97,11 @@ class Workspace:
         with in_words(path), self._directory(above) as descriptor:
             return os.fdopen(regular_file(descriptor, name), "rb")
 
+    def changed(self, path: str) -> int:
+        """Return when a file was last changed, in nanoseconds."""
+        with self.open(path) as file, in_words(path):
+            return os.fstat(file.fileno()).st_mtime_ns
+
     def write(self, path: str, chunks: Iterable[bytes], *, replace: bool = True) -> str:
         """Write a whole file or nothing, create its directories, and return its path.
 

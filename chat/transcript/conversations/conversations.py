@@ -81,7 +81,9 @@ def create(person: Person, profile: int | None = None) -> str:
 def empty(person: Person) -> str | None:
     """Return the id of the person's newest conversation without a message, a name or settings of its own."""
     said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=Role.NOTICE)
-    rows = Conversation.objects.filter(~Exists(said), owner_id=person.pk, archived=False, title="", settings={})
+    rows = Conversation.objects.filter(
+        ~Exists(said), owner_id=person.pk, archived=False, title="", settings={}, pending=[]
+    )
     found = rows.order_by("-updated_at").values_list("pk", flat=True).first()
     return str(found) if found else None
 
@@ -107,6 +109,7 @@ def show(person: Person, conversation_id: str, wanted: MessageWindow | None = No
         turn_status=turn.status if turn else "",
         settings=conversation.settings,
         questions=present.questions(conversation),
+        pending=tuple(conversation.pending),
     )
 
 

@@ -237,7 +237,9 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class ShownConversation:
-    """All data of the chat page. `earlier` is the message (id) where the part before the shown one begins."""
+    """All data of the chat page. `earlier` is the message (id) where the part before the shown one begins,
+    `pending` the notes of files that no message has yet.
+    """
 
     id: str
     title: str
@@ -249,6 +251,7 @@ class ShownConversation:
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
     earlier: int | None = None
+    pending: tuple[dict[str, Any], ...] = ()
 
     @property
     def usage(self) -> ShownUsage | None:

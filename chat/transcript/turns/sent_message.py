@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chat.models import Conversation, Message
-from chat.transcript.conversations import branches
+from chat.transcript.conversations import branches, pending_files
 from chat.transcript.conversations.conversations import keep_first_choice
 from chat.transcript.messages import attachments
 from chat.transcript.messages.titles import title_of
@@ -36,12 +36,14 @@ class SentMessage:
         if self.parent is not None:
             branches.cut(conversation, self.parent)
         keep_first_choice(conversation)
+        checked = attachments.check(str(conversation.pk), self.attachments)
+        pending_files.sent(conversation, checked)
         message = Message(
             conversation=conversation,
             parent_id=conversation.leaf_id,
             role=Role.USER,
             content=self.text,
-            attachments=attachments.check(str(conversation.pk), self.attachments),
+            attachments=checked,
         )
         conversation.title = conversation.title or title_of(self.text)
         return Draft(turn_settings.prepared(conversation), message, forks=self.parent is not None)
