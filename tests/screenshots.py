@@ -73,6 +73,7 @@ def chat(page: Page) -> None:
     ask(page, "Read config.json and tell me the version")
     answered(page)
     page.locator(".call > summary:visible").last.click()
+    page.locator(".message[data-role=user]").last.evaluate("one => one.scrollIntoView({ block: 'start' })")
     keep(page, "chat")
 
 
