@@ -44,6 +44,13 @@ def duration(milliseconds: int | None) -> str:
 
 
 @register.filter
+def undo_of(tags: str) -> dict[str, str] | None:
+    """Return what the button Undo of a message needs, from its tags; None for a message without one."""
+    word, *given = tags.split(" ")
+    return dict(zip(("model", "capability", "newest", "rows"), given, strict=True)) if word == "undo" else None
+
+
+@register.filter
 def in_groups(calls: Iterable[ShownCall]) -> list[Any]:
     """Return the rows of an answer's calls: single ones, and groups of one tool."""
     return list(grouped(calls))

@@ -62,6 +62,8 @@ export const matching = (typed) => {
   return [...begins, ...holds];
 };
 
+const SINGLE_KEYS = { "/model": "m", "/files": "f" };
 document.addEventListener("palette:commands", ({ detail }) => {
-  for (const [note, follows, title, act] of COMMANDS) if (!follows && note !== "/new" && note !== "/help") detail.push({ title, note, act });
+  for (const [note, follows, title, act] of COMMANDS)
+    if (!follows && note !== "/new" && note !== "/help") detail.push({ title, note, act, key: SINGLE_KEYS[note] });
 });

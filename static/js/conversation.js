@@ -6,7 +6,7 @@ import "./composer_keys.js";
 import * as context from "./context.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
-import { down } from "./lost.js";
+import { down, missing } from "./lost.js";
 import * as earlier from "./earlier.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
@@ -90,7 +90,7 @@ const FRAMES = {
   "question.closed": closed,
   tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
   resync: (frame) => (deltas.resync(frame, send), frame.text || calls.forget(frame.message)),
-  error: (frame) => { composer.refused(frame.client_id); queue.refused(frame); say(frame.text, "off"); },
+  error: (frame) => { composer.refused(frame.client_id); queue.refused(frame); say(frame.text, "off"); if (frame.code === "not_found") missing(path); },
 };
 
 const receive = (frame, late = false) => {

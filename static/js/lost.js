@@ -1,9 +1,16 @@
 // What the page does while its socket is down: it says so, and finds out whether the chat is still open to it.
-import { offline, tooMany } from "./status.js";
+import { gone, offline, tooMany } from "./status.js";
+
+// Something does not exist any more; if it is the chat itself, what was typed must not get lost by a reload.
+export const missing = async (path) => {
+  const answer = await fetch(`${path}messages/`, { redirect: "manual" }).catch(() => null);
+  if (answer?.status === 404) gone();
+};
 
 export const down = (path) => async (attempts, code) => {
   // Signed out, or the role changed: the server's own page shows it.
   if (code === 4401 || code === 4403) return void location.reload();
+  if (code === 4404) return void gone();
   if (code === 4409) tooMany();
   else offline();
   document.getElementById("chat").dataset.connected = "false";

@@ -1,4 +1,5 @@
 // Ctrl or ⌘ K on every page: search models, commands, chats and pages, and jump there.
+import { letters, ofModels } from "./palette_models.js";
 import { local, read } from "./palette_options.js";
 import { choose, pieces } from "./palette_rules.js";
 import { search } from "./palette_search.js";
@@ -17,19 +18,13 @@ const remember = ({ id }) => {
   try { localStorage.setItem(KEY, JSON.stringify([id, ...recent().filter((one) => one !== id)].slice(0, KEPT))); } catch { /* this page only */ }
 };
 
-// In a chat a model can be chosen at once.
-const switches = (models) => (document.getElementById("picker") ? models : []).map(({ title, element }) => ({
-  title: `Switch this chat to ${title}`,
-  act: () => document.dispatchEvent(new CustomEvent("model:chosen", { detail: element.dataset.model })),
-}));
-
 const load = async () => {
   const answer = await fetch(dialog.dataset.url, { redirect: "manual" });
   if (!answer.ok) return void location.reload();
   const found = read(await answer.text()), here = [];
   document.dispatchEvent(new CustomEvent("palette:commands", { detail: here }));
   const models = found.filter(({ group }) => group === "Models");
-  options = [...found, ...[...here, ...switches(models)].map(local)];
+  options = [...found, ...[...here, ...ofModels(models)].map(local)];
   show();
 };
 
@@ -74,6 +69,7 @@ const join = (found) => {
 const open = () => {
   if (dialog.open) return;
   field.value = "";
+  dialog.removeAttribute("data-moved");
   list.replaceChildren();
   dialog.showModal();
   field.focus();
@@ -94,7 +90,8 @@ const go = async (newTab) => {
   else location.assign(url);
 };
 
-const KEYS = { ArrowDown: () => mark(place + 1), ArrowUp: () => mark(place - 1), Enter: (event) => go(event.ctrlKey || event.metaKey) };
+const move = (to) => { mark(to); dialog.toggleAttribute("data-moved", true); };
+const KEYS = { ArrowDown: () => move(place + 1), ArrowUp: () => move(place - 1), Enter: (event) => go(event.ctrlKey || event.metaKey) };
 
 if (dialog) {
   document.addEventListener("keydown", (event) => {
@@ -102,7 +99,10 @@ if (dialog) {
     event.preventDefault();
     open();
   });
-  field.addEventListener("keydown", (event) => KEYS[event.key] && (event.preventDefault(), KEYS[event.key](event)));
+  field.addEventListener("keydown", (event) => {
+    const act = KEYS[event.key] ?? letters(event, shown[place]?.option, dialog);
+    if (act) event.preventDefault(), act(event);
+  });
   field.addEventListener("input", () => {
     show();
     search(dialog.dataset.url, field.value, (html) => join(read(html)));

@@ -9,8 +9,8 @@ const icon = (name) => {
   return copy;
 };
 
-// An option of this page alone: {title, note, act}.
-export const local = ({ title, note, act }, index) => {
+// An option of this page alone: {title, note, key, act}; `key` does the same without the palette.
+export const local = ({ title, note, key, act }, index) => {
   const element = document.createElement("li"), text = document.createElement("span"), code = document.createElement("code");
   Object.assign(element, { id: `palette-here-${index}`, role: "option" });
   Object.assign(element.dataset, { group: "Commands", title });
@@ -18,6 +18,7 @@ export const local = ({ title, note, act }, index) => {
   text.dataset.match = "";
   code.textContent = note ?? "";
   element.append(icon("swap"), text, code);
+  if (key) element.append(Object.assign(document.createElement("kbd"), { textContent: key }));
   return entry(element, { act });
 };
 

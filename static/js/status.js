@@ -44,6 +44,14 @@ export const tooMany = () => {
   banner("You have too many chats open at once. Close another one, and this page connects by itself.");
 };
 
+// The chat was deleted by another page: the text in the field stays until the reader leaves.
+export const gone = () => {
+  clearTimeout(timer);
+  timer = 0;
+  say("");
+  banner("This chat was deleted on another page. Copy what you wrote into a new chat: nothing can be sent here any more.");
+};
+
 // Nothing can be saved: the notice stays until it can.
 export const saving = (frame) => {
   if (frame.saving) online();

@@ -40,12 +40,12 @@ def test_a_cut_is_noticed_cured_and_taken_back_by_the_keyboard(open_browser: Cal
     photograph(page, "context-light-1280")
     assert violations(page) == []
     page.locator("[data-code=context_taken_back]").get_by_role("link", name="Request settings").press("Enter")
-    expect(page).to_have_url(re.compile("#options$"))
-    expect(page.get_by_label("Context (num_ctx)")).to_have_value("16384")
+    expect(page).to_have_url(re.compile("/options/$"))
+    expect(page.get_by_label("Context num_ctx")).to_have_value("16384")
     page.get_by_label("Grow context automatically").select_option("No")
     page.get_by_label("Grow context automatically").press("Tab")
     page.locator("#options").get_by_role("button", name="Save").press("Enter")
-    expect(page.locator("#options").get_by_role("status")).to_have_text("Saved")
+    expect(page.locator(".line[role=status]")).to_contain_text("Saved")
     photograph(page, "context-options")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -97,9 +98,9 @@ def test_the_page_of_a_model_by_keyboard(open_browser: Callable[..., BrowserCont
     page.keyboard.press("Enter")
     expect(page.locator("#tests .test")).to_be_visible()
     photograph(page, f"model-{width}")
-    expect(page.locator("#known")).to_contain_text("via_bash")
+    expect(page.locator("#known .grid").first).to_contain_text("bash")
     assert violations(page) == [] and overflow(page) <= 0
-    page.locator("#tests a", has_text="File tools").first.click()
+    page.locator("#history").get_by_role("link", name="Raw exchange").first.click()
     # The first exchange loads the model.
     page.locator("details summary").nth(1).focus()
     page.keyboard.press("Enter")
@@ -113,7 +114,66 @@ def test_steps_are_skipped_and_a_test_is_cancelled(page: Page) -> None:
     page.locator("#detect-tools").click()
     page.get_by_role("button", name="Skip: Does it make two calls at once?").click()
     page.locator("#tests .test").get_by_role("button", name="Cancel").click()
-    expect(page.locator("#tests .tag").first).to_contain_text("cancelled")
+    expect(page.locator("[data-ended]")).to_contain_text("cancelled")
+
+
+# D3
+def test_an_override_by_keyboard_with_its_reason_its_chain_and_undo(
+    open_browser: Callable[..., BrowserContext],
+) -> None:
+    page = open_browser(viewport={"width": 1280, "height": 900}).new_page()
+    model_page(page, "sim-honest")
+    chain = page.locator("#why [data-link]")
+    expect(chain.filter(has_text="decides")).to_contain_text("Server")
+    expect(page.get_by_role("navigation", name="sim-honest:latest").locator("[aria-current]")).to_have_text(
+        "Capabilities"
+    )
+    # The chain of another capability, and back to the row.
+    page.locator("#source-vision").focus()
+    page.keyboard.press("Enter")
+    panel = page.locator("#evidence")
+    expect(panel.locator("[data-link=wins]")).to_contain_text("decides")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(panel).to_be_empty()
+    expect(page.locator("#source-vision")).to_be_focused()
+    page.locator("#override-vision").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Value")).to_be_focused()
+    assert violations(page) == []
+    page.get_by_label("Value").select_option("Yes")
+    page.get_by_label("Reason").fill("It described a picture")
+    page.get_by_label("Ends after").fill("2099-11-30")
+    page.keyboard.press("Enter")
+    expect(page.locator("#undo-override")).to_be_focused()
+    row = page.locator("#known tr", has=page.locator("#source-vision"))
+    expect(row).to_contain_text("Yes")
+    expect(page.locator("#history li").first).to_contain_text("It described a picture")
+    assert violations(page) == [] and overflow(page) <= 0
+    page.keyboard.press("Enter")
+    expect(page.locator("#face [role=status]").first).to_contain_text("Undone.")
+    expect(row).to_contain_text("No")
+    page.set_viewport_size({"width": 320, "height": 800})
+    page.locator(".tabs").get_by_role("link", name="Settings").press("Enter")
+    expect(page.get_by_label("Temperature")).to_be_visible()
+    assert violations(page) == [] and overflow(page) <= 0
+    photograph(page, "settings-320")
+
+
+def test_a_row_is_tested_by_a_key_and_stays_in_focus(page: Page) -> None:
+    page.goto("/models/?q=sim-dies")
+    row = page.locator("#rows tbody tr").first
+    row.locator(".cell").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("t")
+    expect(page.locator("#bulk")).to_contain_text("Testing 1 model")
+    expect(row.locator(".ev")).to_contain_text("Broken")
+    expect(page.locator("#bulk")).to_contain_text("Tested 1 model.")
+    expect(row.locator("[data-about=tools]").last).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#evidence")).to_contain_text("The connection was cut during the test.")
+    page.locator("#chip-broken").click()
+    expect(page).to_have_url(re.compile(r"q=sim-dies&state=broken$"))
 
 
 def test_the_filtered_models_are_tested_at_once(page: Page) -> None:

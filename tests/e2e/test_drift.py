@@ -50,7 +50,7 @@ def test_a_changed_model_is_tested_again_from_every_page(page: Page, site: Site)
     expect(page.get_by_role("button", name="Test again: sim-drifts:latest")).to_be_visible()
     look_at(page, "drift-models")
     page.get_by_role("link", name="sim-drifts:latest", exact=True).click()
-    again = page.locator("#tests").get_by_role("button", name="Test again")
+    again = page.locator("#face").get_by_role("button", name="Test again")
     expect(again).to_be_visible()
     look_at(page, "drift-model")
     new_chat(page, "sim-drifts")
@@ -80,7 +80,7 @@ def test_a_missing_setting_stands_in_the_bar_until_it_is_solved(page: Page) -> N
     expect(page.get_by_text("The server needs a setting for tools:")).to_be_visible()
     look_at(page, "flag-servers")
     page.get_by_role("link", name="sim-misconfigured:latest").click()
-    expect(page.locator("#tests")).to_contain_text("--enable-auto-tool-choice")
+    expect(page.locator("#face")).to_contain_text("--enable-auto-tool-choice")
     look_at(page, "flag-model")
 
 
@@ -90,12 +90,12 @@ def test_undo_shows_what_changed_back(page: Page, site: Site) -> None:
         site.manage("detect", "sim-parallel-less:latest")
     page.goto("/models/?q=sim-parallel-less")
     page.get_by_role("link", name="sim-parallel-less:latest", exact=True).click()
-    expect(page.locator("#history")).to_contain_text("confirmed")
+    expect(page.locator("#history")).to_contain_text("Confirmed")
     look_at(page, "undo-model")
     model = page.url
-    for words in ("Nothing changed: an earlier test says the same.", "→"):
+    for place, words in enumerate(("Nothing changed: an earlier test says the same.", "→")):
         page.goto(model)
-        page.locator("#tests li", has_not_text="undone").get_by_role("link").first.click()
+        page.locator("#history li", has_text="Tested automatically").get_by_role("link").nth(place).click()
         page.get_by_role("button", name="Undo").click()
         expect(page.locator(".test")).to_contain_text(words)
         look_at(page, f"undo-{len(words)}")

@@ -26,9 +26,10 @@ def decide(page: Page, model: str, value: str) -> None:
     """Decide on a model's page whether it has native tools."""
     page.goto("/models/?q=" + model)
     page.locator("#rows tbody a").first.click()
-    page.locator("#editor").get_by_label(value, exact=True).check()
-    page.locator("#editor").get_by_role("button", name="Save").click()
-    expect(page.locator("#editor .saved").first).to_have_text("Saved")
+    page.locator("#override-tools").click()
+    page.get_by_label("Value").select_option(value)
+    page.get_by_role("button", name="Save for everyone").click()
+    expect(page.locator("#face [role=status]").first).to_contain_text("Saved")
 
 
 PROPOSED = """
@@ -87,7 +88,8 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
 def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, width: int) -> None:
     page = open_browser(viewport={"width": width, "height": 800}).new_page()
     decide(page, "sim-honest", "Yes")
-    page.get_by_text("Decide Vision").click()
+    page.locator("#override-vision").click()
+    expect(page.get_by_label("Value")).to_be_focused()
     photograph(page, f"model-{width}")
     assert violations(page) == [] and overflow(page) <= 0
     for path, name in (("/history/?show=all", "history"), ("/models/?review=1", "models")):

@@ -60,8 +60,22 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     expect(options.filter(has_text="Otters")).to_be_visible()
     field.fill("sim-thinks")
     expect(options.filter(has_text="Switch this chat to sim-thinks").first).to_be_visible()
+    expect(options.filter(has_text="Test sim-thinks").first.locator("kbd")).to_have_text("T")
     assert violations(page) == []
     photograph(page, "palette")
+    # With an empty field the letters act on a model that the arrows have marked: one that was opened last.
+    page.evaluate(
+        "id => localStorage.setItem(`palette:${document.body.dataset.person ?? ''}`, JSON.stringify([id]))",
+        options.filter(has=page.locator(".ev")).first.get_attribute("id"),
+    )
+    field.fill("")
+    keys.press("ArrowDown")
+    keys.press("ArrowUp")
+    keys.press("p")
+    expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Pinned sim-"))
+    expect(field).to_have_value("")
+    keys.press("p")
+    expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Unpinned sim-"))
     field.fill(">offer no")
     keys.press("Enter")
     expect(page.locator("#status")).to_contain_text("Tools are off in this chat.")

@@ -100,10 +100,11 @@ def value(schema: dict[str, Any], key: str, chance: random.Random) -> Any:
 
 
 def calls(seed: int, format: str) -> Gold:
-    """One to three calls of one reply, different ones."""
+    """One to five calls of one reply, different ones."""
     chance = random.Random(seed)
     made: Gold = []
-    while len(made) < (1 if format in SINGLE else chance.choice((1, 1, 2, 3))):
+    wanted = 1 if format in SINGLE else chance.randint(1, 5)
+    while len(made) < wanted:
         one = call(chance)
         made += [] if one in made else [one]
     return made

@@ -29,12 +29,12 @@ from toolsupport import providers
 from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
 from toolsupport.services.supervisor import TaskSupervisor
-from toolsupport.web import static_files
+from toolsupport.web import program_chain, static_files
 
 log = logging.getLogger(__name__)
 
 CLOSING = 1.2  # seconds; the ends of answers have as long before it
-ANSWERS = "/v1/chat/completions"
+ANSWERS = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings"})
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -98,17 +98,39 @@ class ThreadedASGIHandler(ASGIHandler):
     """
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["path"] == ANSWERS:
+        if scope["type"] == "http" and scope["path"] in ANSWERS:
             await self.handle(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
+
+
+class ProgramASGIHandler(ThreadedASGIHandler):
+    """Django's handler with the short chain of middleware, for requests to /v1 that come with a key."""
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        whole, settings.MIDDLEWARE = settings.MIDDLEWARE, program_chain.MIDDLEWARE
+        try:
+            super().load_middleware(is_async)
+        finally:
+            settings.MIDDLEWARE = whole
+
+
+class HttpApplication:
+    """Sends requests of programs through the short chain, all others through the whole one."""
+
+    def __init__(self) -> None:
+        self.pages = ThreadedASGIHandler()
+        self.programs = ProgramASGIHandler()
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        await (self.programs if program_chain.has_key(scope) else self.pages)(scope, receive, send)
 
 
 # The middleware that sends static files reads this when the handler is made.
 settings.SERVESTATIC_USE_FINDERS = not static_files.collected()
 application = ProtocolTypeRouter(
     {
-        "http": ThreadedASGIHandler(),
+        "http": HttpApplication(),
         "websocket": SameOriginMiddleware(AuthMiddlewareStack(URLRouter(WEBSOCKETS))),
         "lifespan": lifespan,
     }

@@ -49,6 +49,20 @@ class BundleFacts:
     verdicts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """What a sentence about one entry needs. `restored`: a withdrawal that was taken back; `test`: it is about one."""
+
+    kind: str
+    source: str
+    actor: str
+    title: str
+    value: str
+    verdict: str = ""
+    restored: bool = False
+    test: bool = False
+
+
 def bundled(items: Sequence[Item], key_of: Callable[[Item], EventKey]) -> list[list[Item]]:
     """Group the entries of one act, and those of one kind, source and person in the same minute; order is kept.
 
@@ -73,6 +87,19 @@ def who(kind: str, source: str, actor: str) -> str:
         return MACHINES[source]
     by_person, by_program = DEEDS[kind]
     return by_person.format(actor) if actor else by_program
+
+
+def about_entry(facts: EntryFacts) -> str:
+    """Write the sentence about an entry: "Ana set Vision to Yes", "Ana tested: Proven", "The server claims"."""
+    name = who(facts.kind, facts.source, facts.actor)
+    if facts.kind == "detection":
+        word = evidence(facts.kind, facts.verdict)[1]
+        return f"{name}: {word}" if word else name
+    if facts.kind == "override" and facts.source in MACHINES:
+        return name
+    kind = "restoral" if facts.restored else "undo" if facts.kind == "withdrawal" and facts.test else facts.kind
+    by_person, by_program = ENTRIES.get((kind, facts.verdict)) or ENTRIES[kind, ""]
+    return (by_person if facts.actor else by_program).format(facts.actor, title=facts.title, value=facts.value)
 
 
 def about_bundle(facts: BundleFacts) -> str:
@@ -105,6 +132,19 @@ DEEDS = {
     "refusal": ("In a chat of {}", "Refused in a chat"),
     "review": ("{} reviewed", "Reviewed"),
     "drift": ("Found by {}", "New build"),
+}
+# By kind and verdict: with a person, and without one.
+ENTRIES = {
+    ("override", ""): ("{0} set {title} to {value}", "{title} set to {value}"),
+    ("withdrawal", ""): ("{0} removed the override of {title}", "The override of {title} ended"),
+    ("undo", ""): ("{0} undid a test", "A test was undone"),
+    ("restoral", ""): ("{0} restored a value of {title}", "A value of {title} was restored"),
+    ("proposal", ""): ("{0} proposes {value} for {title}", "{value} proposed for {title}"),
+    ("refusal", ""): ("The server refused tools in a chat of {0}", "The server refused tools in a chat"),
+    ("review", ""): ("{0} reviewed a change", "A change was reviewed"),
+    ("review", "agree"): ("{0} agreed with a change", "A change was agreed with"),
+    ("review", "disagree"): ("{0} disagreed with a change", "A change was disagreed with"),
+    ("drift", ""): ("{0} found a new build", "A new build runs"),
 }
 BUNDLES = {
     "override": ("{actor} set {count} values of {models}", "A program set {count} values of {models}"),

@@ -12,6 +12,11 @@ INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 BLANK_BRAILLE = "\u2800"
 # From a root, a home or a drive, with steps upwards, in the notation of Windows, or with a scheme.
 PATH = re.compile(r"[/~]|[A-Za-z]:/|\.{1,2}(?:/|\Z)|.*(?:\\|://|/\.{1,2}(?:/|\Z))", re.DOTALL)
+# Cyrillic, Greek and Armenian letters that look like a Latin one.
+LOOK_ALIKES = str.maketrans(
+    "аеорсухіјѕԁһӏԛԝүАВЕКМНОРСТУХІЈЅԚԜοανιρυκχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօ",
+    "aeopcyxijsdhlqwyABEKMHOPCTYXIJSQWoavipukxABEZHIKMNOPTYXnuo",
+)
 
 
 def problem(name: str) -> str:
@@ -22,6 +27,12 @@ def problem(name: str) -> str:
     if not name.strip().strip(BLANK_BRAILLE):
         return "is blank"
     return "begins or ends with a space" if name != name.strip() else ""
+
+
+def imitated(name: str) -> str:
+    """Return the ASCII name that this one looks like, "" if it looks like none or is one."""
+    alike = unicodedata.normalize("NFKC", name).translate(LOOK_ALIKES)
+    return alike if alike.isascii() and not name.isascii() else ""
 
 
 def path_problem(name: str) -> str:

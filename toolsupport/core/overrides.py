@@ -19,8 +19,8 @@ class OverrideRow:
     """One override of a model; rows are only added, never changed.
 
     `source` is one of sources.STORED, `session` "" means everyone, `actor` is "" for machines, `created_at` ISO 8601.
-    `withdraws` is the id of the row that this one withdraws; such a row has no value of its own. `kind` is that of the
-    test that measured it, "" if it was imported.
+    `withdraws` is the id of the row that this one withdraws; such a row has no value of its own. `detection` is the
+    test that measured it, `kind` its kind; None and "" if it was imported. It holds until `expires_at`, "" for no end.
     """
 
     id: int
@@ -36,6 +36,8 @@ class OverrideRow:
     withdraws: int | None = None
     created_at: str = ""
     kind: str = ""
+    detection: int | None = None
+    expires_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

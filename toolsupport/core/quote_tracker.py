@@ -12,10 +12,11 @@ CALL = "\0"  # stands for a call at the beginning of a line
 class QuoteTracker:
     """Tracks the end of the answer so far: in a fence, or in a quote of its line."""
 
-    __slots__ = ("_fence", "_head", "_open", "last")
+    __slots__ = ("_fence", "_head", "_open", "last", "unclosed")
 
     def __init__(self) -> None:
-        self._fence = self._head = self.last = ""
+        # `unclosed`: a fence in which another one with a language began, so that its own end is missing.
+        self._fence = self._head = self.last = self.unclosed = ""
         self._open: dict[str, int] = dict.fromkeys(PAIRS, 0)
 
     def add(self, text: str) -> None:
@@ -57,7 +58,8 @@ class QuoteTracker:
         found = FENCE.match(self._head)
         if found and not self._fence:
             self._fence = found[1]
-        elif found and found[1].startswith(self._fence) and not self._head[found.end() :].strip():
-            self._fence = ""
+        elif found and found[1].startswith(self._fence):
+            named = self._head[found.end() :].strip()
+            self._fence, self.unclosed = (self._fence, self._fence) if named else ("", self.unclosed)
         self._head = ""
         self._open = dict.fromkeys(PAIRS, 0)

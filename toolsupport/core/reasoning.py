@@ -244,11 +244,11 @@ class ReasoningReader:
 
     def at_end(self) -> bool:
         """Return whether an unclosed fence hid the mark which ended the reasoning."""
-        fence = self._reply.quotes.fence
+        fence = self._reply.quotes.fence or self._reply.quotes.unclosed
         if self._seen or not fence or (self.cut and not self._reply.calls):
             return False
         so_far = "".join(self._reply.answer)
-        return PROOFS.search(so_far, max(0, so_far.rfind(fence))) is not None and self._read_again()
+        return PROOFS.search(so_far, max(0, so_far.find(fence))) is not None and self._read_again()
 
     def drafted(self) -> Sequence[CallReady]:
         """Return the drafts that count, at the end of the reply."""

@@ -44,7 +44,7 @@ STREAMING = "stream"
 
 # Missing permission, payment, limits and retries prove nothing about the model. Neither does a proxy in front of
 # its server.
-SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 502, 503, 504, 529})
+SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 502, 503, 504, *range(520, 531)})  # from 520 on: Cloudflare's
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ def why_not(definition: Any) -> str:
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str) or not name or len(name) > 128 or name_checks.problem(name):
         return "A tool without a name of up to 128 characters that can be seen was left out."
+    if alike := name_checks.imitated(name):
+        return f"{name} was left out: it looks like {alike}, but has letters of another script."
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return f"{name} was left out: its arguments are not described as an object."

@@ -15,14 +15,7 @@ __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"
 
 # What the API and the pages always show, known or not. `format` is a text format that works; `call_format` is the one
 # the family was taught to write, which proves nothing.
-CAPABILITIES = (
-    *reasons.LABELS,
-    "tool:read_file",
-    "tool:write_file",
-    "tool:list_directory",
-    "tool:edit_file",
-    "tool:bash",
-)
+CAPABILITIES = tuple(reasons.LABELS)
 
 # Capability → field of Family.
 _OF_FAMILY = {
@@ -82,9 +75,11 @@ def _capability(name: str, entries: Sequence[OverrideStatus], family: Family | N
     if not counting:
         return Capability(name, None, "default", reasons.of_nothing(name, family))
     winner, *beaten = counting
-    since, row = (winner.claim.created_at, winner.claim.id) if winner.claim else ("", None)
     reason = reasons.of_winner(winner, beaten, family)
-    return Capability(name, winner.value, winner.source, reason, since, row, winner.stale)
+    if (claim := winner.claim) is None:
+        return Capability(name, winner.value, winner.source, reason, stale=winner.stale)
+    behind = (claim.created_at, claim.id, winner.stale, claim.detection, claim.actor)
+    return Capability(name, winner.value, winner.source, reason, *behind)
 
 
 def _judged(entries: Sequence[OverrideStatus]) -> tuple[OverrideStatus, ...]:

@@ -4,8 +4,8 @@ A yes needs at least two trials that agree, a no four. One dissenting trial need
 trials make the finding unknown, and unknown writes no row. Restraint needs three greetings without any call, since a
 model that sometimes calls without need passes a few greetings easily. How long to sample is decided apart from what the
 samples prove: each finding is sampled twice first, then more of all of them while there is time, and a no longer than a
-yes, since a wrong no takes something away from people. A model that succeeds half of the time passes in at most 3 of
-100 tests: with six passes in a row, or ten beside one failure.
+yes, since a wrong no takes something away from people. A model that succeeds half of the time gets a yes or a no in at
+most one of 100 tests: by nine passes or eight failures in a row, or twelve of one kind beside one of the other.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ LEAST_ALONE = 3  # the same for leaving tools alone, where no failure is allowed
 FIRST = 3  # trials of the first round where they differ
 LEAST_NO = 4  # failures in agreement before a no
 AGAINST_ONE = 8  # agreeing trials that outweigh a single dissenting one
-SAMPLED_AGAINST_ONE = 10  # such trials before sampling stops
-FOR_NO = 7  # failures in a row before sampling stops
+SAMPLED_AGAINST_ONE = 12  # such trials before sampling stops
+FOR_NO = 8  # failures in a row before sampling stops
 FOR_NO_ALONE = 4  # the same for a tool offered alone: more trials follow with a shell beside it
 BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
-IN_DOUBT = 2  # more agreeing trials where the model did not do everything each time it was asked to
+IN_DOUBT = 3  # more agreeing trials where the model did not do everything each time it was asked to
 # A model that calls at every fourth greeting passes eight in a row in one test of ten, six in one of six.
 MOST_GREETINGS = 8
 SILENT = 3  # inconclusive trials in a row before a step gives up
-MOST = 12
+MOST = 14
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
 SAMPLED = (*STEPS, "per_tool")

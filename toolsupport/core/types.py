@@ -100,7 +100,8 @@ class ChatMessage:
 class Capability:
     """A value with its source, its time (ISO 8601, or "") and its reason.
 
-    `value` None means unknown, which is not no. `override` is the row's id, if a row decided.
+    `value` None means unknown, which is not no. `override` is the row's id, if a row decided, with its test and
+    its person, if it has one.
     """
 
     name: str
@@ -110,6 +111,8 @@ class Capability:
     since: str = ""
     override: int | None = None
     stale: bool = False
+    test: int | None = None
+    actor: str = ""
 
     @property
     def known(self) -> bool:

@@ -217,10 +217,8 @@ def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
     if any(outcome.code == "right" and outcome.subject == "tools" for outcome in accepted):
         return None
     trouble = next((outcome for outcome in accepted if outcome.passed is None or outcome.code == "refused"), None)
-    if trouble is None:
-        return None
-    codes = [outcome.code for outcome in accepted]
-    return Verdict("inconclusive", trouble.why, detail={"why": trouble.why, "codes": codes})
+    detail = {"why": trouble.why, "codes": [outcome.code for outcome in accepted]} if trouble else {}
+    return Verdict("inconclusive", trouble.why, detail=detail) if trouble else None
 
 
 def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:

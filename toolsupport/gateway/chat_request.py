@@ -25,7 +25,7 @@ def read(body: bytes) -> GatewayRequest:
 
 def asked(given: JSON) -> GatewayRequest:
     """Parse a body that fits QUESTION. Raises InvalidField if two of its fields contradict each other."""
-    tools, choice = _tools(given)
+    tools, choice, skipped = _tools(given)
     return GatewayRequest(
         model=given["model"],
         log=read_messages(given["messages"]),
@@ -35,6 +35,7 @@ def asked(given: JSON) -> GatewayRequest:
         options=_options(given),
         stream=bool(given.get("stream")),
         include_usage=bool((given.get("stream_options") or {}).get("include_usage")),
+        skipped=skipped,
     )
 
 
@@ -45,10 +46,18 @@ def _options(given: JSON) -> dict[str, Any]:
     return integers({OTHER_NAMES.get(name, name): value for name, value in options.items() if value is not None})
 
 
-def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str]:
-    """Return the tools and the tool choice."""
-    tools = tuple(ToolSpec.from_openai(tool) for tool in given.get("tools") or [])
-    return _chosen(distinct(tools), given.get("tool_choice"))
+def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str, tuple[str, ...]]:
+    """Return the tools, the tool choice, and the types of the tools that only hosted services have."""
+    own: list[JSON] = []
+    others: set[str] = set()
+    for tool in given.get("tools") or []:
+        kind = tool.get("type") or "function"
+        if kind == "function":
+            own.append(tool)
+        else:
+            others.add(kind)
+    tools, choice = _chosen(distinct(tuple(map(ToolSpec.from_openai, own))), given.get("tool_choice"))
+    return tools, choice, tuple(sorted(others))
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:

@@ -93,9 +93,8 @@ PARAMETERS: JSON = {
 }
 TOOL: JSON = {
     "type": "object",
-    "required": ["function"],
     "properties": {
-        "type": FUNCTION,
+        "type": {"type": ["string", "null"], "description": "the type of the tool"},
         "function": {
             "type": "object",
             "required": ["name"],
@@ -107,7 +106,16 @@ TOOL: JSON = {
             },
         },
     },
-    "description": "a tool of the type function, which has a name",
+    # Other types are tools of hosted services, and are left out.
+    "if": {"properties": {"type": {"enum": ["function", None]}}},
+    "then": {"required": ["function"], "properties": {"function": {}}},
+    "description": "a tool with a type; one of the type function has a function with a name",
+}
+TOOLS: JSON = {
+    "type": ["array", "null"],
+    "maxItems": MOST_TOOLS,
+    "items": TOOL,
+    "description": f"a list of at most {MOST_TOOLS} tools",
 }
 CHOICE: JSON = {
     "anyOf": [
@@ -158,12 +166,7 @@ QUESTION: JSON = {
             "items": MESSAGE,
             "description": "a list of at least one message",
         },
-        "tools": {
-            "type": ["array", "null"],
-            "maxItems": MOST_TOOLS,
-            "items": TOOL,
-            "description": f"a list of at most {MOST_TOOLS} tools",
-        },
+        "tools": TOOLS,
         "tool_choice": CHOICE,
         "parallel_tool_calls": SWITCH,
         "stream": SWITCH,

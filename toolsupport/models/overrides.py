@@ -31,12 +31,16 @@ class Override(models.Model):
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="withdrawn_by"
     )
     said_at = models.DateTimeField(null=True, blank=True, help_text="When it was said elsewhere, if it was imported.")
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="When it is withdrawn; blank for no end.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["profile", "seq"]
         constraints = [models.UniqueConstraint(fields=["profile", "seq"], name="one_override_per_profile_and_seq")]
-        indexes = [models.Index(fields=["id"], name="override_proposals", condition=models.Q(proposed=True))]
+        indexes = [
+            models.Index(fields=["id"], name="override_proposals", condition=models.Q(proposed=True)),
+            models.Index(fields=["expires_at"], name="override_expiries", condition=models.Q(expires_at__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.profile_id}#{self.seq} {self.capability}={self.value!r} ({self.source})"

@@ -11,8 +11,10 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
+from django.utils import timezone
 
 from toolsupport.registry import leases
+from toolsupport.registry.knowledge import expiries
 from toolsupport.registry.people import known_devices, security_events, sessions, sign_in_limits
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
@@ -41,8 +43,13 @@ def jobs() -> tuple[BackgroundJob, ...]:
         BackgroundJob("refresh at start", refresh.refresh_at_start, at_start=True, minutes=0),
         BackgroundJob("changed models", refresh.mark_changed, at_start=True, minutes=0),
         BackgroundJob("expired rows", in_database(_clear_expired), at_start=True, minutes=60),
+        BackgroundJob("expired overrides", in_database(_withdraw_expired), at_start=True, minutes=1),
         BackgroundJob("refresh", refresh.refresh_all, at_start=False, minutes=minutes),
     )
+
+
+def _withdraw_expired() -> None:
+    expiries.withdraw_expired(timezone.now())
 
 
 def _clear_expired() -> None:

@@ -21,6 +21,7 @@ PAGES = {
     "page": ("page",),
     "chat": ("page", "conversation", "examples"),
     "models": ("page", "matrix"),
+    "model": ("page", "model"),
     "history": ("page", "review"),
     "tools": ("page", "switches"),
 }

@@ -12,7 +12,7 @@ from toolsupport.config.asgi import ANSWERS, ThreadedASGIHandler
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("path", "shares"), [(ANSWERS, True), ("/", False), ("/v1/models", False)])
+@pytest.mark.parametrize(("path", "shares"), [*((path, True) for path in ANSWERS), ("/", False), ("/v1/models", False)])
 async def test_answers_to_programs_share_the_thread_of_the_chats(
     monkeypatch: pytest.MonkeyPatch, path: str, shares: bool
 ) -> None:
@@ -26,5 +26,6 @@ async def test_answers_to_programs_share_the_thread_of_the_chats(
     assert seen == [shares]
 
 
-def test_the_address_is_the_one_of_the_gateway() -> None:
-    assert reverse("v1-completions") == ANSWERS
+def test_the_addresses_are_those_of_the_gateway() -> None:
+    names = ("completions", "responses", "messages", "embeddings")
+    assert {reverse(f"v1-{name}") for name in names} == ANSWERS

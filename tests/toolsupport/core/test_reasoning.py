@@ -271,6 +271,27 @@ def test_nothing_before_a_lone_closing_mark_runs(format, before) -> None:
         assert (found.calls, found.text) == ([], "No need.")
 
 
+FENCED_ANSWERS = (
+    "Hello",
+    "Hello\n```\ncode\n```\nbye",
+    "Hello\n```python\ncode\n```\nbye",
+    "a\n```\nb\n```\n\n```c\nd\n```",
+)
+
+
+@pytest.mark.parametrize("answer", FENCED_ANSWERS)
+def test_reasoning_that_leaves_a_fence_open_ends_at_its_mark(answer: str) -> None:
+    reply = f"I plan:\n```py\n{drafted('hermes')}\n</think>\n{answer}"
+    for size in (1, 5, 0):
+        found = told("hermes", reply, size)
+        assert (found.calls, found.text) == ([], answer)
+
+
+def test_a_mark_in_a_whole_fence_is_text() -> None:
+    for reply in ("So:\n```\n</think>\n```\nBye", "So:\n````md\n```py\n</think>\n```\n````\nBye"):
+        assert told("hermes", reply).text == reply
+
+
 @pytest.mark.parametrize(
     "piece", ["</think>a", "<think>a</think>", '"</think>', '{"name":</think>', "`</think>\n", "<think>"]
 )

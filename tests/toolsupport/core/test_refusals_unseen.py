@@ -257,3 +257,74 @@ def test_no_shape_is_an_accident(status: int, value: object, around: str) -> Non
 def test_only_the_beginning_of_a_long_body_is_read(piece: str) -> None:
     body = (piece * (1_000_000 // len(piece)))[:1_000_000]
     assert classify(400, body) == classify(400, body[:LONGEST])
+
+
+# Sentences about a plan, an address, a part or a combination, none about what the model can do.
+OF_SOMETHING_ELSE = """
+Your plan does not support tool use. Upgrade to Pro.
+Tool use is not supported in your region.
+The API version 2023-05-15 does not support tools. Use 2024-02-01 or later.
+api-version 2023-03-15-preview: Unrecognized request argument supplied: tools
+This endpoint does not support tools; use /v1/chat/completions.
+The /v1/completions endpoint does not support function calling.
+This deployment's batch tier does not support tools.
+Tools are not supported when logprobs is set.
+tools are not supported together with response_format json_schema
+Tools aren't supported with n > 1.
+Tools cannot be used with a prefix assistant message.
+Tools are not supported with audio output.
+Function calling with response mime type 'application/json' is unsupported
+web_search tool is not supported by this model
+The tool type 'code_interpreter' is not supported.
+computer-use tools are not supported for this model
+'claude-3-haiku' does not support tool types: computer_20241022.
+hosted tools are not supported by this model
+MCP tools are not supported by this model.
+Tool result images are not supported by this model
+tool_calls in assistant messages with empty content are not supported by this model
+This model does not support assistant message prefill with tools.
+Forced tool use is not supported by this model when thinking is enabled.
+Thinking may not be enabled when tool_choice forces tool use.
+Tool streaming (fine-grained-tool-streaming-2025-05-14) is not supported by this model
+This model does not support cache_control on tools.
+This model does not support more than 64 tools.
+This model does not support tools with empty parameters.
+This model does not support tools whose schema has anyOf.
+Model does not support tools larger than 10000 bytes
+Function calling quota exceeded for this model; not available until tomorrow.
+The organization must be verified to use tools with this model.
+Tool calling is disabled by the administrator for this key.
+Tools are not allowed for free users
+LoRA adapter 'x' does not support tools in the base chat template cache: evicted
+This model version is deprecated and no longer supported. Tools: see docs.
+Speculative decoding does not support tool_choice=required
+Prefix caching does not support tool messages
+This provider does not support tools for image input.
+Tool choice must be auto: this model does not support tool_choice none
+The requested GPU does not support the tools container image.
+Model is overloaded. Tools are unavailable.
+context shift is not supported with tools
+tools: Extra inputs are not permitted, field 'eager' is not supported
+unsupported content type 'multipart/form-data' for tools endpoint
+The browser tool is not supported
+""".strip().split("\n")
+OF_THE_MODEL = """
+Model does not support tools
+This model does not support tools.
+tool use is not supported by this model
+Function calling is not supported by the model foo-1b
+`tools` is not supported by this model
+The model `foo` does not support function calling.
+No tool support for model foo
+foo: tool calling unsupported
+Model foo has no tool calling capability
+deepseek-reasoner does not support Function Calling
+""".strip().split("\n")
+
+
+def test_no_unrelated_error_makes_a_no() -> None:
+    def label(sentence: str) -> str:
+        return classify(400, json.dumps({"error": {"message": sentence}})).label
+
+    assert [one for one in OF_SOMETHING_ELSE if label(one) == UNSUPPORTED] == []
+    assert [one for one in OF_THE_MODEL if label(one) != UNSUPPORTED] == []

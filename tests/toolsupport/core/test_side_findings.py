@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.side_findings import MOST, STEPS, all_called, begun, decided, found, needed, settled, way_of
+from toolsupport.core.side_findings import (
+    IN_DOUBT,
+    MOST,
+    STEPS,
+    all_called,
+    begun,
+    decided,
+    found,
+    needed,
+    settled,
+    way_of,
+)
 from toolsupport.detection.probe_runner import AGREEING
 
 Y, N = True, False
@@ -64,11 +75,11 @@ def test_how_a_file_tool_is_served(name: str) -> None:
 SETTLED = {
     "passes enough": (["right"] * 4, True),
     "passes, too few": (["right"] * 3, False),
-    "failures are sampled longer": (["only_one"] * 6, False),
-    "failures enough": (["only_one"] * 7, True),
+    "failures are sampled longer": (["only_one"] * 7, False),
+    "failures enough": (["only_one"] * 8, True),
     "one dissents": (["right", "only_one", "right"], False),
-    "one against nine": (["only_one", *["right"] * 9], False),
-    "one against ten": (["only_one", *["right"] * 10], True),
+    "one against eleven": (["only_one", *["right"] * 11], False),
+    "one against twelve": (["only_one", *["right"] * 12], True),
     "mixed": (["right", "only_one", "right", "only_one"], True),
     "nothing said": (["none_made"] * 3, True),
     "nothing said yet": (["none_made"] * 2, False),
@@ -110,7 +121,7 @@ def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
 
 def test_any_finding_that_is_mixed_makes_all_others_need_more() -> None:
     for mixed in (tries("right", "only_one"), tries("right", "no_call", step="per_tool", subject="read_file")):
-        assert needed([*tries("right", "right", step="second_turn"), *mixed], 2) == 4
+        assert needed([*tries("right", "right", step="second_turn"), *mixed], 2) == 5
     different = [
         *tries("no_call", step="per_tool", subject="read_file"),
         *tries("right", step="per_tool", subject="bash"),
@@ -168,7 +179,7 @@ def test_every_step_ends_and_one_trial_never_decides(codes: list[str]) -> None:
 
 
 def halves(step: str, agreeing: int) -> Counter[bool | None]:
-    """What is found of a model that succeeds half of the time, over every course a test can take, in parts of 2**12."""
+    """What is found of a model that succeeds half of the time, over every course a test can take, in parts of 2**14."""
     found: Counter[bool | None] = Counter()
     courses: list[list[str]] = [[]]
     while courses:
@@ -180,9 +191,13 @@ def halves(step: str, agreeing: int) -> Counter[bool | None]:
     return found
 
 
-@pytest.mark.parametrize(("seconds", "most"), [(0.2, 0.03), (1.5, 0.03), (9.0, 0.045)])
-def test_half_a_success_is_seldom_taken_for_a_success(seconds: float, most: float) -> None:
-    agreeing = next(number for limit, number in AGREEING if seconds <= limit)
+# A model that does one thing half of the time hardly ever does all others alike: then each needs more that agree.
+@pytest.mark.parametrize(
+    ("seconds", "more", "most"), [(0.2, 0, 0.022), (1.5, 0, 0.022), (9.0, 0, 0.038), (0.2, 3, 0.01), (9.0, 3, 0.01)]
+)
+def test_half_a_success_is_seldom_taken_for_a_success(seconds: float, more: int, most: float) -> None:
+    agreeing = next(number for limit, number in AGREEING if seconds <= limit) + more
+    assert more in (0, IN_DOUBT)
     for step in ("parallel", "second_turn", "control"):
         found = halves(step, agreeing)
         assert sum(found.values()) == 2**MOST

@@ -30,8 +30,8 @@ def asked(**fields: Any) -> GatewayRequest:
     return read(orjson.dumps({"model": "m", "messages": [HELLO]} | fields))
 
 
-@pytest.mark.parametrize(
-    ("fields", "param"),
+@every(
+    "fields, param",
     [
         ({"model": None}, "model"),
         ({"model": 3}, "model"),
@@ -74,7 +74,25 @@ def asked(**fields: Any) -> GatewayRequest:
         ({"parallel_tool_calls": 1}, "parallel_tool_calls"),
         ({"tools": {}}, "tools"),
         ({"tools": [TOOL, TOOL]}, "tools"),
-        ({"tools": [{"type": "web_search"}]}, "tools[0]"),
+        ({"tools": [{"type": 3}]}, "tools[0].type"),
+        ({"tools": [None]}, "tools[0]"),
+        ({"tools": ["add"]}, "tools[0]"),
+        ({"tools": "add"}, "tools"),
+        ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "tool_choice"),
+        ({"tools": [{"type": None}]}, "tools[0]"),
+        ({"model": ["m"]}, "model"),
+        ({"model": {}}, "model"),
+        ({"messages": None}, "messages"),
+        ({"messages": "Hello"}, "messages"),
+        ({"messages": [None]}, "messages[0]"),
+        ({"messages": [{"role": "user", "content": {}}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": ["Hello"]}]}, "messages[0].content[0]"),
+        ({"messages": [{"role": None, "content": "Hello"}]}, "messages[0].role"),
+        ({"stream": 1}, "stream"),
+        ({"stop": {}}, "stop"),
+        ({"stop": 3}, "stop"),
+        ({"top_p": "1"}, "top_p"),
+        ({"max_tokens": 1.5}, "max_tokens"),
         ({"tools": [{"type": "function", "function": {}}]}, NAME),
         (
             {"tools": [TOOL, {"type": "function", "function": {"name": "b", "parameters": "{}"}}]},
@@ -221,3 +239,13 @@ def test_the_messages_become_our_log() -> None:
 def test_an_image_is_never_fetched(url: str) -> None:  # SAFETY (Gateway)
     with pytest.raises(InvalidField, match="data URL"):
         asked(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}])
+
+
+@every(
+    "kind",
+    ["web_search", "custom", "computer_use_preview", "mcp", "local_shell", "retrieval", "天气", "x" * 300],
+)
+def test_tools_of_hosted_services_are_left_out_and_named(kind: str) -> None:
+    # Clients send them beside their own tools: an error would end their work.
+    found = asked(tools=[{"type": kind, kind: {"name": "a"}}, TOOL, {"type": kind}])
+    assert ([tool.name for tool in found.tools], found.skipped) == (["add"], (kind,))

@@ -80,7 +80,7 @@ FULL: JSON = {
 }
 # What is checked, as hosted servers check it, and then has nothing to be read: most of it may have one value only.
 CHECKED_ONLY = {
-    *(".n", ".tools[].type", ".tool_choice.type", ".messages[].tool_calls[].type"),
+    *(".n", ".tool_choice.type", ".messages[].tool_calls[].type"),
     *(f".tools[].function.parameters.{name}" for name in ("type", "properties", "required")),
     *(f".response_format.{name}" for name in ("type", "json_schema", "json_schema.schema")),
 }

@@ -8,13 +8,13 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway.request_schemas import (
     MODEL,
     MOST_STOPS,
-    MOST_TOOLS,
+    OPTIONS,
     PARAMETERS,
     SWITCH,
     TEXT,
     TOOL_NAME,
+    TOOLS,
     BodyCheck,
-    number,
     whole_number,
 )
 
@@ -112,12 +112,7 @@ COUNTED: JSON = {
         "description": "a list of at least one message",
     },
     "system": {"type": ["string", "array", "null"], "items": RESULT_BLOCK, "description": "a text or a list of blocks"},
-    "tools": {
-        "type": ["array", "null"],
-        "maxItems": MOST_TOOLS,
-        "items": TOOL,
-        "description": f"a list of at most {MOST_TOOLS} tools",
-    },
+    "tools": TOOLS | {"items": TOOL},
     "tool_choice": CHOICE,
 }
 COUNT: JSON = {
@@ -131,7 +126,7 @@ REQUEST: JSON = {
     "required": ["model", "max_tokens", "messages"],
     "properties": {
         **COUNTED,
-        "max_tokens": whole_number(1, "a whole number of 1 or more") | {"type": "integer"},
+        "max_tokens": OPTIONS["max_tokens"] | {"type": "integer"},
         "stream": SWITCH,
         "stop_sequences": {
             "type": ["array", "null"],
@@ -139,8 +134,8 @@ REQUEST: JSON = {
             "items": TEXT,
             "description": f"a list of at most {MOST_STOPS} texts",
         },
-        "temperature": number(0, 2),
-        "top_p": number(0, 1),
+        "temperature": OPTIONS["temperature"],
+        "top_p": OPTIONS["top_p"],
         "top_k": whole_number(0, "a whole number of 0 or more"),
         "output_format": FORMAT,
         "output_config": {"type": ["object", "null"], "properties": {"format": FORMAT}, "description": "an object"},

@@ -18,6 +18,7 @@ from toolsupport.registry import raw_sql
 
 _COLUMNS = (
     *("pk", "seq", "capability", "value", "source", "session", "build_key", "reason", "proposed", "withdraws_id"),
+    *("detection_id", "expires_at"),
     *("created_at", "profile_id", "detection__kind", "actor__username", "actor__first_name", "actor__last_name"),
 )
 
@@ -39,6 +40,8 @@ def _claim(row: dict[str, Any]) -> OverrideRow:
         withdraws=row["withdraws_id"],
         created_at=row["created_at"].isoformat(),
         kind=row["detection__kind"] or "",
+        detection=row["detection_id"],
+        expires_at=row["expires_at"].isoformat() if row["expires_at"] else "",
         **{name: row[name] for name in ("seq", "capability", "value", "source", "session", "build_key")},
         **{name: row[name] for name in ("reason", "proposed")},
     )

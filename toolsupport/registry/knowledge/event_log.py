@@ -27,8 +27,8 @@ class HistoryBundle:
 class HistoryEvent:
     """A line to write: `before` and `after` are the effective values for everyone, None is unknown.
 
-    Fields that refer to rows hold ids. `finding`: a test has measured this value; `lead_findings` puts it inside the
-    entry of that test.
+    Fields that refer to rows hold ids; the `server` is read if it is not given. `finding`: a test has measured this
+    value; `lead_findings` puts it inside the entry of that test.
     """
 
     kind: str
@@ -46,6 +46,7 @@ class HistoryEvent:
     review: int | None = None
     bundle: HistoryBundle | None = None
     finding: bool = False
+    server: int | None = None
 
 
 def record(happening: HistoryEvent) -> int:
@@ -59,8 +60,9 @@ def record(happening: HistoryEvent) -> int:
 def record_all(happenings: Sequence[HistoryEvent]) -> list[int]:
     """Write several lines, none of them the first of a bundle, in a few queries; return their ids. Raises NotFound."""
     now, facets = timezone.now(), cache(facet)
-    servers = dict(ModelProfile.objects.filter(pk__in={one.profile for one in happenings}).values_list("pk", "server"))
-    rows = [_row(one, servers.get(one.profile), facets) for one in happenings]
+    unread = {one.profile for one in happenings if one.server is None}
+    servers = dict(ModelProfile.objects.filter(pk__in=unread).values_list("pk", "server")) if unread else {}
+    rows = [_row(one, one.server or servers.get(one.profile), facets) for one in happenings]
     for row in rows:
         row.at = now
     return [row.pk for row in HistoryEntry.objects.bulk_create(rows, batch_size=200)]

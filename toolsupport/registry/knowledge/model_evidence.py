@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Max, Q
@@ -15,19 +15,29 @@ from toolsupport.registry.knowledge import effective_values
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """What was read for several models: overrides by their id, tests by model id and whether open."""
+class EvidenceTests:
+    """The tests that decide the states of some models: by id, the newest finished one by model, and the open ones."""
 
-    winners: Mapping[int, Override]
-    tests: Mapping[tuple[int, bool], Detection]
+    by_id: Mapping[int, Detection]
+    newest: Mapping[int, Detection]
+    open: Sequence[Detection]
+
+    @property
+    def last(self) -> Detection | None:
+        """Return the newest of them."""
+        return max(self.by_id.values(), key=lambda row: row.pk, default=None)
+
+    def running(self, profile: int) -> Detection | None:
+        """Return the open test of a model's native tools."""
+        return next((row for row in self.open if (row.profile_id, row.kind) == (profile, "tools")), None)
 
 
 def of_each(profiles: Sequence[ModelProfile], known: Mapping[int, Capabilities]) -> dict[int, ModelEvidence]:
-    """Return the state of each model's tools, by model id: two queries for any number of models."""
+    """Return the state of each model's tools, by model id: one query for any number of models."""
     if not profiles:
         return {}
-    rows = _Rows(_winners(known.values()), _tests(profiles))
-    return {row.pk: state_of(_facts(row, known[row.pk], rows)) for row in profiles}
+    rows = tests_of(profiles, known)
+    return {row.pk: of_tests(row, known[row.pk], rows) for row in profiles}
 
 
 def of_one(profile: ModelProfile, known: Capabilities) -> ModelEvidence:
@@ -35,19 +45,22 @@ def of_one(profile: ModelProfile, known: Capabilities) -> ModelEvidence:
     return of_each([profile], {profile.pk: known})[profile.pk]
 
 
-def _facts(profile: ModelProfile, known: Capabilities, rows: _Rows) -> EvidenceFacts:
-    tools = rows.winners.get(known["tools"].override or 0)
-    text_format = rows.winners.get(known["format"].override or 0)
+def of_tests(profile: ModelProfile, known: Capabilities, rows: EvidenceTests) -> ModelEvidence:
+    """Return the state of a model's tools from tests that were read for several."""
+    return state_of(_facts(profile, known, rows))
+
+
+def _facts(profile: ModelProfile, known: Capabilities, rows: EvidenceTests) -> EvidenceFacts:
+    tools, text_format = (rows.by_id.get(known[name].test or 0) for name in ("tools", "format"))
     family = effective_values.family_of(profile) if known["tools"].source == "profile" else None
-    measured = _test(tools.detection) if tools and tools.detection else NO_TEST
-    newest, running = rows.tests.get((profile.pk, False)), rows.tests.get((profile.pk, True))
+    newest, running = rows.newest.get(profile.pk), rows.running(profile.pk)
     current = newest if newest and newest.build_key == profile.build.key else None
-    native = measured if measured.id else _test(current) if current else NO_TEST
+    decisive = tools or current
     return EvidenceFacts(
         known=known,
-        native=native,
-        text=_test(text_format.detection) if text_format and text_format.detection else NO_TEST,
-        actor=effective_values.display_name(tools.actor) if tools else "",
+        native=_test(decisive) if decisive else NO_TEST,
+        text=_test(text_format) if text_format else NO_TEST,
+        actor=known["tools"].actor,
         family=family.name if family else "",
         steps=running.progress if running else None,
         flag=profile.missing_flag,
@@ -74,19 +87,29 @@ def _test(row: Detection) -> EvidenceTest:
     )
 
 
-def _winners(known: Iterable[Capabilities]) -> dict[int, Override]:
-    """Return the overrides behind the values of native tools and of the text format, with their tests and people."""
-    wanted = {one[name].override for one in known for name in ("tools", "format")} - {None}
-    if not wanted:
-        return {}
-    return Override.objects.select_related("detection", "actor").in_bulk(wanted)
+def tests_of(
+    profiles: Sequence[ModelProfile], known: Mapping[int, Capabilities], last: int | None = None
+) -> EvidenceTests:
+    """Return the tests behind native tools and text formats, the open ones, and the newest that was not undone.
 
-
-def _tests(profiles: Sequence[ModelProfile]) -> dict[tuple[int, bool], Detection]:
-    """Return the open test of native tools of each model, and the newest finished one that was not undone."""
+    The `last` test of that model (id) is among them whatever its end.
+    """
     mine = Detection.objects.filter(profile__in=profiles, kind="tools")
     undone = Override.objects.exclude(withdrawn_by=None).exclude(detection=None).values("detection")
     over = mine.filter(status="done").exclude(pk__in=undone).order_by()
-    last = over.values("profile").annotate(last=Max("pk")).values("last")
-    rows = mine.filter(Q(status__in=OPEN) | Q(pk__in=last)).order_by("pk")
-    return {(row.profile_id, row.status in OPEN): row for row in rows}
+    proved = over.values("profile").annotate(last=Max("pk")).values("last")
+    wanted = {one[name].test for one in known.values() for name in ("tools", "format")} - {None}
+    there = Q(profile__in=profiles, status__in=OPEN)
+    asked = Detection.objects.filter(there | Q(pk__in=proved) | Q(pk__in=wanted) | _last(last))
+    rows = list(asked.select_related("actor").order_by("pk"))
+    done = [row for row in rows if row.kind == "tools" and row.status == "done"]
+    return EvidenceTests(
+        {row.pk: row for row in rows},
+        {row.profile_id: row for row in done},
+        [row for row in rows if row.status in OPEN],
+    )
+
+
+def _last(profile: int | None) -> Q:
+    rows = Detection.objects.filter(profile=profile).order_by().values("profile")
+    return Q(pk__in=rows.annotate(last=Max("pk")).values("last")) if profile else Q()

@@ -28,7 +28,8 @@ class NewOverride:
     newest seq of this capability on the page that was submitted (0 for none); None without a page. `detection` is the
     test of a measured value. `proposed` makes it a proposal, without effect until it is accepted; `accepts` is the
     proposal (an override's id) that this decision accepts. `build_key` is the build it holds for, "" for the running
-    one; `said_at` is the time of an imported claim. `bundle` collects the history entries of one act on many models.
+    one; `said_at` is the time of an imported claim, `expires_at` its end. `bundle` collects the history entries of one
+    act on many models.
     """
 
     profile: int
@@ -44,6 +45,7 @@ class NewOverride:
     accepts: int | None = None
     build_key: str = ""
     said_at: datetime | None = None
+    expires_at: datetime | None = None
     bundle: HistoryBundle | None = None
 
 
@@ -101,6 +103,7 @@ def accept(proposal_id: int, actor: int, reason: str = "") -> int:
             actor=actor,
             reason=reason or proposal.reason,
             accepts=proposal.pk,
+            expires_at=proposal.expires_at,
         )
     )
 
@@ -209,6 +212,18 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 
 @transaction.atomic
+def undo(decision: NewOverride, rows: int) -> None:
+    """Take back the newest rows about this capability, as many as one act made: claims, or withdrawals of them.
+
+    `newest` of the decision is the last of them: Conflict if another row followed. Raises NotFound.
+    """
+    profile = _locked(decision)
+    mine = profile.overrides.filter(capability=decision.capability, session=decision.session).order_by("-seq")
+    for row in mine.filter(source="user_confirmed", withdrawn_by=None)[:rows]:
+        _append_and_tell(profile, decision, withdraws=row)
+
+
+@transaction.atomic
 def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
     """Take back the withdrawal of these claims about one model, as one bundle. Raises Conflict if none is withdrawn.
 
@@ -286,8 +301,9 @@ def _locked(decision: NewOverride) -> ModelProfile:
     )
     if profile is None:
         raise NotFound("There is no such model.")
-    newest = newest_seq(profile.pk, decision.capability, decision.session)
-    if decision.newest is not None and newest != decision.newest:
+    if decision.newest is None:
+        return profile
+    if newest_seq(profile.pk, decision.capability, decision.session) != decision.newest:
         raise _conflict(profile.pk, decision.capability)
     return profile
 
@@ -315,7 +331,7 @@ def _last_rows(claims: Iterable[Override]) -> dict[Override, tuple[Override, boo
 
 def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
     """Append a row and its line in the history; return its seq."""
-    before = effective_values.known(profile)
+    before = effective_values.fold(profile, effective_values.claims([profile.pk])[profile.pk])
     row = _append(profile, decision, withdraws)
     event_log.record(_event(decision, row, (before, effective_values.known(profile))))
     return row.seq
@@ -337,6 +353,7 @@ def _event(decision: NewOverride, row: Override, known: tuple[Capabilities, Capa
         detection=decision.detection,
         bundle=decision.bundle,
         finding=decision.detection is not None,
+        server=row.profile.server_id,
     )
 
 
@@ -364,6 +381,7 @@ def _row(profile: ModelProfile, seq: int, decision: NewOverride, withdraws: Over
         actor_id=decision.actor,
         reason=decision.reason,
         said_at=decision.said_at,
+        expires_at=decision.expires_at,
         detection_id=decision.detection,
         proposed=decision.proposed,
         accepts_id=decision.accepts,

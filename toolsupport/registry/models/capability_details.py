@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.core.override_sources import SOURCES
+from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.models import HistoryEntry, ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides
@@ -26,25 +27,22 @@ class PendingProposal:
 
 @dataclass(frozen=True, slots=True)
 class EditableCapability:
-    """A capability that can be changed. `decided`: a person's decision is in force; `beaten` is what it overrides."""
+    """A capability that can be changed. `decided`: a person's decision is in force, perhaps for another build."""
 
     name: str
     newest: int
     value: Any
     decided: bool
     stale: bool
-    beaten: tuple[str, ...]
     waiting: tuple[PendingProposal, ...]
     chain: tuple[ChainLink, ...] = ()
 
 
-def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
-    """Return every capability with a claim, by name."""
-    profile_id = profile.pk
-    existing = effective_values.claims([profile_id])[profile_id]
+def decidable(profile: ModelProfile, existing: Sequence[OverrideRow]) -> dict[str, EditableCapability]:
+    """Return every capability with a claim, by name; `existing` are all claims about the model."""
     entries = explain(effective_values.family_of(profile), existing, profile.build.key)
     newest = {claim.capability: claim.seq for claim in existing if not claim.session}
-    waiting = _waiting(profile_id)
+    waiting = _waiting(profile.pk)
     found = {}
     for name in {*entries, *newest}:
         counting = [entry for entry in entries.get(name, ()) if entry.standing in ("winner", "beaten")]
@@ -55,25 +53,21 @@ def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
             value=first.value if first else None,
             decided=any(entry.source == "user_confirmed" for entry in counting),
             stale=first is not None and first.stale,
-            beaten=tuple(_words(name, entry) for entry in counting[1:]),
             waiting=waiting.get(name, ()),
             chain=capability_evidence.links(entries.get(name, ())),
         )
     return found
 
 
-def decide(decision: NewOverride) -> None:
-    """Decide, propose, or (value None) follow the evidence. Raises Conflict, NotFound."""
-    if decision.value is None:
-        overrides.follow_evidence(decision)
-    else:
-        overrides.add(decision)
+def decide(decision: NewOverride) -> tuple[int, int]:
+    """Decide, propose, or (value None) follow the evidence; return the last new seq, and how many rows there are.
 
-
-def _words(name: str, entry: Any) -> str:
-    source = SOURCES[entry.source].word
-    who = f", {entry.claim.actor}" if entry.claim and entry.claim.actor else ""
-    return f"{profiles.state_and_words(name, entry.value)[1]} ({source}{who})"
+    Raises Conflict, NotFound.
+    """
+    if decision.value is not None:
+        return overrides.add(decision), 1
+    removed = overrides.follow_evidence(decision)
+    return overrides.newest_seq(decision.profile, decision.capability), removed
 
 
 def _waiting(profile_id: int) -> dict[str, tuple[PendingProposal, ...]]:

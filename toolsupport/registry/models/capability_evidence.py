@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolsupport.core.evidence_state import ModelEvidence, short_day
@@ -17,16 +17,17 @@ from toolsupport.registry.models.profiles import CapabilityCell
 MOST = 27  # trials on a page
 # The sources in order of precedence, each with the ranks that it stands for.
 CHAIN = (
-    ("Person", ("user_confirmed",), "No override"),
-    ("Test", ("auto_detected", "auto_detected_stale"), "Not tested"),
-    ("Learned", ("runtime_error",), "Nothing seen"),
-    ("Server", ("declared",), "No claim"),
-    ("Profile", ("profile",), "No entry"),
-    ("Built-in default", (), "Unknown"),
+    ("Person", "user_confirmed", "No override"),
+    ("Test", "auto_detected", "Not tested on this build"),
+    ("Learned", "runtime_error", "Nothing seen in chats"),
+    ("Server", "declared", "No claim"),
+    ("Test of an older build", "auto_detected_stale", ""),
+    ("Profile", "profile", "No entry"),
+    ("Built-in default", "", "Unknown"),
 )
 # Capability → the steps of a test that measure it.
 STEPS = {
-    "tools": ("accepted", "called"),
+    "tools": ("called",),
     "format": ("formats",),
     "parallel": ("parallel",),
     "multi_turn": ("second_turn",),
@@ -35,13 +36,24 @@ STEPS = {
 
 
 @dataclass(frozen=True, slots=True)
+class TriedStep:
+    """A trial in short; `subject` is its tool or text format. `passed` None: inconclusive."""
+
+    test: int
+    step: str
+    passed: bool | None
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChainLink:
-    """A source: `state` is wins, overridden or empty."""
+    """A source: `state` is wins, overridden, noted (it decides nothing here) or empty; `reason` is a person's."""
 
     title: str
     state: str
     words: str
     fact: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,33 +98,66 @@ def chain(profile: ModelProfile, capability: str) -> tuple[ChainLink, ...]:
 
 def links(entries: Sequence[OverrideStatus]) -> tuple[ChainLink, ...]:
     """Return the sources of one capability from its claims."""
-    found = [_link(title, ranks, empty, entries) for title, ranks, empty in CHAIN]
+    made = [_link(title, source, empty, entries) for title, source, empty in CHAIN]
+    learned = _learned(entries)
+    made = [learned if learned and link.title == learned.title else link for link in made]
+    found = [link for link in made if link.words]
     if not any(link.state == "wins" for link in found):
         found[-1] = ChainLink("Built-in default", "wins", "Unknown")
     return tuple(found)
 
 
-def trials(test: int) -> list[Trial]:
-    """Return the newest trials of a test about calls, oldest first; one query."""
-    rows = Trial.objects.filter(detection=test, step__in=("called", "formats")).order_by("-seq")
-    return list(rows[:MOST])[::-1] if test else []
+def tried(tests: Iterable[int]) -> list[TriedStep]:
+    """Return the trials of these tests, oldest first, without what was sent and received; one query."""
+    rows = Trial.objects.filter(detection__in=set(tests)).order_by("detection", "seq")
+    found = rows.values_list("detection", "step", "passed", "response__subject")
+    return [TriedStep(test, step, passed, subject or "") for test, step, passed, subject in found]
 
 
-def _link(title: str, ranks: Sequence[str], empty: str, entries: Sequence[OverrideStatus]) -> ChainLink:
-    mine = [entry for entry in entries if entry.source in ranks and entry.standing in ("winner", "beaten")]
+def about_calls(test: int, trials: Iterable[TriedStep]) -> list[TriedStep]:
+    """Return the newest trials of calls, native and as text, that this test made."""
+    return [one for one in trials if one.test == test and one.step in ("called", "formats")][-MOST:]
+
+
+def about(capability: str, test: int | None, trials: Iterable[TriedStep]) -> list[TriedStep]:
+    """Return the newest of these trials that a test made about a capability."""
+    tool, steps = capability.removeprefix("tool:"), STEPS.get(capability, ())
+    if tool != capability:
+        found = [one for one in trials if (one.test, one.step, one.subject) == (test, "per_tool", tool)]
+    else:
+        found = [one for one in trials if one.test == test and one.step in steps]
+    return found[-MOST:]
+
+
+def _link(title: str, source: str, empty: str, entries: Sequence[OverrideStatus]) -> ChainLink:
+    mine = [entry for entry in entries if entry.source == source and entry.standing in ("winner", "beaten")]
     if not mine:
         return ChainLink(title, "empty", empty)
-    entry = mine[0]
-    words = profiles.state_and_words(entry.capability, entry.value)[1].capitalize()
-    day = short_day(entry.claim.created_at) if entry.claim else ""
-    who = entry.claim.actor if entry.claim and entry.source == "user_confirmed" else ""
-    old = "older build" if entry.stale else ""
-    return ChainLink(
-        title,
-        "wins" if entry.standing == "winner" else "overridden",
-        words,
-        " · ".join(part for part in (who, day, old) if part),
-    )
+    entry, claim = mine[0], mine[0].claim
+    words = profiles.state_and_words(entry.capability, entry.value)[1]
+    state = "wins" if entry.standing == "winner" else "overridden"
+    if claim is None:
+        return ChainLink(title, state, _capital(words))
+    person = source == "user_confirmed"
+    until = f"until {short_day(claim.expires_at)}" if claim.expires_at else ""
+    old = "for an older build" if person and entry.stale else ""
+    facts = (claim.actor if person else "", short_day(claim.created_at), until, old)
+    return ChainLink(title, state, _capital(words), " · ".join(filter(None, facts)), claim.reason if person else "")
+
+
+def _learned(entries: Sequence[OverrideStatus]) -> ChainLink | None:
+    """Return what chats have shown: a refusal counts in its own chat only, until a person saves it for everyone."""
+    seen = [entry for entry in entries if entry.claim and entry.claim.source == "runtime_error"]
+    if not seen:
+        return None
+    chats = len({entry.claim.session for entry in seen if entry.claim})
+    newest = max(entry.claim.created_at for entry in seen if entry.claim)
+    fact = f"Refused in {chats} chat{'' if chats == 1 else 's'} · {short_day(newest)} · counts there only"
+    return ChainLink("Learned", "noted", _capital(profiles.state_and_words(seen[0].capability, seen[0].value)[1]), fact)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _test(profile: ModelProfile, winner: Capability) -> int:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import ModelEvidence
 from toolsupport.core.override_sources import SOURCES
-from toolsupport.core.overrides import BOUND_TO_BUILD
+from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
-from toolsupport.models import ModelProfile, Override
-from toolsupport.registry.knowledge import effective_values, model_evidence, overrides
+from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import effective_values, model_evidence
+from toolsupport.registry.knowledge.model_evidence import EvidenceTests
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
-
-HISTORY = 500  # rows; those of one test that only confirm share a line
 
 # The columns of the matrix, in order: capability, heading.
 COLUMNS = (
@@ -135,34 +132,6 @@ class ModelRow:
 
 
 @dataclass(frozen=True, slots=True)
-class OverrideLine:
-    """A line of a model's history. `undone`: a later row withdrew it; `withdraws` is that row's target."""
-
-    id: int
-    seq: int
-    title: str
-    words: str
-    source: str
-    actor: str
-    reason: str
-    at: datetime
-    undone: bool
-    withdraws: str
-    this_build: bool
-    proposed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionEditor:
-    """The editor of the tools decision: `decided` is True, False or None (the evidence counts)."""
-
-    profile: int
-    decided: bool | None
-    newest: int
-    cell: CapabilityCell
-
-
-@dataclass(frozen=True, slots=True)
 class ModelPage:
     """The data of the page of one model."""
 
@@ -171,8 +140,9 @@ class ModelPage:
     build: str
     options: ModelOptions
     cells: tuple[CapabilityCell, ...]
-    editor: DecisionEditor
-    history: tuple[OverrideLine, ...]
+    claims: Sequence[OverrideRow]
+    tests: EvidenceTests
+    known: Capabilities
 
 
 def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
@@ -189,16 +159,18 @@ def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
 def shown(profile_id: int) -> ModelPage:
     """Return one model with the value, source and reason of each capability. Raises NotFound."""
     profile = row(profile_id)
-    known = effective_values.known(profile)
-    rows = list(profile.overrides.select_related("actor", "withdraws", "detection").order_by("-seq")[:HISTORY])
+    claims = effective_values.claims([profile.pk])[profile.pk]
+    known = effective_values.fold(profile, claims)
+    tests = model_evidence.tests_of([profile], {profile.pk: known}, last=profile.pk)
     return ModelPage(
-        model=picker.row_of(profile, known, model_evidence.of_one(profile, known)),
+        model=picker.row_of(profile, known, model_evidence.of_tests(profile, known, tests)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_settings.of(profile), num_ctx=profile.default_context),
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name in CAPABILITIES),
-        editor=_editor(profile, known, rows),
-        history=_history(profile, rows),
+        claims=claims,
+        tests=tests,
+        known=known,
     )
 
 
@@ -267,18 +239,6 @@ def row(profile_id: int) -> ModelProfile:
     return profile
 
 
-def _editor(profile: ModelProfile, known: Capabilities, rows: Sequence[Override]) -> DecisionEditor:
-    tools = known["tools"]
-    newest = next((row.seq for row in rows if row.capability == "tools" and not row.session), None)
-    return DecisionEditor(
-        profile=profile.pk,
-        decided=tools.value if tools.source == "user_confirmed" else None,
-        # Older rows are read only where all that were read are about other capabilities.
-        newest=overrides.newest_seq(profile.pk, "tools") if newest is None and len(rows) == HISTORY else newest or 0,
-        cell=cell(tools),
-    )
-
-
 def _row(profile: ModelProfile, known: Capabilities, evidence: ModelEvidence) -> ModelRow:
     return ModelRow(
         id=profile.pk,
@@ -302,50 +262,3 @@ def _context(profile: ModelProfile, known: Capabilities) -> Capability:
     if profile.context_length is None or known["context"].source == "user_confirmed":
         return known["context"]
     return Capability("context", profile.context_length, "declared", "The server gives this context length.")
-
-
-def _history(profile: ModelProfile, rows: Sequence[Override]) -> tuple[OverrideLine, ...]:
-    undone = set(profile.overrides.exclude(withdraws=None).values_list("withdraws_id", flat=True))
-    build = profile.build.key
-    lines: defaultdict[tuple[str, int], list[Override]] = defaultdict(list)
-    for row in rows:
-        lines[_line_of(row)].append(row)
-    return tuple(_joined(kind, together, undone, build) for (kind, _), together in lines.items())
-
-
-def _line_of(row: Override) -> tuple[str, int]:
-    """Return the group of a row: all confirmations of one test share a line, and all withdrawals by one undo."""
-    if row.withdraws and row.withdraws.detection_id and row.reason == overrides.UNDONE:
-        return "undone", row.withdraws.detection_id
-    if row.detection and row.capability in row.detection.detail.get("confirmed", ()):
-        return "confirmed", row.detection.pk
-    return "", row.pk
-
-
-def _joined(kind: str, together: list[Override], undone: set[int], build: str) -> OverrideLine:
-    """Return the line of one row, or of several rows of one test."""
-    line = _claimed(together[0], together[0].pk in undone, build)
-    if not kind:
-        return line
-    rows = [row.withdraws or row for row in reversed(together)]
-    words = ", ".join(f"{title(row.capability)}: {state_and_words(row.capability, row.value)[1]}" for row in rows)
-    return replace(line, title="Test", words=f"confirmed {words}", withdraws=words if kind == "undone" else "")
-
-
-def _claimed(row: Override, undone: bool, build: str) -> OverrideLine:
-    # A server declares what it runs now, and a withdrawal measures nothing: only these hold for one build.
-    older = row.source in BOUND_TO_BUILD and row.withdraws is None and row.build_key != build
-    return OverrideLine(
-        id=row.pk,
-        seq=row.seq,
-        title=title(row.capability),
-        words=state_and_words(row.capability, row.value)[1],
-        source=SOURCES[row.source].word if row.source in SOURCES else row.source.replace("_", " "),
-        actor=effective_values.display_name(row.actor),
-        reason=row.reason,
-        at=row.created_at,
-        undone=undone,
-        withdraws=state_and_words(row.capability, row.withdraws.value)[1] if row.withdraws else "",
-        this_build=not older,
-        proposed=row.proposed,
-    )

@@ -121,23 +121,6 @@ def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDetections:
-    """The tests of one model: open ones, finished ones (newest first), the duration of the last one."""
-
-    open: Sequence[ShownDetection]
-    past: Sequence[ShownDetection]
-    last_seconds: int | None
-
-
-def tests(profile: int) -> ModelDetections:
-    """Return all data about tests for the model's page."""
-    found = of_model(profile)
-    took = next((one.run_ms for one in found if one.run_ms and one.kind == "tools" and one.status == "done"), None)
-    over = [one for one in found if not one.open]
-    return ModelDetections([one for one in found if one.open], over, max(1, round(took / 1000)) if took else None)
-
-
 def expected_seconds(profile: ModelProfile) -> int:
     """Return how long a test of this model takes: as the last one of it or else of its server did; 5 without any."""
     done = Detection.objects.filter(kind="tools", status="done", run_ms__gt=0, profile__server=profile.server_id)
@@ -257,6 +240,12 @@ def of_row(row: Detection) -> ShownDetection:
         older=row.build_key != row.profile.build.key,
         place=queue.place(row),
     )
+
+
+def of_model_row(row: Detection, profile: ModelProfile) -> ShownDetection:
+    """Build a test's report; its model and its server were read apart."""
+    row.profile = profile
+    return of_row(row)
 
 
 def _words(row: Detection) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, time
 from types import MappingProxyType
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 
 from toolsupport.core.format_choice import label, names
 from toolsupport.core.prompt.styles import STYLES
@@ -46,6 +48,16 @@ class CapabilityForm(forms.Form):
     value = forms.CharField(max_length=40)
     reason = forms.CharField(required=False, max_length=500)
     newest = forms.IntegerField(min_value=0)
+    expires = forms.DateField(required=False)
+
+    def clean_expires(self) -> datetime | None:
+        """Return the end of that day."""
+        day = self.cleaned_data["expires"]
+        if day is None:
+            return None
+        if day < timezone.localdate():
+            raise forms.ValidationError("Choose today or a later day.")
+        return timezone.make_aware(datetime.combine(day, time.max))
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

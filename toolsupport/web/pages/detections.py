@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -12,21 +13,18 @@ from django.views.decorators.http import require_GET, require_POST
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.core.row_ids import row_number
 from toolsupport.detection import DETECTORS, KINDS
-from toolsupport.detection.probe_run import longest
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import profiles
-from toolsupport.registry.models.profiles import ModelPage, ModelRow
+from toolsupport.registry.models.profiles import ModelRow
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web import sentences
-from toolsupport.web.pages import model_context, model_filters
+from toolsupport.web.pages import model_filters
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE, MATRIX = "toolsupport/detection.html", "toolsupport/models.html"
-# What people call each kind of test.
-TITLES = {"tools": "Auto-detect", "formats": "Test text formats", "per_tool": "Test file tools"}
 
 
 @require_POST
@@ -35,19 +33,11 @@ def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Start a test, or join the open one."""
     wanted = request.POST.get("kind", "tools")
     kind = wanted if wanted in KINDS else "tools"
-    message = ""
     try:
         open_tests(request, [DetectionRequest(profile_id, "page", kind, request.user.pk)])
     except (Busy, ConfigError) as error:
-        message = str(error)
-    return _tests(request, profile_id, message)
-
-
-@require_GET
-@requires(Action.SEE_MODELS)
-def tests(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Show the tests of one model, with their effects."""
-    return _tests(request, profile_id, "")
+        messages.error(request, str(error))
+    return redirect("model", profile_id)
 
 
 @require_GET
@@ -118,27 +108,6 @@ def cancel_all(request: AuthedRequest) -> HttpResponse:
 def open_tests(request: AuthedRequest, wanted: list[DetectionRequest]) -> list[detections.OpenedDetection]:
     """Queue tests in the name of the person. Raises NotFound, Busy, ConfigError."""
     return detections.open_tests(wanted, limited=Action.DECIDE_FOR_ALL not in request.actions)
-
-
-def context(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
-    """Return the context of the tests section on a model's page."""
-    allowed = request.actions
-    thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)
-    return {
-        "tests": detection_reports.tests(page.model.id),
-        "kinds": [(kind, TITLES[kind], round(longest(kind, thinks))) for kind in KINDS],
-        "may_detect": Action.DETECT in allowed,
-        "may_undo": Action.DECIDE_FOR_ALL in allowed,
-    }
-
-
-def _tests(request: AuthedRequest, profile_id: int, message: str) -> HttpResponse:
-    page = profiles.shown(profile_id)
-    if not wants_part(request):
-        return redirect("model", profile_id)
-    found = {"page": page, "notice": message, "oob": True, **model_context.known(request, page)}
-    found |= context(request, page)
-    return render(request, "toolsupport/model.html#tests", found)
 
 
 def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:

@@ -12,7 +12,7 @@ from toolsupport.core import format_choice
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
 from toolsupport.registry.history import timeline_filters
 from toolsupport.registry.metrics import insights
-from toolsupport.registry.models.profiles import DecisionEditor, ModelPage
+from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.settings.model_settings import (
     KEEP_ALIVE,
     LONGEST_WAIT,
@@ -20,7 +20,6 @@ from toolsupport.registry.settings.model_settings import (
     ModelOptions,
 )
 
-DECISIONS = (("yes", "Yes"), ("no", "No"), ("evidence", "Follow the evidence"))
 FEWEST_TOKENS, MOST_TOKENS = 512, 2_097_152
 WAIT_HELP = "In seconds, loading included; empty: as for every model."
 
@@ -33,22 +32,12 @@ FORMATS = [(name, format_choice.label(name)) for name in format_choice.names()]
 CONTEXT_WORDS = {"": "As is known of the model"} | {name: notice.capitalize() for name, notice in TURN_CONTEXTS.items()}
 
 
-class DecisionForm(forms.Form):
-    """A person's decision on native tools; `newest` is the newest claim on the page at that time."""
-
-    decision = forms.ChoiceField(choices=DECISIONS, widget=forms.RadioSelect, label="Does this model support tools?")
-    reason = forms.CharField(required=False, max_length=500, label="Reason")
-    newest = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
-
-    @classmethod
-    def of(cls, editor: DecisionEditor) -> DecisionForm:
-        decision = {True: "yes", False: "no", None: "evidence"}[editor.decided]
-        return cls(initial={"decision": decision, "newest": editor.newest})
-
-    @property
-    def value(self) -> bool | None:
-        """Return True, False, or None to follow the evidence."""
-        return {"yes": True, "no": False}.get(self.cleaned_data["decision"])
+# The groups of the settings of a model, in order.
+GROUPS = {
+    "Generation": ("num_ctx", "temperature", "think", "keep_alive", "first_token", "between"),
+    "Tool calls": ("format", "tool_choice", "parallel_tool_calls", "turn_context", "disabled_formats"),
+    "Automation": ("grows", "learns", "translation", "strong_nudge"),
+}
 
 
 class OptionsForm(forms.Form):
@@ -57,7 +46,7 @@ class OptionsForm(forms.Form):
     num_ctx = forms.IntegerField(
         min_value=FEWEST_TOKENS,
         max_value=MOST_TOKENS,
-        label="Context (num_ctx)",
+        label="Context `num_ctx`",
         help_text="In tokens. A change makes the server reload the model.",
     )
     grows = forms.ChoiceField(
@@ -72,7 +61,7 @@ class OptionsForm(forms.Form):
     keep_alive = forms.RegexField(
         rf"^{KEEP_ALIVE}$",
         required=False,
-        label="Keep loaded (keep_alive)",
+        label="Keep loaded `keep_alive`",
         help_text="As in 10m or 1h, -1 for always; empty: the server decides.",
         error_messages={"invalid": "Write a time as in 30s, 10m or 1h, or -1 for always."},
     )
@@ -82,18 +71,18 @@ class OptionsForm(forms.Form):
     tool_choice = forms.ChoiceField(
         required=False,
         choices=list(CHOICE_WORDS.items()),
-        label="Tool choice (tool_choice)",
+        label="Tool choice `tool_choice`",
         help_text="Left out for servers without this setting.",
     )
     parallel_tool_calls = forms.ChoiceField(
         required=False,
         choices=[("", "The server decides"), ("true", "Allowed"), ("false", "Not allowed")],
-        label="Parallel calls (parallel_tool_calls)",
+        label="Parallel calls `parallel_tool_calls`",
     )
     turn_context = forms.ChoiceField(
         required=False,
         choices=list(CONTEXT_WORDS.items()),
-        label="Prompt with tools (tool_turn_context)",
+        label="Prompt with tools `tool_turn_context`",
         help_text="With a short prompt, AGENTS.md, IDENTITY.md and SOUL.md of the chat's files are read as well.",
     )
     strong_nudge = forms.ChoiceField(
@@ -133,6 +122,14 @@ class OptionsForm(forms.Form):
     @classmethod
     def of(cls, page: ModelPage) -> OptionsForm:
         return cls(initial={name: _as_chosen(value) for name, value in asdict(page.options).items()})
+
+    def changed(self) -> list[str]:
+        """Return the fields that differ from the default; the context has none."""
+        return [name for name, value in self.initial.items() if name != "num_ctx" and value not in (None, "", ())]
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """Return the fields by the groups of the page."""
+        return [(title, [self[name] for name in names]) for title, names in GROUPS.items()]
 
     def options(self) -> ModelOptions:
         chosen = dict(self.cleaned_data)

@@ -8,9 +8,11 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import ModelProfile
+from toolsupport.registry.history import model_timeline
+from toolsupport.registry.history.model_timeline import EvidenceLine
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models import profiles
+from toolsupport.registry.models import capability_details, profiles
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
 
@@ -39,27 +41,32 @@ def test_the_page_of_a_model_tells_the_whole_history():
     profile = ModelProfileFactory(name="strange")
     overrides.declare(profile.pk, {"tools": True})
     overrides.add(NewOverride(profile.pk, "tools", False, actor=ana.pk, reason="it babbles"))
-    page = profiles.shown(profile.pk)
-    assert (page.editor.decided, page.editor.newest) == (False, 2)
-    assert "Ana Sol" in page.editor.cell.reason
-    assert [(claim.words, claim.source, claim.actor, claim.reason) for claim in page.history] == [
-        ("no", "person", "Ana Sol", "it babbles"),
-        ("yes", "server", "", ""),
+    assert [(line.words, line.text, line.changes[0].after) for line in _lines(profile)] == [
+        ("Ana Sol set Native tool calls to No", "it babbles", "No"),
+        ("The server claims", "", "Yes"),
     ]
+    native = capability_details.decidable(profile, profiles.shown(profile.pk).claims)["tools"]
+    assert (native.decided, native.value, native.newest) == (True, False, 2)
+    assert native.chain[0].state == "wins" and "Ana Sol" in native.chain[0].fact
     overrides.follow_evidence(NewOverride(profile.pk, "tools", actor=ana.pk))
-    page = profiles.shown(profile.pk)
-    assert (page.editor.decided, page.editor.newest, page.editor.cell.letter) == (None, 3, "D")
-    assert (page.history[0].withdraws, page.history[1].undone) == ("no", True)
+    overrides.undo(NewOverride(profile.pk, "tools", actor=ana.pk, newest=3), 1)
+    restored, removed, *_ = _lines(profile)
+    assert removed.words == "Ana Sol removed the override of Native tool calls"
+    assert restored.words == "Ana Sol restored a value of Native tool calls"
+    assert [(one.before, one.after) for one in (*removed.changes, *restored.changes)] == [("No", "Yes"), ("Yes", "No")]
+
+
+def _lines(profile: ModelProfile) -> tuple[EvidenceLine, ...]:
+    return model_timeline.of_model(profile.pk, profiles.shown(profile.pk).claims).lines
 
 
 def test_a_decision_for_an_older_build_says_so():  # M3
     profile = ModelProfileFactory(digest="old")
     overrides.add(NewOverride(profile.pk, "tools", True))
     ModelProfile.objects.update(digest="new")
-    page = profiles.shown(profile.pk)
-    assert page.history[0].this_build is False
-    assert page.editor.cell.stale is True
-    assert "older build" in page.editor.cell.reason
+    cell = next(cell for cell in profiles.shown(profile.pk).cells if cell.capability == "tools")
+    assert cell.stale is True
+    assert "older build" in cell.reason
 
 
 def test_options_are_kept_beside_others():

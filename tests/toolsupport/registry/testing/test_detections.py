@@ -13,8 +13,8 @@ from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Trial
+from toolsupport.registry.history import model_timeline
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.models import profiles
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, OpenedDetection, TrialRecord
 
@@ -72,8 +72,11 @@ def test_equal_results_are_kept_for_each_test_and_told_once():
     assert HistoryEntry.objects.filter(kind="override").count() == 2
     first, second = HistoryEntry.objects.filter(kind="detection").order_by("pk")
     assert "Confirmed" not in first.text and "Confirmed: native tools, several calls at once." in second.text
-    lines = [line.words for line in profiles.shown(profile.pk).history]
-    assert lines == ["confirmed Native tool calls: yes, Parallel calls: no", "no", "yes"]
+    lines = model_timeline.of_model(profile.pk, ()).lines
+    assert [(line.test is not None, [change.title for change in line.changes]) for line in lines] == [
+        (True, []),
+        (True, ["Native tool calls", "Parallel calls"]),
+    ]
 
 
 def _tested(profile: ModelProfile, **values: object) -> int:
@@ -154,17 +157,6 @@ def test_a_test_confirms_only_what_holds_of_its_own_build():
     test = _tested(profile, tools=True)
     assert Detection.objects.get(pk=test).detail["confirmed"] == []
     assert [one.older for one in detection_reports.of_model(profile.pk)] == [False, True]
-
-
-@pytest.mark.django_db
-def test_what_a_server_declares_is_of_no_older_build():
-    profile = ModelProfileFactory(digest="one")
-    overrides.declare(profile.pk, {"tools": True, "vision": False})
-    _tested(profile, parallel=True)
-    ModelProfile.objects.filter(pk=profile.pk).update(digest="two")
-    overrides.declare(profile.pk, {"tools": True, "vision": False})
-    marked = {line.title: line.this_build for line in profiles.shown(profile.pk).history}
-    assert marked == {"Native tool calls": True, "Vision": True, "Parallel calls": False}
 
 
 @pytest.mark.django_db

@@ -52,9 +52,10 @@ def done(model: ModelProfile) -> int:
 def test_alice_begins_one_test_however_often_she_presses(client: Client, alice: User, model: ModelProfile):  # D7
     client.force_login(alice)
     page = client.get(reverse("model", args=[model.pk])).content.decode()
-    assert "Auto-detect" in page and "at most" in page and "Never tested." in page
+    assert 'id="detect-tools"' in page and "up to" in page and "Not measured yet." in page
+    url = reverse("model-detect", args=[model.pk])
     for _ in range(3):
-        part = client.post(reverse("model-detect", args=[model.pk]), {"kind": "tools"}, headers=HTMX).content.decode()
+        part = client.post(url, {"kind": "tools"}, headers=HTMX, follow=True).content.decode()
     assert Detection.objects.count() == 1
     assert "Waiting for its turn. Number 1 in the queue of box." in flat(part) and 'hx-trigger="every 1s"' in part
     client.post(reverse("model-detect", args=[model.pk]), {"kind": "per_tool"}, headers=HTMX)
@@ -90,7 +91,7 @@ def test_the_evidence_can_be_read(client: Client, charlie: User, model: ModelPro
     assert "Skip:" not in page and "Undo" not in page
     part = client.get(reverse("detection", args=[test]), headers=HTMX)
     assert part.headers["HX-Trigger"] == "tested" and "every 1s" not in part.content.decode()
-    listed = client.get(reverse("model-tests", args=[model.pk]), headers=HTMX).content.decode()
+    listed = client.get(reverse("model", args=[model.pk]), headers=HTMX).content.decode()
     assert "Called natively: 3 of 3." in listed and 'id="known"' in listed
 
 
@@ -116,8 +117,8 @@ def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, mo
     client.force_login(alice)
     page = client.get(reverse("detection", args=[first])).content.decode()
     assert "Native tool calls: <s>yes</s> → <strong>unknown</strong>" in page
-    listed = client.get(reverse("model-tests", args=[model.pk]), headers=HTMX).content.decode()
-    assert listed.count("undone</span>") == 2
+    listed = client.get(reverse("model", args=[model.pk]), headers=HTMX).content.decode()
+    assert listed.count(">bob undid a test</span>") == 2
     history = client.get(reverse("history"), {"kind": "withdrawal"}).content.decode()
     assert "Nothing changed: an earlier test says the same." in history
 
@@ -125,11 +126,11 @@ def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, mo
 def test_the_box_marks_tests_of_an_older_build(client: Client, charlie: User, model: ModelProfile):
     done(model)
     client.force_login(charlie)
-    url = reverse("model-tests", args=[model.pk])
-    tests = client.get(url, headers=HTMX).content.decode().partition('id="known"')[0]
+    url = reverse("model", args=[model.pk])
+    tests = client.get(url, headers=HTMX).content.decode().partition('id="why"')[0]
     assert "older build" not in tests
     ModelProfile.objects.filter(pk=model.pk).update(digest="another")
-    tests = client.get(url, headers=HTMX).content.decode().partition('id="known"')[0]
+    tests = client.get(url, headers=HTMX).content.decode().partition('id="why"')[0]
     assert "older build" in tests
 
 
@@ -138,13 +139,13 @@ def test_what_was_interrupted_is_offered_again(client: Client, alice: User, mode
     detections.leave("worker")
     client.force_login(alice)
     page = client.get(reverse("model", args=[model.pk])).content.decode()
-    assert "Interrupted. Test again." in page and 'id="detect-tools"' in page
+    assert "The last test was interrupted." in flat(page) and 'id="detect-tools"' in page
 
 
 def test_what_a_test_measured_comes_with_it(client: Client, alice: User, model: ModelProfile):
     client.force_login(alice)
-    part = client.get(reverse("model-tests", args=[model.pk]), headers=HTMX).content.decode()
-    assert 'id="known"' in part and "<dt>Vision</dt>" in part
+    part = client.get(reverse("model", args=[model.pk]), headers=HTMX).content.decode()
+    assert 'id="known"' in part and "Vision: open the evidence" in flat(part)
 
 
 def test_the_filtered_models_are_tested_together(client: Client, alice: User, model: ModelProfile):
@@ -181,7 +182,7 @@ def test_switched_off_is_said_and_nothing_begins(client: Client, alice: User, mo
         "given": settings.ENV["given"] | {"TOOLSUPPORT_FILTER_ONLY"},
     }
     client.force_login(alice)
-    part = client.post(reverse("model-detect", args=[model.pk]), headers=HTMX).content.decode()
+    part = client.post(reverse("model-detect", args=[model.pk]), headers=HTMX, follow=True).content.decode()
     assert "an administrator has switched that off" in part
     answer = client.post(f"/api/models/{model.pk}/detect")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "detection_disabled")

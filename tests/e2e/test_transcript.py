@@ -1,0 +1,116 @@
+"""The transcript in a browser: calls of one tool together while they run, a long chat in parts, and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, new_chat, photograph, ready
+from tests.e2e.test_access_for_all import violations
+from tests.e2e.writing_server import MODEL, WritingServer, writing_server
+from tests.serving import Site
+
+pytestmark = pytest.mark.e2e
+FILES = [f"2026-{month}.csv" for month in range(1, 9)]
+KNOWN = f"""from tests.factories import OverrideFactory
+from toolsupport.models import ModelProfile
+OverrideFactory(profile=ModelProfile.objects.get(name="{MODEL}", server__name="reader"))
+"""
+# 120 messages before the next one, as old chats have them.
+LONG = """from chat.models import Conversation, Message
+chat = Conversation.objects.get(pk="{}")
+for number in range(60):
+    for role in ("user", "assistant"):
+        text = f"{{role}} {{number}}"
+        chat.leaf = Message.objects.create(conversation=chat, parent=chat.leaf, role=role, content=text)
+chat.save()
+"""
+
+
+@pytest.fixture(scope="module")
+def reader(site: Site) -> Iterator[WritingServer]:
+    with writing_server(
+        texts={"read": "I read **eight** of them."}, reads={"read": [*FILES, "2026-12.csv", "archive.csv"]}
+    ) as server:
+        site.manage("add_server", "reader", f"{server.url}/v1", "--kind", "openai")
+        site.manage("refresh_models")
+        site.manage("shell", "--no-imports", "-c", KNOWN)
+        yield server
+
+
+def upload(page: Page) -> None:
+    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
+    for name in FILES:
+        given = {"name": name, "mimeType": "text/csv", "buffer": b"1,2"}
+        page.context.request.post(f"{page.url}files/", headers={"X-CSRFToken": token}, multipart={"files": given})  # type: ignore[dict-item]
+
+
+def on_paper(page: Page) -> None:
+    page.emulate_media(media="print")
+    for aside in (".dock", ".chat-head > button", ".after", "#sidebar", ".topbar", "#earlier"):
+        assert page.locator(aside).filter(visible=True).count() == 0, aside
+    # All calls with their results, and all of the text.
+    expect(page.locator(".call-group .calls > .call").filter(visible=True)).to_have_count(10)
+    expect(page.locator(".message").first).to_be_visible()
+    expect(page.get_by_text("I read eight of them.")).to_be_visible()
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+
+
+def test_calls_of_one_tool_a_long_chat_and_paper(
+    open_browser: Callable[..., BrowserContext], site: Site, reader: WritingServer
+) -> None:
+    page = new_chat(open_browser(own=True).new_page(), MODEL)
+    site.manage("shell", "--no-imports", "-c", LONG.format(page.url.rstrip("/").rpartition("/")[2]))
+    upload(page)
+    page.reload()
+    messages, earlier = page.locator(".message"), page.get_by_role("button", name="Show earlier messages")
+    expect(messages).to_have_count(50)
+    expect(messages.first).to_contain_text("user 35")
+    # The next part comes before it; the reader stays at the same message.
+    earlier.press("Enter")
+    expect(messages).to_have_count(100)
+    expect(messages.first).to_contain_text("user 10")
+
+    ask(page, "read")
+    answered(page)
+    expect(messages).to_have_count(103)
+    group = page.locator(".call-group")
+    expect(group.locator("> summary")).to_contain_text("Read 8 of 10 files · 2 failed")
+    visible = group.locator(".calls > .call").filter(visible=True)
+    expect(visible).to_have_count(2)
+    expect(visible.first).to_contain_text("Could not read")
+    more = group.get_by_text("Show 8 more that worked")
+    more.press("Enter")
+    expect(visible).to_have_count(10)
+    more.press("Enter")
+    live = group.inner_text()
+    assert violations(page) == []
+    photograph(page, "call-group")
+    page.reload()
+    expect(group.locator("> summary")).to_contain_text("Read 8 of 10 files · 2 failed")
+    assert group.inner_text() == live
+
+    on_paper(page)
+
+
+def test_a_chat_that_another_tab_deleted_keeps_what_was_typed(
+    open_browser: Callable[..., BrowserContext], complaints: list[str]
+) -> None:
+    page = new_chat(open_browser().new_page())
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    field = other.get_by_label("Message", exact=True)
+    field.fill("a long thought")
+    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
+    assert page.context.request.post(f"{page.url}delete/", headers={"X-CSRFToken": token}).ok
+    field.press("Enter")
+    expect(other.locator("#offline")).to_contain_text("This chat was deleted on another page.")
+    expect(field).to_have_value("a long thought")
+    expect(field).to_be_editable()
+    # The browser's own line about the page that is gone.
+    assert all("404" in line for line in complaints)
+    complaints.clear()

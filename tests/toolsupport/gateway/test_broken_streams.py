@@ -1,0 +1,84 @@
+"""A reply of a model server that breaks becomes an error in the shape of each API, never a good end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+import pytest
+from channels.db import database_sync_to_async as in_database
+
+from tests.toolsupport.gateway.conftest import Program
+from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, error_in, post, row, said
+from tests.toolsupport.providers.scripted import LAST_CHUNK, chunk, scripted
+
+WORD = said(delta={"content": "Let me look."})
+DONE = chunk(b"data: [DONE]\n\n")
+
+
+def call(arguments: str, **more: Any) -> bytes:
+    function = {"name": "list_directory", "arguments": arguments}
+    return said(delta={"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": function}]}, **more)
+
+
+# What the server sends after its first words.
+BROKEN: dict[str, Sequence[bytes]] = {
+    "no end mark": (LAST_CHUNK,),
+    "a cut connection": (),
+    "no JSON": (chunk(b"data: {nonsense}\n\n"), LAST_CHUNK),
+    "an error": (chunk(b'data: {"error": {"message": "out of memory"}}\n\n'), LAST_CHUNK),
+    "half a call": (call('{"path": "'), LAST_CHUNK),
+    "a call that is none": (said(delta={"tool_calls": "f"}), said(finish_reason="tool_calls"), DONE, LAST_CHUNK),
+    "calls that never came": (said(finish_reason="tool_calls"), DONE, LAST_CHUNK),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_a_broken_stream_is_an_error_in_the_shape_of_its_api(program: Program, path: str) -> None:
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    body = ASKED[path][0] | {"tool_choice": auto, "model": "made/m"}
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "vllm")
+        for name, rest in BROKEN.items():
+            server.answers[:] = [(HEAD, WORD, *rest)]
+            whole = await post(program, path, **body)
+            assert whole.status_code == 502 and error_in(path, whole.json())[1], (name, whole.content)
+            answer = await post(program, path, **body, stream=True)
+            text = b"".join([piece async for piece in answer.streaming_content]).decode()
+            event, data = text.strip().split("\n")[-2:]
+            assert "[DONE]" not in text and "message_stop" not in text and "response.completed" not in text, name
+            told = json.loads(data.removeprefix("data: "))
+            if path == "/v1/responses":
+                assert event == "event: response.failed" and told["response"]["error"]["message"], name
+            else:
+                assert event == "event: error" and error_in(path, told)[1], name
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_words_and_a_call_of_one_reply_both_arrive_and_no_argument_is_lost(program: Program, path: str) -> None:
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    body = ASKED[path][0] | {"tool_choice": auto, "model": "made/m"}
+    pieces = [call(part) for part in ('{"pa', 'th": ', '"."}')]
+    async with scripted((HEAD, WORD, *pieces, said(finish_reason="tool_calls"), DONE, LAST_CHUNK)) as server:
+        await in_database(row)(server, "vllm")
+        whole = orjson.dumps((await post(program, path, **body)).json()).decode()
+        answer = await post(program, path, **body, stream=True)
+        text = b"".join([piece async for piece in answer.streaming_content]).decode()
+    for found in (whole, text):
+        assert "Let me look." in found and "list_directory" in found
+    parts = [json.loads(line[6:]) for line in text.split("\n") if line.startswith("data: {")]
+    assert json.loads("".join(map(arguments_of, parts))) == {"path": "."}
+
+
+def arguments_of(event: dict[str, Any]) -> str:
+    """The piece of arguments in an event of any of the APIs."""
+    if event.get("type") == "response.function_call_arguments.delta":
+        return str(event["delta"])
+    if event.get("type") == "content_block_delta":
+        return str(event["delta"].get("partial_json", ""))
+    calls = event["choices"][0]["delta"].get("tool_calls", []) if event.get("choices") else []
+    return "".join(call["function"].get("arguments", "") for call in calls)

@@ -1,0 +1,67 @@
+"""The filters of the models page, and its tests of single rows."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.markup import flat
+from toolsupport.models import Detection, ModelProfile
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def profile() -> ModelProfile:
+    made = ModelProfileFactory(name="strange:1b", server=ServerFactory(name="box"))
+    return made
+
+
+def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelProfile, charlie: User, bob: User):
+    other = ModelProfileFactory(name="other:1b", family="qwen3")
+    overrides.add(NewOverride(other.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True, proposed=True, actor=bob.pk))
+    client.force_login(charlie)
+    for query, name in (
+        ("server=box", "strange:1b"),
+        ("family=qwen3", "other:1b"),
+        ("source=person", "other:1b"),
+        ("state=none", "strange:1b"),
+        ("review=1", "strange:1b"),
+        ("review=1&q=other", ""),
+    ):
+        part = client.get(f"/models/?{query}", headers=HTMX).content.decode()
+        assert [one for one in ("strange:1b", "other:1b") if one in part] == ([name] if name else []), query
+    assert "To review <b>1</b>" in client.get("/models/").content.decode()
+
+
+def test_a_chip_keeps_the_search_the_filters_and_the_order(client: Client, profile: ModelProfile, charlie: User):
+    client.force_login(charlie)
+    part = client.get("/models/?q=strange&server=box&sort=-tools", headers=HTMX).content.decode()
+    assert 'href="/models/?q=strange&amp;server=box&amp;sort=-tools&amp;state=none"' in part
+    assert 'id="bulk"' in part and 'hx-swap-oob="true"' in part
+    chosen = client.get("/models/?q=strange&server=box&sort=-tools&state=none").content.decode()
+    assert 'href="/models/?q=strange&amp;server=box&amp;sort=-tools" hx-get' in chosen
+    assert '<input type="hidden" form="search-models" name="state" value="none">' in chosen
+
+
+def test_one_row_is_tested_as_a_run_of_one_and_a_poll_reads_only_what_runs(client: Client, profile: ModelProfile):
+    client.force_login(rita := UserFactory(username="rita", role="reviewer"))
+    others = ModelProfileFactory.create_batch(3, server=profile.server)
+    sent = {"model": profile.pk, "q": "nothing has this name"}
+    assert "Testing 1 model" in flat(client.post("/models/detect/", sent, headers=HTMX).content.decode())
+    first = Detection.objects.get(profile=profile)
+    assert (first.trigger, first.actor) == ("bulk", rita)
+    joined = client.post("/models/detect/", {"model": others[0].pk}, headers=HTMX).content.decode()
+    assert "Testing 2 models" in flat(joined) and "seen=0-0" in joined
+    Detection.objects.filter(pk=first.pk).update(status="running")
+    begun = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-0", headers=HTMX)
+    assert "Testing 2 models" in flat(begun.content.decode())
+    still = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-1", headers=HTMX)
+    assert still.headers["HX-Reswap"] == "none"
+    assert still.content.decode().count("<tr") == 1 and f'id="model-{profile.pk}"' in still.content.decode()

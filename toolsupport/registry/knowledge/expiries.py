@@ -1,0 +1,28 @@
+"""Withdraws the overrides whose time is over."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from toolsupport.core import reasons
+from toolsupport.core.errors import Conflict
+from toolsupport.models import Override
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+
+
+def withdraw_expired(now: datetime) -> int:
+    """Withdraw each override that has expired, so that the evidence counts again; return how many there were."""
+    rows = Override.objects.filter(expires_at__lte=now, withdraws=None, withdrawn_by=None, proposed=False)
+    return sum(_withdraw(row) for row in rows.order_by("pk"))
+
+
+def _withdraw(row: Override) -> bool:
+    until = reasons.day(row.expires_at.isoformat()) if row.expires_at else ""
+    ended = NewOverride(row.profile_id, row.capability, reason=f"It was set until {until}.", session=row.session)
+    try:
+        overrides.withdraw(row.pk, ended)
+    except Conflict:
+        # A person withdrew it at the same moment.
+        return False
+    return True
