@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from tests.animated_png import joined
-from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.conftest import answered, ask, new_chat
 from tests.serving import ADMIN, Site, serving
 
 OUT = Path(__file__).parent.parent / "docs/screenshots"
@@ -73,6 +73,7 @@ def chat(page: Page) -> None:
     ask(page, "Read config.json and tell me the version")
     answered(page)
     page.locator(".call > summary:visible").last.click()
+    page.locator(".message[data-role=user]").last.evaluate("one => one.scrollIntoView({ block: 'start' })")
     keep(page, "chat")
 
 
@@ -92,7 +93,7 @@ def signed_in(site: Site) -> Iterator[Page]:
         page.get_by_label("Username").fill(ADMIN[0])
         page.get_by_label("Password").fill(ADMIN[1])
         page.get_by_role("button", name="Sign in").click()
-        ready(page)
+        page.get_by_role("button", name="Account of").wait_for()
         yield page
         browser.close()
 

@@ -88,4 +88,5 @@ def _context(request: AuthedRequest) -> dict[str, Any]:
         "tasks": tasks,
         "main_task": next((task for task in tasks if task.name == "folder"), None),
         "recommended": picker.RECOMMENDED[0],
+        "hidden": picker.hidden_note(),
     }

@@ -195,5 +195,6 @@ def _defaults(request: AuthedRequest, team: Team | None = None) -> dict[str, Any
         "temperature": team["temperature"],
         "model": team["default_model"],
         "choices": picker.chatting(),
+        "hidden": picker.hidden_note(),
         "may_change": Action.ADMINISTER in request.actions,
     }

@@ -21,6 +21,8 @@ WHERE entry.id > (SELECT MAX(floor) FROM (SELECT entry AS floor FROM toolsupport
 UNION ALL SELECT MAX(id) - {WINDOW} FROM toolsupport_historyentry) AS floors)
 AND entry.lead_id IS NULL AND entry.source <> 'declared' AND (entry.actor_id IS NULL OR entry.actor_id <> %s)
 AND NOT EXISTS (SELECT 1 FROM toolsupport_readentry AS seen WHERE seen.person_id = %s AND seen.entry_id = entry.id)"""
+READ = f"""INSERT INTO toolsupport_readentry (person_id, entry_id, at)
+SELECT %s, unread.id, %s FROM ({UNREAD} AND entry.id = %s) AS unread WHERE true ON CONFLICT DO NOTHING"""
 FIRST = f"{UNREAD} ORDER BY entry.id LIMIT %s"
 
 
@@ -40,10 +42,8 @@ def unread_among(person: int, entries: Collection[int]) -> frozenset[int]:
 @transaction.atomic
 def mark_entry(person: int, entry: int) -> None:
     """This person has read one entry, with what stands inside of it."""
-    if unread_among(person, [entry]):
-        ReadEntry.objects.bulk_create([ReadEntry(person_id=person, entry_id=entry)], ignore_conflicts=True)
-        if not _first(person, 1):
-            mark_all(person)
+    if raw_sql.change(READ, person, timezone.now(), person, person, person, entry) and not _first(person, 1):
+        mark_all(person)
 
 
 @transaction.atomic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -133,7 +133,14 @@ def hidden_simulated() -> tuple[int, str, bool]:
     return len(usable), SIMULATOR_OFF if off else SIMULATOR_ASIDE, not off
 
 
-def _simulator_aside(rows: Sequence[ModelProfile]) -> bool:
+def hidden_note() -> str:
+    """Return how many simulated models the lists of a site leave out, and why; "" where none is."""
+    rows = ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True)
+    count, why, _ = hidden_simulated() if _simulator_aside(rows) else (0, "", False)
+    return f"{count} simulated model{' is' if count == 1 else 's are'} hidden: {why}." if count else ""
+
+
+def _simulator_aside(rows: Iterable[ModelProfile]) -> bool:
     """Return True if a real server exists, so that the Simulator is not needed."""
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] != "auto":
         return bool(settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off")

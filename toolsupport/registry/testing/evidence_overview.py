@@ -119,6 +119,11 @@ class EvidenceOverview:
         return sum(tile.claims is True for tile in self.tiles)
 
     @property
+    def claiming_none(self) -> int:
+        """The other ones."""
+        return len(self.tiles) - self.claiming
+
+    @property
     def testing(self) -> int:
         """Models whose tests run or wait."""
         return sum(tile.open for tile in self.tiles)

@@ -90,6 +90,8 @@ def test_simulated_models_stand_aside(settings: Settings, mode: str, alone: set[
     assert {choice.name for choice in picker.choices()} == alone
     _model("real")
     assert {choice.name for choice in picker.choices()} == beside
+    why = {"auto": "one of your own servers answers", "off": "the Simulator is switched off"}.get(mode)
+    assert picker.hidden_note() == (f"1 simulated model is hidden: {why}." if why else "")
     chosen = picker.shown(simulated.pk)
     assert chosen is not None
     assert chosen.simulated is True
