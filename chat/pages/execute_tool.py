@@ -29,8 +29,8 @@ BODY_LIMIT = 2 * 1024 * 1024
 LOOK, LONGEST = 1.0, 120
 ENDS = ("turn.ended", "turn.waiting")
 
-WAITS = "A person has to allow this call. Answer the question in its conversation, then send the same request again."
-LATE = "The call still runs. Send the same request again to get its result."
+WAITS = "A person must allow this call. Answer the question in its conversation, then send the same request again."
+LATE = "The call is still running. Send the same request again to get its result."
 
 
 @require_POST
@@ -54,7 +54,7 @@ async def execute(request: AuthedRequest) -> JsonResponse:
 def asked(body: bytes) -> dict[str, Any]:
     """Parse the fields of a request. Raises InvalidCall, which names the wrong field."""
     if len(body) > BODY_LIMIT:
-        raise InvalidCall("The request is larger than this site takes.", "arguments")
+        raise InvalidCall("The request is larger than this site accepts.", "arguments")
     try:
         given: dict[str, Any] = strict_json.read(body)
         CALLS.check(given)

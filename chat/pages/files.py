@@ -98,7 +98,7 @@ def files(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         return _upload(request, workspace)
     except (SuspiciousOperation, MultiPartParserError):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        lines = StatusLine("off", f"That could not be read: send {most} files at most.")
+        lines = StatusLine("off", f"The upload could not be read. Send up to {most} files.")
         return _panel(request, workspace, [lines], status=422)
 
 
@@ -111,7 +111,7 @@ def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         workspace.delete(path_)
         pending_files.forget(request.user, str(conversation_id), [path_])
     except NotFound:
-        return _panel(request, workspace, [StatusLine("ask", f"{path_} was gone already.")])
+        return _panel(request, workspace, [StatusLine("ask", f"{path_} was already deleted.")])
     except ToolError as error:
         return _panel(request, workspace, [StatusLine("off", str(error))], status=422)
     return _panel(request, workspace, [StatusLine("ok", f"Deleted {path_}.")])
@@ -159,14 +159,14 @@ def _stored(workspace: Workspace, given: Iterable[UploadedFile[bytes]], *, repla
 
 
 def _renamed(name: str, got: str) -> StatusLine:
-    return StatusLine("ask", f"There is a {name} already, so the new one is called {got}.", got)
+    return StatusLine("ask", f"{name} already exists, so the new file is called {got}.", got)
 
 
 def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
     """Return why a body is not read, or ""; a body without a length is not read either."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length.isdecimal() or len(length) > LONGEST_LENGTH:
-        return "The upload does not say how large it is, so it was not read."
+        return "The upload has no size, so it was not read."
     if int(length) > workspace.quota + FORM_BYTES:
         quota = size_in_words(workspace.quota)
         return f"{size_in_words(int(length))} are too much: all files together may take {quota}."

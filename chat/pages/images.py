@@ -58,7 +58,7 @@ def of_call(request: AuthedRequest, run_id: int) -> HttpResponse:
     conversation, result = raw_request.result(request.user, run_id)
     path = request.GET.get("path", "")
     if path not in pictures(result):
-        raise NotFound("There is no such image.")
+        raise NotFound("This image does not exist.")
     data, kind = read_picture(turn_settings.workspace(conversation), path)
     return HttpResponse(data, content_type=kind, headers=HEADERS)
 
@@ -69,9 +69,9 @@ def _kept(workspace: Workspace, given: UploadedFile[bytes] | None) -> str:
     kind = kind_of(given.read(HEAD))
     given.seek(0)
     if not kind:
-        raise ToolError(f"{given.name} is no image: PNG, JPEG, GIF and WebP can be attached.")
+        raise ToolError(f"{given.name} is not an image: PNG, JPEG, GIF and WebP can be attached.")
     if (given.size or 0) > LARGEST:
-        raise ToolError(f"{given.name} is too large: an image may have {LARGEST // MIB} MiB at most.")
+        raise ToolError(f"{given.name} is too large: an image can have up to {LARGEST // MIB} MiB.")
     if too_many_pixels(given.read(), kind):
         raise ToolError(f"{given.name} cannot be attached. {TOO_MANY_PIXELS}")
     given.seek(0)

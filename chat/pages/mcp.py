@@ -29,7 +29,7 @@ class McpServerForm(forms.Form):
         required=False,
         max_length=2000,
         label="Token",
-        help_text="Only if the server wants one. It is kept encrypted and not shown again.",
+        help_text="Only if the server needs one. It is stored encrypted and not shown again.",
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 

@@ -20,7 +20,7 @@ from toolsupport.core.errors import Conflict
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-CHECKED = "Checked. From the next message on, the memory is an ordinary part of the prompt."
+CHECKED = "Checked. From the next message on, the memory is a normal part of the prompt."
 
 
 @require_GET

@@ -58,8 +58,8 @@ def withdraw(request: AuthedRequest) -> HttpResponse:
     try:
         prompts.withdraw(request.user, name)
     except NotFound:
-        return _answer(request, {"failed": "It was withdrawn already."})
-    return _answer(request, {"notice": f"Withdrew {name}. No chat uses it from its next message on."})
+        return _answer(request, {"failed": "It was already withdrawn."})
+    return _answer(request, {"notice": f"Withdrew {name}. Chats stop using it with their next message."})
 
 
 def _given(request: AuthedRequest) -> PromptDraft:

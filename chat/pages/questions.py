@@ -24,9 +24,9 @@ ANSWERED = {
     "yes": "Saved.",
     "no": "Saved.",
     "none": "Noted.",
-    "save": "Saved, or proposed where you may not decide for everyone.",
+    "save": "Saved, or proposed if your role cannot save it for everyone.",
     "session": "Noted for this chat.",
-    "text": "Calls are written as text in this chat from now on.",
+    "text": "From now on, calls are written as text in this chat.",
 }
 
 
@@ -80,7 +80,7 @@ def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Ask for a tool again from now on."""
     here, tool = str(conversation_id), request.POST.get("tool", "")
     taken = questions.revoke(request.user, here, tool)
-    return _grants(request, here, f"{tool} asks again from now on." if taken else "It asks already.")
+    return _grants(request, here, f"{tool} asks again from now on." if taken else "It already asks.")
 
 
 def _asks(request: AuthedRequest, here: str) -> HttpResponse:

@@ -57,9 +57,9 @@ def switch(request: AuthedRequest) -> HttpResponse:
     name, on = request.POST.get("tool", ""), request.POST.get("on") == "on"
     tool = BUILTINS.get(name)
     if tool is None:
-        return render(request, f"{PAGE}#offered", _tools(request) | {"error": "There is no such tool."})
+        return render(request, f"{PAGE}#offered", _tools(request) | {"error": "This tool does not exist."})
     if tool.level in FOR_ADMINISTRATORS and Action.ADMINISTER not in request.actions:
-        raise NotAllowed("Only an administrator can switch tools of this level.")
+        raise NotAllowed("Only an administrator can change tools of this risk.")
     if not (on and tool.missing):
         tool_settings.switch(name, on, tool.level, request.user.pk)
     return render(request, f"{PAGE}#offered", _tools(request) | {"saved": name})
@@ -71,7 +71,7 @@ def leave_out(request: AuthedRequest) -> HttpResponse:
     """Exclude a tool of an MCP server, or the whole server, from every chat, or allow it again."""
     kind, name = request.POST.get("kind", ""), request.POST.get("name", "")
     if kind not in ("tools", "servers") or not 0 < len(name) <= LONGEST_NAME:
-        return render(request, f"{PAGE}#offered", _tools(request) | {"error": "There is no such tool."})
+        return render(request, f"{PAGE}#offered", _tools(request) | {"error": "This tool does not exist."})
     tool_settings.leave_out(kind, name, request.POST.get("out") == "out")
     return render(request, f"{PAGE}#offered", _tools(request) | {"saved": name})
 
@@ -169,7 +169,7 @@ def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]
     if candidate.spec.name == hot_swap.TOOL.spec.name and candidate.missing:
         return {"why": candidate.missing, "url": "prompts", "page": "Prompts"}
     if candidate.kind == "search" and not deferred:
-        return {"why": "There are no approved tools to be found by it.", "url": "mcp", "page": "MCP servers"}
+        return {"why": "There are no approved tools to search.", "url": "mcp", "page": "MCP servers"}
     return {}
 
 

@@ -16,7 +16,7 @@ from toolsupport.core.errors import Lost
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-LOST = "This answer is over, or another process writes it."
+LOST = "This answer has ended, or another process runs it."
 
 
 @dataclass(frozen=True, slots=True)

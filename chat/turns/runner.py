@@ -151,9 +151,9 @@ class TurnRunner:
         if storage.state.reason:
             raise StorageUnavailable(NOT_SAVED.format(storage.state.reason))
         if not self.accepting:
-            raise Busy("The server is stopping; it will be back in a moment.", "stopping")
+            raise Busy("The server is restarting. Try again in a moment.", "stopping")
         if len(self._tasks) >= most:
-            raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
+            raise Busy(f"{most} answers are running, which is the maximum of this server.", "process")
 
     async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
         """Store a request, announce its first messages, run its turn.

@@ -232,9 +232,9 @@ class ToolExecutor:
         )
 
 
-BY_PROGRAM = "A program that has a key of yours asks."
-IN_PROSE = "The model wrote this call into its answer instead of making it."
-TAINTED = "Asked for after reading untrusted content."
+BY_PROGRAM = "A program with one of your keys requested it."
+IN_PROSE = "The model wrote this call in its answer instead of calling the tool."
+TAINTED = "Requested after reading untrusted content."
 STOPPED = CallOutcome(CallStatus.STOPPED, ToolResult("A person stopped this tool.", is_error=True), 0)
 CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again if a person shall decide."
 TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."

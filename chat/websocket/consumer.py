@@ -39,7 +39,7 @@ FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
 NO_SUCH_CONVERSATION, TOO_FAST = ERRORS[NotFound].close, ERRORS[Busy].close
 TOO_SLOW, TOO_MANY = CLOSED + 408, CLOSED + 409
 
-TOO_MANY_PAGES = "You have {} pages of chats open already, the most that are allowed at once. Close one of them."
+TOO_MANY_PAGES = "You have {} chat pages open, which is the maximum. Close one of them."
 CANNOT_WRITE = "Cannot save right now: the server cannot write to its database. Nothing was changed; try again later."
 
 
@@ -106,7 +106,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self._refuse("storage", CANNOT_WRITE, client_id)
         except Exception:
             log.exception("could not handle a frame")
-            self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)
+            self._refuse("internal", "The server failed. Nothing was changed.", client_id)
 
     async def _obey(self, frame: ClientFrame) -> None:
         if idempotency.known(self.place.conversation, frame):

@@ -20,7 +20,7 @@ def parse(text: str | bytes | None) -> ClientFrame:
     if not isinstance(text, str):
         raise FrameError("bad_frame", "Frames are JSON text, not binary.")
     if len(text) > FRAME_LIMIT:
-        raise FrameError("too_large", f"A frame may have {FRAME_LIMIT // 1024} KiB at most.")
+        raise FrameError("too_large", f"A frame can have up to {FRAME_LIMIT // 1024} KiB.")
     frame = _object(text)
     client_id = frame.get("client_id")
     client_id = client_id if isinstance(client_id, str) and len(client_id) <= SHORT else ""
@@ -77,7 +77,7 @@ CHECKS: dict[str, Any] = {
 
 def _check(name: str, wanted: str, value: Any) -> None:
     if not CHECKS[wanted](value):
-        raise FrameError("bad_frame", f"{name!r} is not what it should be: {wanted}.")
+        raise FrameError("bad_frame", f"{name!r} must be {wanted}.")
     most = LONG_FIELDS.get(name, SHORT)
     if isinstance(value, str) and len(value.encode()) > most:
         raise FrameError("too_large", f"{name!r} may have {most:,} bytes at most.")

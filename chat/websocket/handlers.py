@@ -226,7 +226,7 @@ async def call_stop(place: PageContext, socket: PageSocket, frame: client_frames
     await in_database(person)(place.user_id, Action.CHAT)
     leader = await in_database(process_lists.leader_of)(place.conversation) if here.peers else ""
     if here.peers is None or leader in ("", here.owner):
-        raise NotFound("This tool is not running any more.")
+        raise NotFound("This tool is no longer running.")
     here.peers.stop_call(leader, place.conversation, frame.call)
 
 

@@ -6,16 +6,16 @@ import { open } from "./picker.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
 
-const UNHEARD = "The server cannot be reached; nothing was changed.";
+const UNREACHED = "The server cannot be reached; nothing was changed.";
 const messageAt = (element) => Number(element.closest("[data-message]").dataset.message);
 let send = () => false;
 let forAnswer = null;
 
 const ask = (frame) => {
-  if (!send({ client_id: newId(), ...frame })) say(UNHEARD, "off");
+  if (!send({ client_id: newId(), ...frame })) say(UNREACHED, "off");
 };
 
-// Another model for one answer: the picker is opened for it, and closing it without a choice forgets the wish.
+// Another model for one answer: the picker is opened for it, and closing it without a choice cancels that.
 const chooseModel = (message) => {
   forAnswer = message;
   open().addEventListener("close", () => { forAnswer = null; }, { once: true });
@@ -50,7 +50,7 @@ document.addEventListener("click", (event) => {
   if (act) ACTS[act](button);
 });
 
-// Heard before the conversation's own listener, which would swap the model for good.
+// Runs before the listener of the conversation, which would change the model for all answers.
 document.addEventListener("model:chosen", (event) => {
   if (forAnswer === null) return;
   event.stopImmediatePropagation();

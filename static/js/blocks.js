@@ -3,7 +3,7 @@ import { LiveBlock } from "./live.js";
 import { FENCE, HEADING } from "./live_forms.js";
 import { NO_HEADING, outlined } from "./live_nodes.js";
 
-// Characters for one frame of the screen: a page that returns to a long answer gets it in several.
+// Characters for one frame of the screen: a page that is shown again fills a long answer in several frames.
 const MOST = 16_384;
 const answers = new WeakMap();
 

@@ -23,7 +23,7 @@ const written = ({ message, call, name }) => {
   return card;
 };
 
-// Text at its offset. What was missed is not fetched: the whole comes in a moment.
+// Adds text at its offset. Missed text is not fetched: the whole text follows.
 const grow = (place, frame) => {
   const here = Number(place.dataset.end ?? 0);
   if (!place.firstChild) place.append("");
@@ -32,7 +32,7 @@ const grow = (place, frame) => {
   place.dataset.end = Math.max(here, frame.offset + frame.text.length);
 };
 
-// A card that the finished message replaces. A call at its beginning again was asked for again.
+// Fills a card that the finished message replaces. Offset 0 means that the call was requested again.
 export const delta = (frame) => {
   const place = written(frame)?.querySelector("[data-arguments]");
   if (!place) return;
@@ -45,7 +45,7 @@ export const forget = (message) => {
   for (const card of messageOf(message)?.querySelectorAll("[data-writing]") ?? []) card.remove();
 };
 
-// What a tool says while it runs; whoever has scrolled up to read stays there.
+// Adds the output of a running tool; a reader who has scrolled up stays there.
 export const output = (frame) => {
   const place = document.querySelector(`#call-${frame.call} [data-output]`);
   if (!place) return;
@@ -55,7 +55,7 @@ export const output = (frame) => {
   if (atEnd) place.scrollTop = place.scrollHeight;
 };
 
-// A call that runs for long says how long, and can be stopped alone.
+// A call that runs for long shows its time, and can be stopped alone.
 setInterval(() => {
   for (const place of document.querySelectorAll(".call[data-status=running] [data-elapsed]")) {
     if (!since.has(place)) since.set(place, Date.now());

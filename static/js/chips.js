@@ -22,7 +22,7 @@ export const show = () => {
   document.getElementById("unseen").hidden = seen || !shelf.querySelector("img:not([hidden])");
 };
 
-// What was refused stays, with its reason, until it is removed.
+// A refused file stays, with its reason, until a person removes it.
 export const clear = () => {
   for (const chip of chips()) if (chip.dataset.state !== "failed") chip.remove();
   show();
@@ -82,7 +82,7 @@ export const add = async (files) => {
   for (const chip of made) if (chip.isConnected) await send(chip, chip.file);
 };
 
-// One that is on the server already: of a message that is edited, or of the queued one.
+// Adds a file that is already on the server: of an edited message, or of the queued one.
 export const put = (path) => {
   for (const other of chips()) if (other.dataset.path === path) other.remove();
   const chip = make(path);
@@ -92,7 +92,7 @@ export const put = (path) => {
   return chip;
 };
 
-// The file of the same name gives way: the one just stored beside it is uploaded again under the name itself.
+// Replaces the file of the same name: the new file is removed and uploaded again under that name.
 const replace = async (chip) => {
   await remove(chip.dataset.path);
   chip.querySelector("[data-replace]").hidden = true;

@@ -12,7 +12,7 @@ const test = () => {
 
 const again = () => {
   if (document.querySelector("#transcript [data-again=text]")) press("#transcript [data-again=text]");
-  else say("There is no answer yet that text mode could write again.", "off");
+  else say("There is no answer yet to repeat in text mode.", "off");
 };
 
 // [name, what follows it, what it does in words, its act]. A name without words after it is a command only when it stands alone.
@@ -20,7 +20,7 @@ export const COMMANDS = [
   ["/model", "", "Choose a model", () => press("#picker-button")],
   ["/model", "NAME", "Use the model of this name", (name) => tell("model:chosen", name)],
   ["/test", "", "Test what the model can do with tools", test],
-  ["/tools", "", "Open the page of the tools", () => location.assign("/tools/")],
+  ["/tools", "", "Open the tools page", () => location.assign("/tools/")],
   ["/tools on", "", "Offer tools in this chat", () => tell("tools:switched", true)],
   ["/tools off", "", "Offer no tools in this chat", () => tell("tools:switched", false)],
   ["/text", "", "Write the last answer again in text mode", again],
@@ -43,7 +43,7 @@ const meant = (typed) => {
   return null;
 };
 
-// What is left to be sent: {text}, or {done} after a command. A path such as /etc/hosts is text; // hides a command.
+// Returns the rest to send: {text}, or {done} after a command. A path such as /etc/hosts is text; // hides a command.
 export const obey = (text) => {
   if (!text.startsWith("/") || text.includes("\n")) return { text };
   if (text.startsWith("//") && meant(text.slice(1))) return { text: text.slice(1) };
@@ -53,7 +53,7 @@ export const obey = (text) => {
   return { done: true };
 };
 
-// The commands that a beginning may become: those that begin so, then those that contain it.
+// Returns the commands that match a beginning: those that start with it, then those that contain it.
 export const matching = (typed) => {
   if (!/^\/[a-z]?[a-z ]*$/i.test(typed)) return [];
   const text = typed.toLowerCase(), part = text.slice(1).trim();

@@ -66,7 +66,7 @@ export const accepted = (clientId) => {
   document.dispatchEvent(new Event("message:accepted"));
 };
 
-// What is sent next stands after `after`, beside the message whose text this is; undefined ends the editing.
+// The next message is sent as a sibling of the edited one, after `after`; undefined ends the editing.
 export const edit = (text, after) => {
   const leaving = parent !== undefined && after === undefined;
   parent = after;
@@ -97,7 +97,7 @@ export const start = (sender) => {
   send = sender;
   field.value = pending?.text ?? stored("draft") ?? "";
   show();
-  // Where there is a keyboard one can write at once; elsewhere one would pop up over the page.
+  // The field gets the focus only with a real keyboard: a screen keyboard would cover the page.
   if (matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
 };
 
@@ -107,7 +107,7 @@ form.addEventListener("submit", (event) => {
 });
 stopButton.addEventListener("click", stop);
 document.getElementById("edit-cancel").addEventListener("click", () => edit());
-// The queued message comes back in front of what was typed meanwhile.
+// The queued message returns in front of the text typed since.
 document.addEventListener("message:edit", ({ detail }) => {
   edit([detail.text, field.value].filter((text) => text.trim()).join("\n"), detail.parent);
   field.dispatchEvent(new Event("input"));

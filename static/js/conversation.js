@@ -30,12 +30,12 @@ const setTurn = (turn, ended) => {
   queue.setRunning(Boolean(turn), ended);
 };
 
-// Something was missed, or may have been: take the transcript as the server has it, then what came meanwhile.
+// After a possible gap: fetch the transcript, then apply the frames that arrived meanwhile.
 const refresh = async () => {
   if (catching) return;
   catching = true;
   try {
-    // Signed out, or the conversation is gone: the page itself knows what to say.
+    // Signed out, or the conversation is gone: a reload shows the reason.
     if (!(await catchUp(earlier.path()))) return void location.reload();
     setTurn(transcript().dataset.turn);
     swap.refreshPicker(path);
@@ -76,7 +76,7 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
-    // Why an answer ended early stands once, below its text.
+    // The reason of an early end is shown once, below the text.
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
     say(frame.reason === "done" ? `Done, ${answerWords()}` : "");
   },

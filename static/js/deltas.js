@@ -48,7 +48,7 @@ export const apply = (field, frame, send) => {
   text.append(frame.text.slice(text.length - frame.offset));
 };
 
-// A finished block. Without the one before it all of them are asked for.
+// Adds a finished block. If the block before it is missing, all blocks are requested.
 export const block = (frame, send) => {
   const element = place(frame.message, "text");
   if (!element) return;
@@ -71,7 +71,7 @@ export const resync = (frame, send) => {
   for (const [field, late] of buffered) field === "block" ? block(late, send) : apply(field, late, send);
 };
 
-// After a lost connection nothing that was asked for will be answered: ask again for what is still growing.
+// After a lost connection, open requests get no answer: request again every message that still grows.
 export const restart = (send) => {
   waiting.clear();
   for (const element of document.querySelectorAll(GROWING)) {
@@ -81,5 +81,5 @@ export const restart = (send) => {
   }
 };
 
-// What the page came with is shown like what follows.
+// Text in the loaded page is shown like text that follows.
 for (const element of document.querySelectorAll("[data-finished=false] [data-text]")) growing(element);

@@ -4,7 +4,7 @@ const log = document.getElementById("transcript");
 const button = () => document.getElementById("earlier");
 let busy = false, last = 0;
 
-// From here on the transcript is shown: what is fetched again must not end later.
+// The first shown message: a later fetch must reach back at least this far.
 export const path = () => {
   const first = log.querySelector("[data-message]")?.dataset.message;
   return first ? `${PATH}?since=${first}` : PATH;

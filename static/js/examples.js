@@ -1,4 +1,4 @@
-// The examples of an empty chat: pressed, they are asked.
+// The examples of an empty chat: a click sends one.
 const [form, field, send] = ["composer", "text", "send"].map((id) => document.getElementById(id));
 
 document.addEventListener("click", (event) => {

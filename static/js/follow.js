@@ -1,4 +1,4 @@
-// Stay at the end while text arrives, until the reader scrolls up; then a pill tells of new text.
+// Stay at the end while text arrives, until the reader scrolls up; then a pill shows that there is new text.
 const NEAR = 48;
 const pill = document.getElementById("follow");
 const page = document.scrollingElement;

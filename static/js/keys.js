@@ -8,7 +8,7 @@ const openHelp = () => {
   help().showModal();
 };
 
-// On a small screen the field lies in a drawer that has to be opened first.
+// On a small screen the field is in a drawer, which is opened first.
 const reach = (element) => {
   const drawer = element?.closest("[popover]");
   if (drawer && !element.checkVisibility()) drawer.showPopover();
@@ -34,7 +34,7 @@ const KEYS = {
   "?": openHelp,
 };
 
-// After g, for a moment, a letter stands for a section.
+// For a moment after g, a letter opens a section.
 const section = (key) => {
   const second = Date.now() - began < PATIENCE && SECTIONS[key];
   began = 0;

@@ -1,4 +1,4 @@
-// What the lines of a growing block can begin: a code box, a heading, a rule, an item of a list, a quote, a row of a table.
+// The blocks that a line of a growing text can begin: a code box, a heading, a rule, an item of a list, a quote, a row of a table.
 import { inline } from "./inline.js";
 import { codeBox, make, outlined, tableBox, task } from "./live_nodes.js";
 

@@ -1,13 +1,13 @@
-// Decides what is news in a person's answers, from plain values: no page, no clock, no storage.
+// Finds the answers to report to a person, from plain values: no page, no clock, no storage.
 
-// A person who stopped an answer knows about it.
+// A stopped answer is no news: the person stopped it.
 const QUIET = ["stopped", "superseded"];
 const WORDS = { done: "has a new answer.", failed: "has an answer that failed." };
 
 export const words = ({ state, ended }) =>
   state === "ended" ? WORDS[ended] ?? "has an answer that ended early." : "needs your approval.";
 
-// `before` is what was known of each chat (null: nothing yet), `answers` what the server says now, `here` the chat in view.
+// `before` is what was known of each chat (null: nothing yet), `answers` the server's current list, `here` the chat in view.
 // Returns what is known `after`, with the chats that have an unread answer, and the answers that are `news`.
 export const compare = (before, answers, here) => {
   const after = {}, news = [];

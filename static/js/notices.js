@@ -1,4 +1,4 @@
-// A message beside an element that asked for something, announced to readers; the next one takes its place.
+// Shows a message beside an element and announces it; the next message replaces it.
 export const say = (beside, words) => {
   document.querySelector("[data-notice]")?.remove();
   const notice = document.createElement("p");

@@ -1,4 +1,4 @@
-// Chats whose messages hold the typed words: asked of the server a moment after the last key.
+// Searches chats whose messages contain the typed words, a moment after the last key.
 const PAUSE = 250, SHORTEST = 3;
 let timer, asked = 0;
 

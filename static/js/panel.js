@@ -30,12 +30,12 @@ export const changed = (tool) => {
   for (const part of parts) if (!begun(part)) htmx.trigger(part, "changed");
 };
 
-// The server explains a refusal in the panel itself; htmx would drop the answer because of its status.
+// The server shows a refusal inside the panel; htmx would drop the response because of its status.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.target?.closest?.("#files") && [413, 422].includes(event.detail.xhr.status)) Object.assign(event.detail, { shouldSwap: true, isError: false });
 });
 
-// The button that was pressed is gone after the swap: the keyboard goes on from the message.
+// The pressed button is gone after the swap: the focus moves to the message.
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id === "files" && document.activeElement === document.body) event.target.querySelector("[data-status-line]")?.focus();
 });

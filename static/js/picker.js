@@ -13,7 +13,7 @@ const load = async () => {
   else list().innerHTML = '<p class="empty" id="no-models">The models could not be loaded. Close this and open it again.</p>';
 };
 
-// The one way to open it: for the button, the key, the command, and for another model for one answer.
+// Opens the picker: for the button, the key, the command, and another model for one answer.
 export const open = (typed = "") => {
   search().value = typed;
   marked = false;

@@ -12,7 +12,7 @@ const show = () => {
   for (const box of document.querySelectorAll("[data-preference]")) box.checked = wanted(box.dataset.preference);
 };
 
-// The browser is asked only now, when somebody has switched it on.
+// The browser asks for permission only when a person turns it on.
 const permitted = async () => {
   const answer = globalThis.Notification ? await Notification.requestPermission() : "denied";
   return answer === "granted";

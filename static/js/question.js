@@ -21,10 +21,10 @@ const answerKey = (event) => {
   control.click();
 };
 
-// Before the single keys of the page: in a card that asks, C means the chat's permission, not the composer.
+// Runs before the single keys of the page: in an approval, C allows in this chat.
 document.getElementById("chat").addEventListener("keydown", answerKey);
 
-// Approvals come with the card of their call; what is asked about a model stands by itself and takes nobody's focus.
+// An approval arrives with the card of its call; a question about a model is separate and takes no focus.
 const learning = (frame) => {
   putMessage(frame.html);
   say("There is a question about this model.", "ask");
@@ -36,12 +36,12 @@ export const asked = (frame) => {
   show(), look();
   say("");
   const text = document.getElementById("text");
-  // The focus goes to the question only if nobody is writing something else.
+  // The question gets the focus only if the person is not writing elsewhere.
   if (!text.value.trim()) document.querySelector(`#question-${frame.question} button`)?.focus({ preventScroll: false });
 };
 
 export const closed = (frame) => {
   document.getElementById(`question-${frame.question}`)?.remove();
   show(), look();
-  if (frame.answer === "expired") say("Nobody answered in time: it was not run.");
+  if (frame.answer === "expired") say("The approval expired. Nothing was run.");
 };

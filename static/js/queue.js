@@ -19,7 +19,7 @@ const keep = (value) => {
   shared("queued", value && JSON.stringify(value));
 };
 
-// A tool waits for a person: what they send now themselves takes the place of their approval; what is queued stays.
+// A tool waits for approval: a message sent now replaces the approval; a queued message stays queued.
 export const asking = () => Boolean(document.querySelector("#transcript [data-call] [data-question]"));
 const ending = () => [...document.querySelectorAll("#transcript > .message")].at(-1)?.querySelector(":scope > [data-ended]")?.dataset.ended;
 

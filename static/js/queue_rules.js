@@ -1,6 +1,6 @@
 // Decides what happens to a queued message, from plain values: no page, no clock, no storage.
 
-// How an answer ended, as the page says it. An answer that ended otherwise holds the message back.
+// Words for the end of an answer. After any other end the message is held back.
 const ENDS = {
   stopped: "the answer was stopped", failed: "the answer failed", interrupted: "the answer was interrupted",
   limit: "the answer reached a limit", model_changed: "the model was changed",

@@ -40,7 +40,7 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("focusin", ({ target }) => mark(target.closest("[data-row]")));
 
-// A reason is asked for inline: the cursor goes there; Escape leaves it.
+// The reason is entered inline: its field gets the focus; Escape leaves it.
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches?.("details.disagree") && target.open) target.querySelector("input[name=note]").focus();
 }, true);
@@ -51,7 +51,7 @@ document.addEventListener("keydown", (event) => {
   asked.querySelector("summary").focus();
 });
 
-// The row that was acted on stays, and keeps the focus.
+// The changed row stays and keeps the focus.
 let acted = null;
 document.addEventListener("htmx:beforeSwap", ({ target }) => {
   acted = target.matches("[data-row]") && target.contains(document.activeElement) ? target.id : null;

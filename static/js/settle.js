@@ -1,4 +1,4 @@
-// Makes a shown message equal to its final form in place: what is the same stays, with its selection and its scroll.
+// Updates a shown message to its final form: unchanged parts stay, with their selection and scroll position.
 const same = (one, other) => one && other && one.isEqualNode(other);
 
 // Boxes that a reader wrapped stay wrapped.

@@ -1,4 +1,4 @@
-// Whoever signs out leaves no queued message in this browser.
+// Signing out removes queued messages from this browser.
 document.addEventListener("submit", (event) => {
   if (new URL(event.target.action).pathname !== "/logout/") return;
   try {

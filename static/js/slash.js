@@ -55,7 +55,7 @@ const KEYS = {
 
 field.addEventListener("input", look);
 field.addEventListener("blur", close);
-// Heard before the field's own keys.
+// Runs before the field's own key handler.
 field.addEventListener("keydown", (event) => {
   const act = !event.isComposing && !event.shiftKey && open() && KEYS[event.key];
   if (!act) return;

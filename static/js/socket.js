@@ -1,4 +1,4 @@
-// A websocket that comes back by itself: full jitter, a cap, and a reset only after it held for a while.
+// A websocket that reconnects: full jitter, a cap, and a reset only after a stable connection.
 const FIRST = 500, CAP = 10_000, STABLE = 5_000, PING = 25_000, PONG = 10_000;
 
 export const connect = (url, { frame, up, down }) => {

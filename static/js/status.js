@@ -1,4 +1,4 @@
-// One polite line that says what is going on, and a banner for when the server cannot be heard.
+// A polite status line, and a banner while the server cannot be reached.
 const PATIENCE = 2_000;
 let timer;
 
@@ -31,17 +31,17 @@ const banner = (text) => {
   line.hidden = false;
 };
 
-// Short gaps are nobody's business: the banner comes only after a while.
+// Short gaps are not reported: the banner appears after a while.
 export const offline = () => {
   timer ??= setTimeout(() => banner("Reconnecting… your answer keeps running on the server."), PATIENCE);
 };
 
-// A page that may not connect goes on trying: closing another one makes room for it.
+// A page over the limit keeps trying: it connects once another page is closed.
 export const tooMany = () => {
   clearTimeout(timer);
   timer = 0;
   say("");  // the banner tells it, and what to do
-  banner("You have too many chats open at once. Close another one, and this page connects by itself.");
+  banner("You have too many chats open at once. This page connects once you close another one.");
 };
 
 // The chat was deleted by another page: the text in the field stays until the reader leaves.

@@ -1,4 +1,4 @@
-// Choosing another model, or no tools: asked for over the socket, shown when the server has said so.
+// Changes the model, or turns tools off: sent over the socket, shown when the server confirms it.
 import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { refreshWelcome } from "./title.js";

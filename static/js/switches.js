@@ -1,4 +1,4 @@
-// Switches that save at once: one that was refused goes back, with a message; a button counts the boxes that it will send.
+// Switches that save at once: a refused switch returns to its old state, with a message; a button counts the selected boxes.
 import { say } from "./notices.js";
 
 const NOT_SAVED = "Not saved. The switch is back where it was.";

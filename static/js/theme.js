@@ -1,4 +1,4 @@
-// Light, dark or as the system says; runs before the first paint, so that nothing flashes.
+// Light, dark or as in the system; runs before the first paint, so that nothing flashes.
 (() => {
   const read = () => {
     try { return localStorage.getItem("theme") ?? "system"; } catch { return "system"; }

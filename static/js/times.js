@@ -1,4 +1,4 @@
-// Times are shown relative ("5 min"); the exact one stands in the title. A clock time is that of the reader.
+// Times are shown relative ("5 min"); the exact time is in the title. A clock time is that of the reader.
 const STEPS = [[60, 1, "now"], [3600, 60, "min"], [86400, 3600, "h"], [604800, 86400, "d"]];
 
 const short = (then) => {

@@ -1,7 +1,7 @@
-// Parts of the page that a message or a swap changes: taken over from the page the server has now.
+// Updates the parts of the page that a message or a swap changes, from the server's current page.
 import { refresh } from "./times.js";
 
-// What a search found stays.
+// Search results stay.
 const searching = () => document.getElementById("search").value;
 
 const takeOver = async (path, places) => {
@@ -15,7 +15,7 @@ const takeOver = async (path, places) => {
   // The mark of an answer that ended meanwhile in the background stays.
   document.title = (document.title.startsWith("● ") ? "● " : "") + page.title;
   refresh();
-  // The keyboard stays on its row, and the rows show their states again.
+  // The focused row keeps the focus, and the rows show their states again.
   if (row) document.getElementById(row)?.querySelector("a").focus();
   document.dispatchEvent(new Event("chats:replaced"));
 };

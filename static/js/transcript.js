@@ -1,4 +1,4 @@
-// The things of the transcript: put in, replaced, and made equal to what the server shows.
+// Adds and replaces the elements of the transcript, and updates them from the server's HTML.
 import { settle } from "./settle.js";
 
 export const transcript = () => document.getElementById("transcript");
@@ -12,7 +12,7 @@ const parse = (html) => {
   return template.content.firstElementChild;
 };
 
-// What a reader opened stays open, and the focus stays where it was, when a thing is shown anew.
+// When an element is replaced, opened parts stay open and the focus stays.
 const keep = (old, fresh) => {
   const before = [old, ...old.querySelectorAll("details")], after = [fresh, ...fresh.querySelectorAll("details")];
   before.forEach((element, index) => {
@@ -41,13 +41,13 @@ const put = (parent, fresh) => {
 
 export const putMessage = (html) => put(transcript(), parse(html));
 
-// A new branch begins after its parent: what stood there belongs to another one. Without a parent it is the first.
+// A new branch begins after its parent and replaces what followed. Without a parent it is the first message.
 export const branchOff = (parent) => {
   if (parent === null) return transcript().replaceChildren();
   for (const stem = messageOf(parent); stem?.nextElementSibling;) stem.nextElementSibling.remove();
 };
 
-// The row of a group comes without its cards, which stand here already. It opens once by itself; a person may close it.
+// The row of a group arrives without its cards, which are on the page already. It opens once; a person may close it.
 const opened = new WeakSet();
 const putGroup = (fresh) => {
   const old = document.getElementById(fresh.id), worked = fresh.querySelector(".worked");
@@ -69,11 +69,11 @@ export const putCall = (message, { html, group }) => {
   if (!calls) return;
   put(calls, fresh);
   if (group) putGroup(parse(group));
-  // A round that calls tools is no empty answer after all.
+  // A round with tool calls is not an empty answer.
   messageOf(message).querySelector("[data-ended=empty]")?.remove();
 };
 
-// A finished message comes without the cards of calls that began meanwhile only if it is older than they are.
+// A finished message that lacks the cards of newer calls is older than those calls.
 export const finishMessage = (html) => {
   const fresh = parse(html), cards = fresh.querySelector("[data-calls]");
   for (const card of messageOf(fresh.dataset.message)?.querySelectorAll("[data-call]") ?? [])
@@ -81,7 +81,7 @@ export const finishMessage = (html) => {
   put(transcript(), fresh);
 };
 
-// Fetch the transcript and change only what differs. False where the server will not give it (any more).
+// Fetch the transcript and change only what differs. Returns false if the server refuses it.
 export const catchUp = async (url) => {
   const response = await fetch(url, { redirect: "manual" });
   if (!response.ok) return false;

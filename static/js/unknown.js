@@ -1,4 +1,4 @@
-// The card about a model that nobody knows, with its countdown, and the tests that run above the composer.
+// The card about an unmeasured model, with its countdown, and the tests that run above the composer.
 import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { stored } from "./stored.js";
@@ -23,7 +23,7 @@ const show = (shown) => {
   shown.querySelector("[data-left]").textContent = left ? `Chatting without tools in 0:${String(left).padStart(2, "0")}` : "Chatting without tools";
 };
 
-// Time stands still for somebody who is in the card, and for a page that nobody looks at.
+// The countdown pauses while the card has the focus and while the page is hidden.
 const tick = () => {
   const shown = card();
   if (!shown || document.hidden) return;
@@ -46,7 +46,7 @@ export const asked = (frame) => {
   say(frame.text, "ask");
 };
 
-// What went on without an answer is told once; a test that is over has been read by now.
+// A question without an answer is reported once; a test that has ended was read by now.
 const sent = () => {
   const shown = card();
   if (shown && !left) send({ type: "question.answer", client_id: newId(), question: Number(shown.dataset.unknown), answer: "none" });

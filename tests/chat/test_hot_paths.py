@@ -135,7 +135,7 @@ async def test_what_was_allowed_once_runs_once(site: Site, people: tuple[Somebod
         for one in (open_page, other, other):
             await one.send("question.answer", question=question, answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
-        assert "answered already" in alice.post(f"/questions/{question}/answer/", answer="once").text
+        assert "already answered" in alice.post(f"/questions/{question}/answer/", answer="once").text
         assert (await other.until("error"))["code"] == "conflict"
         assert written(site) == before + 1
         # Run again by a person, it is asked about as if a model had called it.

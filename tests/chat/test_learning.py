@@ -346,4 +346,4 @@ def test_a_form_answers_as_well(client: Client, conversation: Conversation, prof
     answer_: Callable[..., Any] = client.post
     assert answer_(f"/questions/{question.pk}/answer/", {"answer": "session"}).content == b"Noted for this chat."
     assert value(profile, session=str(conversation.pk)) == (False, "session")
-    assert "answered already" in answer_(f"/questions/{question.pk}/answer/", {"answer": "save"}).content.decode()
+    assert "already answered" in answer_(f"/questions/{question.pk}/answer/", {"answer": "save"}).content.decode()

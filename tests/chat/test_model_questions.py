@@ -81,7 +81,7 @@ def test_filter_only_asks_nothing(alice: User, model: ModelProfile, settings: Se
 def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     conversation = chat_of(bob, model)
     question = asked(bob, conversation)
-    assert "holds for everyone" in Question.objects.get(pk=question).preview
+    assert "applies to everyone" in Question.objects.get(pk=question).preview
     closed = questions.answer(bob, question, SubmittedAnswer("yes"))
     [said] = things(closed.announced, AddedNotice)
     assert said.model is not None and said.model.tools_word == "Enabled"
@@ -107,9 +107,9 @@ def test_the_first_answer_wins_and_a_late_one_is_told(alice: User, bob: User, mo
     here, there = chat_of(bob, model), chat_of(alice, model)
     mine, late = asked(bob, here), asked(alice, there)
     questions.answer(bob, mine, SubmittedAnswer("yes"))
-    with pytest.raises(Conflict, match="answered already"):
+    with pytest.raises(Conflict, match="already answered"):
         questions.answer(bob, mine, SubmittedAnswer("no"))
-    with pytest.raises(Conflict, match="decided already"):
+    with pytest.raises(Conflict, match="already set"):
         questions.answer(alice, late, SubmittedAnswer("no"))
     assert effective(model, there) is True
     assert unknown_model.pending(alice, there)[0] is None

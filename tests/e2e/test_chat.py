@@ -182,7 +182,7 @@ def test_a_text_that_is_too_long_is_kept_and_told(page: Page) -> None:
     text = "x" * 70_000
     page.get_by_label("Message", exact=True).fill(text)
     page.keyboard.press("Enter")
-    expect(page.locator("#status")).to_contain_text("64 KiB at most")
+    expect(page.locator("#status")).to_contain_text("64 KiB")
     expect(page.get_by_label("Message", exact=True)).to_have_value(text)
     expect(page.get_by_label("Message", exact=True)).to_be_editable()
     expect(page.locator(".message")).to_have_count(0)
@@ -215,7 +215,7 @@ def test_settings_are_saved_in_place(page: Page) -> None:
     page.get_by_role("button", name="Settings of this conversation").click()
     page.get_by_label("Temperature").fill("9")
     page.locator("#settings").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_have_text("The temperature is a number from 0 to 2.")
+    expect(page.get_by_role("alert")).to_have_text("The temperature must be a number from 0 to 2.")
     page.get_by_label("Temperature").fill("0.5")
     page.get_by_label("System prompt").fill("Be brief.")
     page.locator("#settings").get_by_role("button", name="Save").click()

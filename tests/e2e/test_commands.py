@@ -144,6 +144,6 @@ def test_a_tool_that_runs_for_long_has_its_own_stop(page: Page) -> None:
     expect(page.locator(".call [data-elapsed]")).to_contain_text("5 s")
     stop.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#status")).to_contain_text("This tool is not running any more.")
+    expect(page.locator("#status")).to_contain_text("This tool is no longer running.")
     assert {"type": "call.stop", "call": page.locator(".call").get_attribute("data-call")} in said
     expect(page.locator(".call")).not_to_have_attribute("open", "")

@@ -71,7 +71,7 @@ def test_files_are_pasted_dropped_and_removed(open_browser: Open, complaints: li
     give(page, "drop", "#transcript", files=["orders.csv", "cat.png"])
     expect(page.locator("#attached .chip[data-state=there]")).to_have_count(3)
     give(page, "drop", "h1", files=["orders.csv"])
-    expect(chips.last).to_contain_text("There is a orders.csv already")
+    expect(chips.last).to_contain_text("orders.csv already exists")
     chips.last.get_by_role("button", name="Replace").click()
     expect(chips.last.locator("[data-name]")).to_have_text("orders.csv")
     give(page, "drop", "h1", files=[".toolsupport-part-1"])

@@ -78,7 +78,7 @@ def test_the_command_tests_the_model_step_by_step(page: Page) -> None:
     choose(page, "sim-refuses")
     page.get_by_label("Message", exact=True).fill("/detect")
     page.keyboard.press("Enter")
-    expect(page.locator("#asks .test")).to_contain_text("Does its server take tools?")
+    expect(page.locator("#asks .test")).to_contain_text("Does the server accept tools?")
     photograph(page, "chat-test")
     assert violations(page) == []
     # A new chat may be told of tests of the model before, which have just ended.

@@ -53,7 +53,7 @@ def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., 
     expect(shelf).to_have_count(0)
     message = page.locator(".message[data-role=user]").last
     expect(message.locator("img")).to_have_count(2)
-    expect(message).to_contain_text("it may not see images")
+    expect(message).to_contain_text("This model may not see images")
     page.reload()
     ready(page)
     expect(page.locator(".message[data-role=user] img")).to_have_count(2)
@@ -81,5 +81,5 @@ def test_an_edited_message_keeps_its_images(page: Page) -> None:
 
 def test_what_is_no_image_is_refused_in_its_chip(page: Page, complaints: list[str]) -> None:
     choose(page, "page.png", HTML)
-    expect(page.locator("#attached [data-state=failed]")).to_contain_text("page.png is no image")
+    expect(page.locator("#attached [data-state=failed]")).to_contain_text("page.png is not an image")
     assert "422" in complaints.pop()  # the browser's own line about the refusal

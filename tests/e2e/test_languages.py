@@ -56,7 +56,7 @@ def test_a_call_in_prose_asks_and_a_key_answers(open_browser: Callable[..., Brow
     size = {"width": width, "height": 800}
     page = new_chat(open_browser(viewport=size).new_page(), "sim-speaks")
     ask(page, LOOK)
-    expect(page.locator("[data-question]")).to_contain_text("wrote this call into its answer")
+    expect(page.locator("[data-question]")).to_contain_text("wrote this call in its answer")
     expect(page.get_by_role("button", name="once")).to_be_focused()
     assert violations(page) == [] and overflow(page) == 0
     page.keyboard.press("d" if width == 320 else "a")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, until
 from tests.e2e.writing_server import MODEL, WritingServer, writing_server
 from tests.serving import Site
 
@@ -117,8 +117,11 @@ def test_markup_of_a_model_stays_text_in_the_live_block(chat: Page, writer: Writ
 
 def test_a_long_answer_costs_little_for_each_frame(chat: Page) -> None:
     chat.evaluate(
-        "window.longest = 0; new PerformanceObserver((list) => { for (const { duration } of list.getEntries())"
-        " longest = Math.max(longest, duration) }).observe({ type: 'longtask' })"
+        "window.longest = 0; window.shifted = 0; new PerformanceObserver((list) => {"
+        " for (const { duration } of list.getEntries()) longest = Math.max(longest, duration) })"
+        ".observe({ type: 'longtask' });"
+        "new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shifted += value })"
+        ".observe({ type: 'layout-shift' })"
     )
     ask(chat, "big")
     answered(chat)
@@ -126,3 +129,9 @@ def test_a_long_answer_costs_little_for_each_frame(chat: Page) -> None:
     assert chat.locator(".prose").last.locator("> *").count() == 225 * 3
     # Mostly painting; 300 ms on a machine with much other work. All of the text in one frame took seconds.
     assert chat.evaluate("longest") < 1_500
+    assert chat.evaluate("shifted") < 0.05
+    # Blocks out of sight are not drawn: otherwise the styles of all of them are computed again with each new block.
+    item = "document.querySelector('.prose > ul > li')"
+    assert chat.evaluate(f"{item}.checkVisibility({{ contentVisibilityAuto: true }})") is False
+    chat.evaluate(f"{item}.scrollIntoView()")
+    until(chat, f"{item}.checkVisibility({{ contentVisibilityAuto: true }})")

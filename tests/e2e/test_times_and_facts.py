@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 # A native model and a text format by day; the other format by night.
 MODELS = ("sim-honest", "sim-hermes", pytest.param("sim-pythonic", marks=pytest.mark.nightly))
 TIME, REMEMBER = "What time is it in Tokyo?", "Remember that my favourite colour is green"
-LIMIT = "A model whose size is unknown gets at most 2 tools of MCP servers."
+LIMIT = "A model of unknown size gets up to 2 tools of MCP servers."
 
 
 @pytest.fixture(scope="module")

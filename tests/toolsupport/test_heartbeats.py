@@ -302,7 +302,7 @@ def test_the_command_prints_how_a_test_was_lost(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(SystemExit) as ended:
         call_command("detect", profile.name, stdout=out, stderr=err)
     assert ended.value.code == 2
-    assert f"nothing could be proved. {detections.GONE}" in out.getvalue()
+    assert f"the test was inconclusive. {detections.GONE}" in out.getvalue()
     assert err.getvalue().count("trying again") == 1
 
 

@@ -228,7 +228,7 @@ def _by_person(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
     if test.cuts:
         return _cut(test, f"Turned on{where}.")
     if test.verdict not in VERDICTS:
-        never = "The last test proved nothing." if test.id else "Never tested."
+        never = "The last test was inconclusive." if test.id else "Never tested."
         return ModelEvidence("claimed", f"Turned on{where}. {never}", "Inconclusive" if test.id else "Not tested")
     found = _of_test(test)
     state = found.state if found.state in ("proven", "broken") else "broken"
@@ -237,7 +237,7 @@ def _by_person(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
 
 def _claimed(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
     why = facts.native.why if facts.native.verdict == "inconclusive" else ""
-    proved = f"The last test proved nothing: {why[:1].lower()}{why[1:]}" if why else ""
+    proved = f"The last test was inconclusive: {why[:1].lower()}{why[1:]}" if why else ""
     result = "Inconclusive" if facts.native.verdict == "inconclusive" else "Not tested"
     if tools.value is None and facts.native.cuts:
         return _cut(facts.native, "")

@@ -94,7 +94,7 @@ def _verdict(name: str, capabilities: Capabilities, preferences: FormatPreferenc
 
 
 def _disabled(name: str, _: Capabilities, preferences: FormatPreferences) -> str:
-    return "It is switched off." if name in preferences.disabled else ""
+    return "It is turned off." if name in preferences.disabled else ""
 
 
 def _native(name: str, capabilities: Capabilities, _: FormatPreferences) -> str:
@@ -107,8 +107,8 @@ def _code(name: str, _: Capabilities, preferences: FormatPreferences) -> str:
     if name != CODE:
         return ""
     if not preferences.switches.allows_code_mode:
-        return "The team has switched calls written as code off."
-    return "" if preferences.code_tool else "It needs the tool python_execution, which is not enabled."
+        return "The team has turned off calls written as code."
+    return "" if preferences.code_tool else "It needs the tool `python_execution`, which is off."
 
 
 def _text(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> str:
@@ -117,27 +117,27 @@ def _text(name: str, capabilities: Capabilities, preferences: FormatPreferences)
         return ""
     switches, works = preferences.switches, capabilities["format"].value == name
     if name != CODE and not switches.allows_text_formats:
-        return "The team has switched calls written as text off."
+        return "The team has turned off calls written as text."
     if name == preferences.asked:
         return ""
     if switches.allows_code(works) if name == CODE else switches.allows_text_format(works):
         return _unknown(capabilities, works) or _failed(name, capabilities)
     native = capabilities["tools"].value is True and name in preferences.preferred
-    return "" if native else "Nobody has found that this model writes it so that it can be read."
+    return "" if native else "No test or chat has shown that this model can write it."
 
 
 def _unknown(capabilities: Capabilities, works: bool) -> str:
     """Reject text formats while support for native tools is unknown: that is tested first."""
     if works or capabilities["tools"].known:
         return ""
-    return "It is unknown whether this model can call tools by itself: that is asked first."
+    return "Native tool calls are not measured yet. They are tested first."
 
 
 def _failed(name: str, capabilities: Capabilities) -> str:
     """Reject text formats for a model that failed them in a test, even if the team enables text for all models."""
     if name == CODE or capabilities["format"].value is not False:
         return ""
-    return "A test found no text format in which calls of this model arrive."
+    return "A test found no text format that works with this model."
 
 
 # The first rule with a reason against a format decides.
@@ -148,14 +148,14 @@ RULES: Mapping[str, Callable[[str, Capabilities, FormatPreferences], str]] = Map
 
 def _why(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> str:
     if name == preferences.asked:
-        return f"{label(name)} was asked for in this answer."
+        return f"{label(name)} was chosen for this answer."
     if name in preferences.preferred:
-        return f"{label(name)} is preferred here."
+        return f"{label(name)} is the preferred format here."
     if name == NATIVE:
         return capabilities["tools"].reason
     if capabilities["format"].value == name:
         return capabilities["format"].reason
-    return "The team has switched calls written as text on for all models."
+    return "The team has turned on calls written as text for all models."
 
 
 def usable(verdicts: Sequence[FormatDecision]) -> tuple[str, ...]:

@@ -60,11 +60,11 @@ def checked(text: str, secret: str = "an API key", query: bool = False) -> Split
     if "@" in (url.netloc or written):
         raise ConfigError(f"Leave names and passwords out of the address; {secret} has a field of its own.")
     if any(sign.isspace() or not sign.isprintable() for sign in written):
-        raise ConfigError(f"{written!r} is not an address: it has a space in it.")
+        raise ConfigError(f"{written!r} is not an address: it contains a space.")
     if url.scheme not in ("http", "https") or not url.hostname:
         raise ConfigError(f"{written!r} is not an address: begin with http:// or https://.")
     if STRANGE.search(url.netloc):
-        raise ConfigError(f"{written!r} is not an address: its host has a sign that no host has.")
+        raise ConfigError(f"{written!r} is not an address: its host has a character that is not allowed.")
     if url.fragment or (url.query and not query):
         raise ConfigError("Leave out everything after ? or # in the address.")
     check_host(url.hostname)
@@ -77,7 +77,7 @@ def check_host(host: str) -> None:
     if host in ("0.0.0.0", "::"):
         return
     if host.lower().rstrip(".") in METADATA_NAMES:
-        raise ConfigError(f"{host} is never asked.")
+        raise ConfigError(f"{host} is never contacted.")
     try:
         asked = may_be_asked(host.rstrip("."))
     except ValueError:
@@ -85,7 +85,7 @@ def check_host(host: str) -> None:
         if NUMERIC.fullmatch(host):
             raise ConfigError(f"Write {host} as four numbers with dots between them.") from None
     if not asked:
-        raise ConfigError(f"{host} is never asked.")
+        raise ConfigError(f"{host} is never contacted.")
 
 
 def may_be_asked(address: str, inside: bool = True) -> bool:

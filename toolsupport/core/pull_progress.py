@@ -17,7 +17,7 @@ STEPS = {
     "writing": "Saving",
 }
 MOST_LAYERS = 1_000
-BROKEN_OFF = "The connection to the server broke off. Resume to go on."
+BROKEN_OFF = "The connection to the server was lost. Resume to continue."
 
 # What Ollama writes, with what a person can do about it; the first row that fits counts.
 ERRORS = (
@@ -25,11 +25,11 @@ ERRORS = (
     (r"newer version of ollama|\b412\b", "This model needs a newer version of Ollama."),
     (r"file does not exist|manifest unknown|\b404\b", "The registry has no model of this name. Check name and tag."),
     (r"invalid model name|invalid model path|name \S{1,200} is invalid", "This is not a valid model name."),
-    (r"digest mismatch", "The downloaded data were damaged. Resume to download them again."),
+    (r"digest mismatch", "The downloaded data was damaged. Resume to download them again."),
     (r"unauthorized|access denied|denied|\b40[13]\b", "The registry denies access to this model."),
     (
         r"no such host|dial tcp|i/o timeout|connection re|network is unreachable|tls|max retries|proxy|unexpected eof",
-        "The server does not reach the registry. Check its network, then resume.",
+        "The server cannot reach the registry. Check its network, then resume.",
     ),
 )
 
@@ -83,5 +83,6 @@ class PullReader:
 def explained(words: str) -> str:
     """Return what a person can do about an error, with the server's own words quoted."""
     plain = words[:1000].lower()
-    advice = next((advice for pattern, advice in ERRORS if re.search(pattern, plain)), "The server could not pull it.")
+    found = (advice for pattern, advice in ERRORS if re.search(pattern, plain))
+    advice = next(found, "The server could not download it.")
     return f"{advice} Server: {quoted(words)}."

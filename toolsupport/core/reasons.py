@@ -44,14 +44,14 @@ def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: 
         return _of_family(winner, family.name if family else "")
     losers = [_phrase(next(group), family) for _, group in groupby(beaten, rank)]
     outcome = f"overrides {_list(losers)}." if losers else "is the only source."
-    older = " It was decided for an older build." if winner.stale and winner.source == "user_confirmed" else ""
+    older = " It was set for an older build." if winner.stale and winner.source == "user_confirmed" else ""
     phrase = _phrase(winner, family)
     return f"{phrase[:1].upper()}{phrase[1:]} {outcome}{older}"
 
 
 def of_nothing(capability: str, family: Family | None) -> str:
     """Return the sentence for a capability without any claim."""
-    table = f", and the family table leaves it open for {family.name} models" if family else ""
+    table = f", and the profile of {family.name} models has no value" if family else ""
     return f"There is no evidence about {label(capability)}{table}: unknown."
 
 

@@ -82,21 +82,21 @@ def why_not(definition: Any) -> str:
     """Return the reason why a definition is rejected, "" if it is accepted."""
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str) or not name or len(name) > 128 or name_checks.problem(name):
-        return "A tool without a name of up to 128 characters that can be seen was left out."
+        return "A tool was left out: its name is missing, too long or has invisible characters."
     if alike := name_checks.imitated(name):
         return f"{name} was left out: it looks like {alike}, but has letters of another script."
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
-        return f"{name} was left out: its arguments are not described as an object."
+        return f"{name} was left out: its schema does not describe an object."
     written = canonical(definition)
     if len(written) > MOST_CHARACTERS:
         return f"{name} was left out: its definition has more than {MOST_CHARACTERS:,} characters."
     if "\\u0000" in written or UNWRITABLE.search(written):
-        return f"{name} was left out: its definition has signs in it that no database keeps."
+        return f"{name} was left out: its definition has characters that cannot be stored."
     try:
         SchemaBudget(schema)
     except UnsupportedSchema as error:
-        return f"{name} was left out: of the description of its arguments, {error}."
+        return f"{name} was left out: in its schema, {error}."
     return ""
 
 
@@ -116,7 +116,7 @@ def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]
         found |= {} if reason else {name: definition}
     reasons += [f"{name} was left out: there are several tools of that name." for name in sorted(twice)]
     if len(definitions) > MOST_TOOLS:
-        reasons.append(f"Only the first {MOST_TOOLS} tools were taken.")
+        reasons.append(f"Only the first {MOST_TOOLS} tools were used.")
     return {name: one for name, one in found.items() if name not in twice}, tuple(reasons)
 
 

@@ -30,9 +30,9 @@ class ServerFault:
 FAULTS: Mapping[str, ServerFault] = MappingProxyType(
     {
         UNREACHABLE: ServerFault("Unreachable"),
-        STARTING: ServerFault("Starting", "ask", hint="It loads its model."),
-        BUSY: ServerFault("Busy", "ask", hint="It asks to come back later."),
-        FAILING: ServerFault("Fails", hint="Its own log shows why."),
+        STARTING: ServerFault("Starting", "ask", hint="It is loading its model."),
+        BUSY: ServerFault("Busy", "ask", hint="It is busy. Try again later."),
+        FAILING: ServerFault("Fails", hint="Its log has the reason."),
         # Only a person can correct these: asking every few seconds with a wrong key can lock an account.
         WRONG_KEY: ServerFault("Wrong key", passes=False, hint="Enter its API key again."),
         WRONG_API: ServerFault(

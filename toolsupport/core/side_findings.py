@@ -10,7 +10,7 @@ most one of 100 tests: by nine passes or eight failures in a row, or twelve of o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
@@ -120,3 +120,12 @@ def in_doubt(outcomes: Sequence[TrialOutcome]) -> bool:
     sampled = [*((step, "") for step in STEPS), *(("per_tool", tool) for tool in subjects(outcomes, "per_tool"))]
     differ = any(len({*results(outcomes, step, subject)}) > 1 for step, subject in sampled)
     return differ or len(called) > len({think for think, _ in called})
+
+
+WORDS = {"native": "native", "via_bash": "through bash", "refused": "refused"}
+
+
+def sentence(side: Mapping[str, Any]) -> str:
+    """Return what was found about each tool in words: "`read_file`: native; `edit_file`: through bash"."""
+    found = ((name.removeprefix("tool:"), WORDS.get(str(value), str(value))) for name, value in side.items())
+    return "; ".join(f"`{name}`: {words}" for name, words in found)

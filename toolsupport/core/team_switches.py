@@ -39,8 +39,8 @@ class TeamSwitches:
         default=False,
         metadata=_text(
             "Only filter tools",
-            "Nothing is asked, tested, learned or translated. What is stored stays in force, and tools still reach only"
-            " models known to take them.",
+            "No questions, tests, learning or tool substitution. Stored values stay in force, and tools are sent only"
+            " to models known to accept them.",
             {"off": "No", "on": "Yes"},
             "No questions, tests, learning or tool substitution; stored values stay in force.",
         ),
@@ -49,9 +49,9 @@ class TeamSwitches:
         default="measured",
         metadata=_text(
             "Calls written as text",
-            "For models without tools of their own: calls are written in the answer and read from it. Calls written as"
-            " code have a switch of their own.",
-            {"measured": "Where it was found to work", "all": "For all models", "off": "Never"},
+            "For models without native tools: the model writes calls in its answer. Calls written as code have"
+            " their own switch.",
+            {"measured": "Where a test found that it works", "all": "For all models", "off": "Never"},
             "Calls written as text: where a test found a format that works, for all models, never.",
         ),
     )
@@ -59,7 +59,7 @@ class TeamSwitches:
         default=True,
         metadata=_text(
             "Calls written as code",
-            "A model may write code that calls the tools. It needs the tool `python_execution` as well.",
+            "A model may write code that calls the tools. Needs the tool `python_execution` as well.",
             {"on": "Allowed", "off": "Never"},
             "Calls written as code, where `python_execution` is enabled.",
         ),
@@ -68,8 +68,8 @@ class TeamSwitches:
         default=True,
         metadata=_text(
             "Learning from refusals",
-            "When a server refuses tools in a running answer, ask whether to remember it. The answer goes on without"
-            " tools either way.",
+            "When a server refuses tools during an answer, ask whether to save that. The answer continues without tools"
+            " either way.",
             {"on": "Ask", "off": "Do not ask"},
             "Ask whether to save that a server refused tools.",
         ),
@@ -78,8 +78,8 @@ class TeamSwitches:
         default="ask",
         metadata=_text(
             "When a tested model has changed",
-            "A new build may behave otherwise than the one that was tested.",
-            {"ask": "Ask for a new test", "auto": "Test again when there is time", "off": "Do nothing"},
+            "A new build may behave differently from the tested one.",
+            {"ask": "Ask for a new test", "auto": "Test again when the server is idle", "off": "Do nothing"},
             "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
         ),
     )
@@ -112,7 +112,7 @@ class TeamSwitches:
         default=True,
         metadata=_text(
             "Refresh at start",
-            "Ask every server for its models when the site starts.",
+            "Refresh the models of every server when the site starts.",
             {"on": "Yes", "off": "No"},
             "List the models of every server at start.",
         ),

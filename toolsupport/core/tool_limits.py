@@ -29,7 +29,7 @@ def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool =
     """Return the limits for a model. A number known for the model itself replaces the rule by size."""
     known = capabilities["max_tools"]
     most = _number(known)
-    limits = [] if most is None else [ToolLimit("max_tools", most, f"This model takes at most {most} tools at once.")]
+    limits = [] if most is None else [ToolLimit("max_tools", most, f"This model takes up to {most} tools at once.")]
     beaten = most is not None and (known.source not in GENERAL or (parameters is None and not hosted))
     return tuple(limits) if beaten else (_by_size(parameters, hosted), *limits)
 
@@ -37,16 +37,16 @@ def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool =
 def _by_size(parameters: int | None, hosted: bool) -> ToolLimit:
     """Return the limit for tools of MCP servers, by the number of all parameters of the model."""
     if parameters is None and hosted:
-        most, size = 10, "A large model that hosts run"
+        most, size = 10, "A large hosted model"
     elif parameters is None:
-        most, size = 2, "A model whose size is unknown"
+        most, size = 2, "A model of unknown size"
     elif parameters < SMALL:
         most, size = 2, "A model with fewer than 7 billion parameters"
     elif parameters <= LARGE:
         most, size = 5, "A model with 7 to 30 billion parameters"
     else:
         most, size = 10, "A model with more than 30 billion parameters"
-    return ToolLimit("mcp_limit", most, f"{size} gets at most {most} tools of MCP servers.", mcp_only=True)
+    return ToolLimit("mcp_limit", most, f"{size} gets up to {most} tools of MCP servers.", mcp_only=True)
 
 
 def _number(capability: Capability) -> int | None:

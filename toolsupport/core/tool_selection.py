@@ -20,10 +20,10 @@ Kind = Literal["builtin", "mcp", "search", "sql"]
 # Kind → the sentence about an included tool.
 INCLUDED = MappingProxyType(
     {
-        "builtin": "It is enabled, allowed here, and it works.",
-        "mcp": "Its server and it are enabled and allowed, its definition is approved, and it was found for this chat.",
-        "search": "There are tools to be found by it.",
-        "sql": "A database is enabled.",
+        "builtin": "On, allowed in this chat, and working.",
+        "mcp": "On and allowed, as is its server; its definition is approved, and a search found it for this chat.",
+        "search": "There are tools that it can find.",
+        "sql": "A database is available.",
     }
 )
 # The rules by which something falls out that would be offered to another model.
@@ -172,24 +172,24 @@ def choose(capabilities: Capabilities, candidates: Sequence[Candidate], preferen
     return Toolbox(verdicts, usable[0], formats[0].reason, usable[1:], formats, limits, wanted, untested)
 
 
-NONE_LEFT = "The model can be given tools, but none is left to offer."
+NONE_LEFT = "The model can call tools, but no tool is left to offer."
 
 
 # -- what keeps all tools out --
 
 
 def _tools_off(model: _ServedModel) -> str:
-    return "Tools are switched off in this chat." if model.preferences.tools_on is False else ""
+    return "Tools are off in this chat." if model.preferences.tools_on is False else ""
 
 
 def _never_calls(model: _ServedModel) -> str:
-    return "" if model.preferences.may_call else "The options of this model say that it is to call no tools."
+    return "" if model.preferences.may_call else "The settings of this model rule out tool calls."
 
 
 def _unknown(model: _ServedModel) -> str:
     if model.capabilities["tools"].known or model.usable:
         return ""
-    return "No test shows yet whether this model can call tools. Until then none are sent."
+    return "No test has shown yet whether this model can call tools, so none are sent."
 
 
 def _unsupported(model: _ServedModel) -> str:
@@ -197,7 +197,7 @@ def _unsupported(model: _ServedModel) -> str:
     if model.usable:
         return ""
     if tools.value is True:
-        return "Every way of calling tools is switched off for this model."
+        return "Every call format is turned off for this model."
     return f"This model cannot call tools. {tools.reason}".strip()
 
 
@@ -206,20 +206,20 @@ def _unsupported(model: _ServedModel) -> str:
 
 def _server_off(case: _RuleInput) -> str:
     off = case.candidate.kind == "mcp" and not case.candidate.connected
-    return f"Its server {case.candidate.server} is not enabled." if off else ""
+    return f"Its server {case.candidate.server} is off." if off else ""
 
 
 def _no_source(case: _RuleInput) -> str:
-    return "No database is enabled." if case.candidate.kind == "sql" and not case.candidate.connected else ""
+    return "No database is available." if case.candidate.kind == "sql" and not case.candidate.connected else ""
 
 
 def _disabled(case: _RuleInput) -> str:
-    return "" if case.candidate.enabled else "The team has not enabled this tool."
+    return "" if case.candidate.enabled else "The team has turned this tool off."
 
 
 def _unapproved(case: _RuleInput) -> str:
     waits = case.candidate.kind == "mcp" and not case.candidate.approved
-    return "Nobody has approved its definition as it stands now." if waits else ""
+    return "Its current definition is not approved." if waits else ""
 
 
 def _missing(case: _RuleInput) -> str:
@@ -245,7 +245,7 @@ def _left_out(what: str, name: str, kind: Literal["tools", "servers"], preferenc
 def _unnameable(case: _RuleInput) -> str:
     name = case.candidate.spec.name
     if case.format == format_choice.CODE and not callable_name(name):
-        return "Calls are written as code here, and its name is none that code can call."
+        return "Calls are written as code here, and its name cannot be used in code."
     if case.format == format_choice.CODE and name != CODE_TOOL and not case.candidate.in_programs:
         return "Calls are written as code here, and programs cannot call it."
     if case.format == format_choice.NATIVE and case.candidate.kind == "mcp" and not NATIVE_NAME.fullmatch(name):
@@ -254,12 +254,12 @@ def _unnameable(case: _RuleInput) -> str:
 
 
 def _nothing_to_find(case: _RuleInput) -> str:
-    return "" if case.deferred or case.candidate.kind != "search" else "There is no tool to be found by it."
+    return "" if case.deferred or case.candidate.kind != "search" else "There is no tool that it can find."
 
 
 def _deferred(case: _RuleInput) -> str:
     waits = case.candidate.kind == "mcp" and not case.candidate.materialised
-    return "It waits until a search finds it for this chat." if waits else ""
+    return "Offered once a search finds it for this chat." if waits else ""
 
 
 # The first rule with a reason decides. Barriers keep everything out, rules a single tool: those of WANTED whatever the

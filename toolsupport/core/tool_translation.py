@@ -136,4 +136,4 @@ def _can_use_bash(capabilities: Capabilities) -> bool:
     return "via_bash" in stated or capabilities["tool:bash"].value == "native"
 
 
-INSTEAD = "This model does not take it, and is offered bash in its place."
+INSTEAD = "This model refuses it, so it is offered bash instead."

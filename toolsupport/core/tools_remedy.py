@@ -60,6 +60,6 @@ def _worth_a_test(known: Capabilities, state: ChatToolState) -> str:
     if tools.value is None:
         return f"Answers without tools: {state.model} is not tested yet."
     if tools.source in UNPROVED:
-        return f"Answers without tools: no test of {state.model} has confirmed that it cannot call them."
+        return f"Answers without tools: the claim that {state.model} cannot call them is untested."
     untried = tools.source == "auto_detected" and text_format.value is None and state.in_text
     return f"Answers without tools: no text format was tested with {state.model} yet." if untried else ""

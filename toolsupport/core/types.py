@@ -134,7 +134,7 @@ class Capabilities:
 
     def __getitem__(self, name: str) -> Capability:
         found = self.values.get(name)
-        return found or Capability(name, None, "default", "Nothing is known about this yet.")
+        return found or Capability(name, None, "default", "Not measured yet.")
 
     def to_json(self) -> JSON:
         return {name: capability.to_json() for name, capability in self.values.items()}

@@ -69,7 +69,7 @@ def read(data: bytes) -> UserModelsFile:
     value = _loaded(_decoded(data))
     _check_tree(value)
     if not isinstance(value, dict) or not isinstance(value.get(LIST), list):
-        raise ConfigError(f'The file has to be an object with a list "{LIST}".')
+        raise ConfigError(f'The file must be an object with a list "{LIST}".')
     if len(value[LIST]) > MOST_ENTRIES:
         raise ConfigError(f"{LIST}: more than {MOST_ENTRIES:,} models.")
     entries = tuple(read_entry(one, f"{LIST}[{index}]") for index, one in enumerate(value[LIST]))
@@ -214,7 +214,7 @@ def _object(pairs: list[tuple[str, Any]]) -> JSON:
     if len(found) < len(pairs):
         counted = Counter(name for name, _ in pairs)
         twice = counted.most_common(1)[0][0]
-        raise ConfigError(f"The key {_shown(twice)} stands twice in one object.")
+        raise ConfigError(f"The key {_shown(twice)} appears twice in one object.")
     return found
 
 
@@ -247,7 +247,7 @@ def _check_tree(value: Any) -> None:
         if isinstance(one, float) and not math.isfinite(one):
             raise ConfigError(f"{place}: the number is too large.")
         if isinstance(one, str) and UNSTORABLE.search(one):
-            raise ConfigError(f"{place}: holds a letter that cannot be stored.")
+            raise ConfigError(f"{place}: has a character that cannot be stored.")
 
 
 def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
@@ -276,7 +276,7 @@ def _check_unique(entries: tuple[UserModel, ...]) -> None:
     seen: dict[tuple[str, str, str], int] = {}
     for index, entry in enumerate(entries):
         if entry.key in seen:
-            raise ConfigError(f"{LIST}[{index}]: the model {_shown(entry.id)} stands at [{seen[entry.key]}] already.")
+            raise ConfigError(f"{LIST}[{index}]: the model {_shown(entry.id)} is already at [{seen[entry.key]}].")
         seen[entry.key] = index
 
 

@@ -50,12 +50,12 @@ UNFINISHED = ("cut", "timeout")
 
 VERDICTS = {
     "native": "calls tools natively",
-    "text": "calls tools in a text format",
+    "text": "works with tools as text",
     "flaky": "calls tools, but not reliably",
-    "ignored": "takes tools and never calls one",
+    "ignored": "accepts tools but never calls them",
     "refused": "refuses tools",
-    "misconfigured": "its server has to be set up for tools",
-    "inconclusive": "nothing could be proved",
+    "misconfigured": "needs a server setting for tools",
+    "inconclusive": "the test was inconclusive",
 }
 
 
@@ -91,9 +91,7 @@ def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict
     works = _text(outcomes)
     if works:
         return Verdict("text", works.reason, {**side, **works.values}, works.detail)
-    sentence = "; ".join(
-        f"{name.removeprefix('tool:')}: {str(value).replace('_', ' ')}" for name, value in side.items()
-    )
+    sentence = side_findings.sentence(side)
     if any(value in ("native", "via_bash") for value in side.values()):
         return Verdict("native", f"{sentence}.", side)
     why = sentence or next((outcome.why for outcome in reversed(outcomes)), "Nothing was tried.")

@@ -38,13 +38,13 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
     {
         detector.name: detector
         for detector in (
-            Detector("declared", "What does its server say?", declared.run, 0),
+            Detector("declared", "What does the server claim?", declared.run, 0),
             Detector("loaded", "Does it answer?", warm_up.run, 1),
-            Detector("accepted", "Does its server take tools?", accepted.run, 10),
+            Detector("accepted", "Does the server accept tools?", accepted.run, 10),
             Detector("rendered", "Do the tools reach its prompt?", rendered.run, 0),
             Detector("called", "Does it call the right tool?", called.run, 32),
             Detector("second_turn", "Does it use a tool's result?", second_turn.run, 12),
-            Detector("control", "Does it leave tools alone?", control.run, 12),
+            Detector("control", "Does it answer without a call when none is needed?", control.run, 12),
             Detector("parallel", "Does it make two calls at once?", parallel.run, 12),
             Detector("formats", "Does it write calls as text?", text_formats.run, 48),
             Detector("per_tool", "Which file tools does it call?", per_tool.run, 60),

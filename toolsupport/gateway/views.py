@@ -30,8 +30,8 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 BODY_LIMIT = 8 * 1024 * 1024
 # Reading a longer one could take half a second, for which all other answers would wait.
 LONG_BODY = 64 * 1024
-TOO_LARGE = "The request is larger than this site takes."
-STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
+TOO_LARGE = "The request is larger than this site accepts."
+STOPPED: list[Event] = [Failed("cut", "This site is stopping. Send the request again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 LONGEST_HEADER = 1000
 Read = TypeVar("Read")

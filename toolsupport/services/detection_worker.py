@@ -39,7 +39,7 @@ LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
 # What a database raises that is locked, full or away: it may take the same a moment later.
 UNREACHABLE = (OperationalError, InterfaceError)
 RETRY = 0.5  # seconds between two attempts to write
-BROKE_OFF = "The test itself broke off."
+BROKE_OFF = "The test failed."
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 Written = TypeVar("Written")

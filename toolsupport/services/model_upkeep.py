@@ -66,7 +66,7 @@ async def delete(server_id: int, name: str, actor: int) -> str:
     await in_database(pulls.ollama_server)(server_id)
     await providers.delete(await in_database(servers.endpoint)(server_id), name)
     await in_database(server_models.deleted)(server_id, name, actor)
-    return f"{name} was deleted from the server. What is known about it was kept."
+    return f"{name} was deleted from the server. Its tests and history were kept."
 
 
 async def unload(server_id: int, name: str, actor: int) -> str:

@@ -57,11 +57,11 @@ def export_to(path: Path) -> None:
 
 def _taken(token: str) -> UserModelsFile:
     if not _DIGEST.fullmatch(token):
-        raise NotFound("There is no such file.")
+        raise NotFound("This file does not exist.")
     try:
         return user_models.read((_directory() / f"{token}.json").read_bytes())
     except OSError:
-        raise NotFound("This file was merged already, or its preview is older than a day.") from None
+        raise NotFound("This file was already merged, or its preview is older than a day.") from None
 
 
 def _token(data: bytes) -> str:

@@ -39,7 +39,7 @@ MARGIN = MIB
 SWEEP = 1.0  # seconds between two looks at what connections wait for
 _asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
 TOO_MANY = "too many bodies of requests are held at once"
-TOO_LARGE = "The request is larger than this site takes."
+TOO_LARGE = "The request is larger than this site accepts."
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped

@@ -88,7 +88,7 @@ def _demand(request: HttpRequest, action: Action) -> None:
     """Raise PermissionDenied if the person, or the request's API key, lacks the permission."""
     scopes: Collection[str] | None = getattr(request, "key_scopes", None)
     if scopes is not None and not any(action in SCOPES.get(scope, ()) for scope in scopes):
-        raise PermissionDenied(f"This key was not made to {action}.")
+        raise PermissionDenied(f"This key does not allow {action}.")
     allowed = actions_of(request)
     if action not in allowed:
         raise PermissionDenied(f"Your role does not allow you to {action}.")

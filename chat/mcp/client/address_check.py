@@ -15,4 +15,4 @@ async def judged_address(host: str) -> str:
     for address in found:
         if may_be_asked(address):
             return address
-    raise ConfigError(f"{host} leads to {found[0] if found else 'nowhere'}, which is never asked.")
+    raise ConfigError(f"{host} leads to {found[0] if found else 'nowhere'}, which is never contacted.")

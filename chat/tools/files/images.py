@@ -31,7 +31,7 @@ def read_picture(workspace: Workspace, path: str) -> tuple[bytes, str]:
         raise NotFound(str(error)) from error
     kind = kind_of(content.data[:HEAD])
     if not kind or content.size > LARGEST:
-        raise NotFound("There is no such image.")
+        raise NotFound("This image does not exist.")
     if too_many_pixels(content.data, kind):
         raise NotFound(TOO_MANY_PIXELS)
     return content.data, kind

@@ -32,7 +32,7 @@ def siblings(row: Message) -> tuple[int, ...]:
 def cut(conversation: Conversation, parent: int) -> None:
     """Let the next message follow `parent` (0: at the beginning). Raises NotFound. Nothing is stored."""
     if parent and not conversation.messages.filter(pk=parent, finished=True).exists():
-        raise NotFound("There is no such message.")
+        raise NotFound("This message does not exist.")
     conversation.leaf_id = parent or None
 
 
@@ -42,9 +42,9 @@ def select(person: Person, conversation_id: str, message_id: int) -> None:
     conversation = own(person, conversation_id, lock=True)
     parents = dict(conversation.messages.order_by("id").values_list("pk", "parent_id"))
     if message_id not in parents:
-        raise NotFound("There is no such message.")
+        raise NotFound("This message does not exist.")
     if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
-        raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
+        raise Busy("An answer is still running here. Stop it or wait for its end.", "conversation")
     Conversation.objects.filter(pk=conversation.pk).update(leaf=tip(parents, message_id))
     announce(conversation.pk, SelectedBranch(message_id))
 

@@ -30,7 +30,7 @@ from toolsupport.registry.models.picker_rows import ShownModel
 
 Person = User | AnonymousUser
 SYSTEM_LENGTH = 20_000
-TEMPERATURE = "The temperature is a number from 0 to 2."
+TEMPERATURE = "The temperature must be a number from 0 to 2."
 UNTITLED = "New chat"
 # A person's last chats that are looked at for the picker, and the models of them that stand first.
 LAST_CHATS, RECENT = 30, 4
@@ -53,7 +53,7 @@ def own(person: Person, conversation_id: str, lock: bool = False) -> Conversatio
     """
     conversation = sql.conversation_of(person.pk, conversation_id, lock)
     if conversation is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation does not exist.")
     if conversation.profile_id is not None:
         conversation.profile = profile_cache.profile(conversation.profile_id)
     return conversation
@@ -150,7 +150,7 @@ class FormSettings:
         if len(self.system) > SYSTEM_LENGTH:
             raise ValueError(f"The system prompt can have up to {SYSTEM_LENGTH:,} characters.")
         if self.format and self.format not in format_choice.names():
-            raise ValueError("There is no such call format.")
+            raise ValueError("This call format does not exist.")
         return {"system": self.system.strip(), "temperature": _degree(self.temperature), "format": self.format}
 
 
@@ -229,7 +229,7 @@ def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str,
     """Return the stored (text, thinking) of one message. Raises NotFound."""
     message = own(person, conversation_id).messages.filter(pk=message_id).first()
     if message is None:
-        raise NotFound("There is no such message.")
+        raise NotFound("This message does not exist.")
     return message.content, message.thinking
 
 

@@ -28,7 +28,7 @@ from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.registry.settings import team_settings
 from toolsupport.services import context_guard
 
-STANDS_IN = "A few simple commands are offered by its name. The tools for files do them: no shell is behind it."
+STANDS_IN = "A few simple commands under this name. The file tools run them; there is no shell."
 NEXT_MESSAGE = "What is in this folder?"
 
 
@@ -120,7 +120,7 @@ def of_model(person: Person, profile_id: int, text: str = "") -> RequestExplanat
     """Explain a person's new chat with a model that begins with this message. Raises NotFound, ConfigError."""
     profile = profile_cache.profile(profile_id)
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     return replace(_explained(Conversation(profile=profile, owner_id=person.pk or 0), text), conversation="")
 
 

@@ -136,5 +136,5 @@ def _have_database(may_administer: bool) -> None:
     if has_database():
         return
     if not may_administer:
-        raise NotFound("An administrator has to add the example database first.")
+        raise NotFound("An administrator must add the example database first.")
     example_database.install()

@@ -195,7 +195,7 @@ def delete(person: Person, conversation_id: str) -> None:
     with transaction.atomic():
         conversation = own(person, conversation_id, lock=True)
         if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
-            raise Busy("An answer is still being written here. Stop it first.", "conversation")
+            raise Busy("An answer is still running here. Stop it first.", "conversation")
         conversation.delete()
     turn_settings.remove_workspace(conversation_id)
 

@@ -23,7 +23,7 @@ from toolsupport.registry.people import audit_log
 
 VERSIONS = 20
 LONGEST_REASON = 500
-CHANGED = "The memory was changed meanwhile, so nothing was saved. This is what stands there now."
+CHANGED = "The memory was changed in the meantime, so nothing was saved. This is its current text."
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def put_back(person: Person, conversation_id: str, basis: str) -> None:
     conversation = own(person, conversation_id, lock=True)
     last = list(Memory.objects.filter(conversation=conversation).order_by("-id")[:2])
     if len(last) < 2:
-        raise Conflict("There is nothing to go back to.", last[0].text if last else "")
+        raise Conflict("There is no earlier text.", last[0].text if last else "")
     if basis_of(last[0].text) != basis:
         raise Conflict(CHANGED, last[0].text)
     last[0].delete()

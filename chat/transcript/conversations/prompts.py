@@ -88,7 +88,7 @@ def withdraw(person: Person, name: str) -> None:
     _hold()
     last = _newest(name)
     if last is None or last.withdrawn:
-        raise NotFound("There is no such prompt.")
+        raise NotFound("This prompt does not exist.")
     last.pk, last.withdrawn, last.written_by_id = None, True, person.pk or 0
     last.save(force_insert=True)
 
@@ -107,9 +107,9 @@ def _only_over(last: Prompt | None, basis: int, stands: bool) -> None:
     if last is None or not (stands or basis) or last.pk == basis:
         return
     if not basis:
-        raise Conflict(f"There is a prompt named {last.name} already: edit that one.", last.text)
+        raise Conflict(f"A prompt named {last.name} already exists. Edit that one.", last.text)
     by = last.written_by.get_username()
-    raise Conflict(f"{by} changed this prompt meanwhile. Nothing was saved: look at the newest version.", last.text)
+    raise Conflict(f"{by} changed this prompt in the meantime. Nothing was saved. See the newest version.", last.text)
 
 
 def _version(row: Prompt) -> PromptVersion:

@@ -26,7 +26,7 @@ def table(person: Person, run_id: int) -> str:
     """Return the complete table of a call in the person's own conversation, as CSV. Raises NotFound."""
     found = ResultTable.objects.filter(run_id=run_id, run__message__conversation__owner_id=person.pk).first()
     if found is None:
-        raise NotFound("There is no such table.")
+        raise NotFound("This table does not exist.")
     return found.csv
 
 
@@ -35,7 +35,7 @@ def result(person: Person, run_id: int) -> tuple[str, str]:
     mine = ToolRun.objects.filter(pk=run_id, message__conversation__owner_id=person.pk)
     found = mine.values_list("message__conversation", "result").first()
     if found is None:
-        raise NotFound("There is no such call.")
+        raise NotFound("This call does not exist.")
     return str(found[0]), found[1]
 
 
@@ -60,7 +60,7 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
     message = answers.filter(pk=message_id).first()
     if message is None or message.turn is None:
-        raise NotFound("There is no such answer.")
+        raise NotFound("This answer does not exist.")
     turn = message.turn
     conversation.profile, conversation.leaf_id = turn.profile, message.parent_id
     # A turn may have gone on in another format after this answer; its calls remember theirs.
@@ -86,7 +86,7 @@ def _rebuilt(conversation: Conversation, turn: Turn, request_spec: RequestSpec) 
 def _as_then(request_spec: RequestSpec, written: str) -> RequestSpec:
     """Return today's request in the former format; without tools if it had none, or may have none today."""
     if written and written != request_spec.format and request_spec.tools:
-        request_spec = format_fallback.in_format(request_spec, written, "It was so when this answer was made.")
+        request_spec = format_fallback.in_format(request_spec, written, "As it was at the time of this answer.")
     if written and exchange.may_carry_tools(request_spec):
         return request_spec
     return format_fallback.without_tools(request_spec, "then", request_spec.format_reason)

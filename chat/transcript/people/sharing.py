@@ -38,9 +38,9 @@ def share(person: Person, conversation_id: str, name: str) -> None:
     conversation = own(person, conversation_id)
     reader = User.objects.filter(username=name.strip(), is_active=True).first()
     if reader is None or not may(reader, Action.CHAT):
-        raise ValueError("There is nobody of this name who could read it.")
+        raise ValueError("No person of this name can read chats.")
     if reader.pk == person.pk:
-        raise ValueError("It is yours already.")
+        raise ValueError("It is already yours.")
     Share.objects.get_or_create(conversation=conversation, reader=reader, withdrawn_at=None)
 
 
@@ -70,7 +70,7 @@ def read(person: Person, conversation_id: uuid.UUID) -> SharedConversation:
     rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None, owner__is_active=True)
     row = rows.select_related("owner").filter(pk=conversation_id).first()
     if row is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation does not exist.")
     return _readable(row)
 
 
@@ -111,7 +111,7 @@ def _of_somebody_else(person: Person, conversation_id: uuid.UUID) -> Conversatio
     rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")
     row = rows.filter(pk=conversation_id).first()
     if row is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation does not exist.")
     return row
 
 

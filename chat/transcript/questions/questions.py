@@ -162,10 +162,10 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     hold(*mine.filter(pk=question_id).values_list("conversation_id", flat=True))
     question = mine.filter(pk=question_id, conversation__owner_id=person.pk).first()
     if question is None:
-        raise NotFound("There is no such question.")
+        raise NotFound("This question does not exist.")
     if question.answer:
         by = question.answered_by.get_username() if question.answered_by else "nobody"
-        raise Conflict(f"This was answered already ({question.answer}, by {by}).", question.answer)
+        raise Conflict(f"This was already answered ({question.answer}, by {by}).", question.answer)
     if given.answer not in question.options:
         raise ValueError(f"Answer with one of {', '.join(question.options)}.")
     if given.answer == "edit":
@@ -174,7 +174,7 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     reply = " ".join(given.reply.split())[:REPLY_LENGTH] if given.answer == "deny" else ""
     changed = {"answer": given.answer, "reply": reply, "answered_by": person.pk} | _bound(question)
     if not first.update(answered_at=Now(), **changed):
-        raise Conflict("The time to answer is over: it was not run.", "expired")
+        raise Conflict("The approval has expired. Nothing was run.", "expired")
     if given.answer == "chat" and question.tool_run is not None:
         Grant.objects.get_or_create(
             conversation=question.conversation,
@@ -194,10 +194,10 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     """Merge edited arguments into the requested ones: the result is allowed. Raises ValueError if impossible."""
     run, turn = question.tool_run, question.turn
     if run is None or turn is None:
-        raise ValueError("There is nothing to edit here.")
+        raise ValueError("This call has nothing to edit.")
     before, tool = run.arguments, mcp_tools.named(run.name)
     if tool is None:
-        raise ValueError("This tool is not there any more.")
+        raise ValueError("This tool no longer exists.")
     edited = _edited(run, tool.spec)
     # What a person wrote is run as it is or not at all: no repair.
     complaints = calls.complaints_about({**edited, **arguments}, tool.spec.parameters)

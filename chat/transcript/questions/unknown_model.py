@@ -105,7 +105,7 @@ def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Notic
 def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> Notice:
     newest = overrides.newest_seq(profile, "tools")
     if known_of.holds(profile, "tools") is not None:
-        raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
+        raise Conflict(f"This was already set. {overrides.stands(profile, 'tools')}", "decided")
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
         overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
@@ -126,13 +126,13 @@ def _say(conversation: Conversation, profile: int, code: str, verdict: str = "")
 def _ask(person: Person, conversation: Conversation, build: str) -> Question:
     model = picker.shown(conversation.profile_id)
     for_all = Action.DECIDE_FOR_ALL in actions_of(person.pk or 0)
-    scope = "holds for everyone" if for_all else "holds in this chat and is proposed for everyone"
+    scope = "applies to everyone" if for_all else "applies in this chat and is proposed for everyone"
     return Question.objects.create(
         conversation=conversation,
         kind=KIND,
         text=f"Does {model.name if model else 'this model'} support tools?",
         options=list(OPTIONS),
-        preview=f"Your answer {scope}. A test takes at most {longest('tools'):.0f} s.",
+        preview=f"Your answer {scope}. A test takes up to {longest('tools'):.0f} s.",
         binds=build,
     )
 

@@ -21,7 +21,7 @@ from toolsupport.registry.settings import team_settings, tool_settings
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {tool_search.NAME: "search", search_schemas.NAME: "sql", execute_sql.NAME: "sql"}
 )
-NO_PROMPTS = "There are no named prompts to choose among."
+NO_PROMPTS = "There are no prompts to choose from."
 
 
 def offer(

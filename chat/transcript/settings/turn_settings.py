@@ -85,7 +85,7 @@ def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
     """
     profile = profile_cache.profile(profile_id)
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     offered = available_tools.offer((tool,), databases=sql_sources.names(person))
     return request_context.for_profile(profile, offered, ChatSettings())
 

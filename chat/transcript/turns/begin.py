@@ -281,13 +281,13 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmi
         here = Turn.objects.filter(conversation=conversation)
         ended = (expire(here.exclude(owner=owner)) if storage.state.steady else []) or supersede(here)
         if not ended:
-            raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
+            raise Busy("An answer is still running here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["leaf"])
         room = sql.room(conversation, client_id)
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
     # A turn that waits for a person runs nowhere.
     if room.running >= most:
-        raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
+        raise Busy(f"You have {most} answers running, which is the maximum.", "person")
     return TurnAdmission(ended=tuple(ended))
 
 

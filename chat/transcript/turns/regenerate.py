@@ -86,7 +86,7 @@ class RegenerateRequest:
         row = conversation.messages.filter(pk=self.message).first()
         asked = row and question_before(row)
         if asked is None:
-            raise NotFound("There is no such message.")
+            raise NotFound("This message does not exist.")
         if self.model:
             conversation.profile_id = picker.find(self.model)
         conversation.leaf = asked

@@ -89,7 +89,7 @@ async def test_killed_in_the_middle_it_is_interrupted_and_offered_again(site: Si
     site.start()
     async with page(site, ana, conversation) as open_page:
         assert await ended(open_page, detection=running["detection"]) == "interrupted"
-        assert "process that ran it is gone" in (await open_page.until("notice", code="inconclusive"))["text"]
+        assert "process that ran the test ended" in (await open_page.until("notice", code="inconclusive"))["text"]
         await open_page.send("detection.start", model="sim-slow-load:latest")
         again = await open_page.until("detection.progress", state="running")
         assert again["detection"] > running["detection"]

@@ -100,7 +100,7 @@ def test_settings_are_the_owners(alice: User, bob: User, charlie: User, owned: C
 def test_a_wrong_temperature_is_told_and_not_kept(alice: User, owned: Conversation) -> None:
     posted = {"system": "kept in the form", "temperature": "hot"}
     html = client_of(alice).post(reverse("conversation-settings", args=[owned.pk]), posted).content.decode()
-    assert "The temperature is a number from 0 to 2." in html
+    assert "The temperature must be a number from 0 to 2." in html
     assert 'value="hot"' in html
     assert "kept in the form" in html
     owned.refresh_from_db()
@@ -205,7 +205,7 @@ def test_the_picker_part_is_what_the_page_holds(alice: User, owned: Conversation
 
 def test_a_page_without_models_says_what_to_do(alice: User) -> None:
     html = client_of(alice).get("/", follow=True).content.decode()
-    assert "There is no model to talk to yet." in html
+    assert "No model is available yet." in html
     assert reverse("servers") in html
 
 

@@ -182,7 +182,7 @@ def test_deleting_what_is_open_leads_home(alice: User, owned: Conversation) -> N
 def test_deleting_is_refused_while_an_answer_is_written(alice: User, owned: Conversation) -> None:
     accept(alice, str(owned.pk), SentMessage("c", "hello"))
     _, html = call(client_of(alice), "conversation-delete", owned.pk, HX_Request="true")
-    assert "An answer is still being written here. Stop it first." in html
+    assert "An answer is still running here. Stop it first." in html
     assert Conversation.objects.filter(pk=owned.pk).exists()
 
 

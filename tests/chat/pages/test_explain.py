@@ -107,7 +107,7 @@ def test_an_unknown_model_is_sent_no_tools_and_each_is_told_why(alice: User) -> 
     told = explain.of_model(alice, ModelProfileFactory(name="phi-x:7b").pk)
     assert told.included == 0 and {tool.rule for tool in told.tools} == {"unknown"}
     assert "tools" not in json.loads(told.request.body) and told.cost.tools == 0
-    assert "No test shows yet" in told.format_reason
+    assert "No test has shown yet" in told.format_reason
 
 
 def test_a_switched_off_tool_names_its_rule(alice: User, able: ModelProfile) -> None:  # T2
@@ -122,7 +122,7 @@ def test_a_shell_that_stands_in_is_offered_and_says_what_it_is(alice: User, able
         overrides.add(NewOverride(able.pk, f"tool:{name}", "via_bash"))
     explained = explain.of_model(alice, able.pk)
     tools = {tool.name: tool for tool in explained.tools}
-    assert tools["bash"].included and "no shell is behind it" in tools["bash"].reason
+    assert tools["bash"].included and "there is no shell" in tools["bash"].reason
     assert not any(tools[name].included for name in FILE_TOOLS)
     sent = {tool["function"]["name"] for tool in json.loads(explained.request.body)["tools"]}
     assert sent == {tool.name for tool in explained.tools if tool.included}
@@ -312,9 +312,7 @@ def test_a_whole_server_is_left_out_of_a_chat(
     client.force_login(alice)
     page = flat(client.get(reverse("conversation-explain", args=[chat.pk])).content.decode())
     assert (
-        "1 of 3 tools are offered" in page
-        and "wiki: 1 of 3 tools offered" in page
-        and "until a search finds it" in page
+        "1 of 3 tools are offered" in page and "wiki: 1 of 3 tools offered" in page and "once a search finds it" in page
     )
     form = {"seen": NOTHING, "server-shown": ["wiki"], "tool-shown": ["wiki_1"], "tool-kept": ["wiki_1"]}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form).content.decode()
@@ -332,8 +330,8 @@ def test_what_falls_out_under_a_limit_is_listed(
     monkeypatch.setattr(available_tools, "offer", lambda *_: offer)
     client.force_login(alice)
     page = client.get(reverse("conversation-explain", args=[chat.pk])).content.decode()
-    assert "Over the limit, and so left out" in page and "w2, w3" in page
-    assert "A model whose size is unknown gets at most 2 tools of MCP servers." in page
+    assert "Left out because of the limit" in page and "w2, w3" in page
+    assert "A model of unknown size gets up to 2 tools of MCP servers." in page
 
 
 def test_of_what_a_form_did_not_show_nothing_changes(alice: User, chat: Conversation) -> None:
@@ -350,7 +348,7 @@ def test_of_two_editors_both_are_heard_and_the_second_is_told(client: Client, al
     client.force_login(alice)
     form = {"seen": NOTHING, "tool-shown": ["read_file", "write_file"], "tool-kept": ["read_file"]}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form).content.decode()
-    assert "Switched elsewhere meanwhile, and it holds too: read_file." in page
+    assert "Also changed elsewhere in the meantime: read_file." in page
     assert explain.of_conversation(alice, str(chat.pk)).left_out.tools == {"read_file", "write_file"}
 
 

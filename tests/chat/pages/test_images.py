@@ -76,7 +76,11 @@ def test_alice_adds_an_image_and_sees_it(client: Client, alice: User, conversati
 
 @pytest.mark.parametrize(
     ("name", "data", "words"),
-    [("a.png", HTML, "is no image"), ("a.svg", b"<svg>", "is no image"), ("b.png", PNG + b"x" * 6 * 2**20, "6 MiB")],
+    [
+        ("a.png", HTML, "is not an image"),
+        ("a.svg", b"<svg>", "is not an image"),
+        ("b.png", PNG + b"x" * 6 * 2**20, "6 MiB"),
+    ],
 )
 def test_what_is_no_image_is_refused_in_words(
     client: Client, alice: User, conversation: Conversation, name: str, data: bytes, words: str
@@ -130,7 +134,7 @@ def test_a_model_that_is_not_known_to_see_gets_the_name(alice: User, conversatio
     assert accepted.claimed is not None
     told = accepted.claimed.history[-1]
     assert told.images == () and told.content.endswith("[Attached: images/a.png. You cannot see images.]")
-    assert "it may not see images" in fragments.message(accepted.message)
+    assert "This model may not see images" in fragments.message(accepted.message)
 
 
 def test_only_images_of_the_conversation_can_be_attached(alice: User, conversation: Conversation) -> None:

@@ -41,10 +41,10 @@ def test_bob_writes_changes_and_withdraws(client: Client, bob: User, prompt: Pro
     form = {"name": "brief", "text": "Be very brief.", "basis": str(prompt.pk)}
     assert "Saved brief." in client.post(reverse("prompt-write"), form).content.decode()
     page = client.post(reverse("prompt-write"), form | {"text": "Mine."}).content.decode()
-    assert "bob changed this prompt meanwhile" in page and ">Mine.</textarea>" in page
+    assert "bob changed this prompt in the meantime" in page and ">Mine.</textarea>" in page
     assert 'aria-label="Current text">Be very brief.' in page
     assert "Withdrew brief." in client.post(reverse("prompt-withdraw"), {"name": "brief"}).content.decode()
-    assert "withdrawn already" in client.post(reverse("prompt-withdraw"), {"name": "brief"}).content.decode()
+    assert "already withdrawn" in client.post(reverse("prompt-withdraw"), {"name": "brief"}).content.decode()
     assert [each.name for each in prompts.offered()] == ["code-review"]
 
 

@@ -85,7 +85,7 @@ def test_a_task_takes_a_model_that_is_proven_for_it(alice: User, bob: User) -> N
     chat = Conversation.objects.get(pk=folder.conversation)
     assert (chat.profile and chat.profile.name, folder.question) == ("calls:latest", "What's in this folder?")
 
-    with pytest.raises(NotFound, match="An administrator has to add the example database first"):
+    with pytest.raises(NotFound, match="An administrator must add the example database first"):
         first_tasks.prepare(alice, "database", may_administer=False)
     first_tasks.prepare(bob, "database", may_administer=True)
     orders = first_tasks.prepare(alice, "database", may_administer=False)

@@ -126,7 +126,7 @@ def test_a_tool_is_switched_for_every_chat(client: Client, bob: User) -> None:
     assert 'id="switch-read_file" name="on" value="on">' in page and "Saved" in page
     assert [one.enabled for one in available_tools.offer().candidates if one.spec.name == "read_file"] == [False]
     assert 'id="switch-read_file" name="on" value="on" checked>' in flat(switched(client, "read_file", True))
-    assert "There is no such tool." in switched(client, "nobodys", True)
+    assert "This tool does not exist." in switched(client, "nobodys", True)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def planted(monkeypatch: pytest.MonkeyPatch, level: str, missing: str = "") -> N
 
 def test_choosing_prompts_works_where_there_are_some(client: Client, bob: User) -> None:
     client.force_login(bob)
-    assert "There are no named prompts" in client.get("/tools/").content.decode()
+    assert "There are no prompts" in client.get("/tools/").content.decode()
     prompts.write(bob, prompts.PromptDraft("polite", "Manners.", "Say please."))
-    assert "There are no named prompts" not in client.get("/tools/").content.decode()
+    assert "There are no prompts" not in client.get("/tools/").content.decode()
 
 
 def test_a_tool_without_anything_to_use_says_where_that_is_made(client: Client, bob: User) -> None:
@@ -208,7 +208,7 @@ def test_bob_leaves_tools_of_servers_out(
     assert "Allow the server" in page
     client.post("/tools/filter/", form | {"out": ""})
     assert ToolFilter.read(team_settings.get("left_out")) == ToolFilter(servers=frozenset({"wiki"}))
-    assert "no such tool" in client.post("/tools/filter/", form | {"kind": "people"}).content.decode()
+    assert "This tool does not exist" in client.post("/tools/filter/", form | {"kind": "people"}).content.decode()
 
 
 # -- call formats --
@@ -235,7 +235,7 @@ def test_bob_says_which_formats_are_used(client: Client, bob: User) -> None:
         == "hermes"
     )
     clash = client.post("/tools/formats/", formats_form("pythonic", seen=before)).content.decode()
-    assert "Somebody else changed the formats" in clash and "First Hermes" in clash and "First Python" in clash
+    assert "Another person changed the formats" in clash and "First Hermes" in clash and "First Python" in clash
     assert "Saved" in client.post("/tools/formats/", formats_form(disabled=("native",))).content.decode()
     made = request_context.request_spec(profile.pk, [ToolSpec("read_file")], ChatSettings()).request_spec
     assert made.format == "" and made.tools == ()
@@ -243,7 +243,7 @@ def test_bob_says_which_formats_are_used(client: Client, bob: User) -> None:
 
 @pytest.mark.parametrize(
     ("primary", "disabled", "words"),
-    [("morse", (), "There is no such call format."), ("hermes", ("hermes",), "cannot be switched off")],
+    [("morse", (), "This call format does not exist."), ("hermes", ("hermes",), "cannot be switched off")],
 )
 def test_formats_that_make_no_sense_change_nothing(
     client: Client, bob: User, primary: str, disabled: tuple[str, ...], words: str

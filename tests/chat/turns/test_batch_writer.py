@@ -30,7 +30,7 @@ def renames(conversation: Conversation, title: str) -> Callable[[], str]:
 def refused() -> None:
     with transaction.atomic():
         Conversation.objects.update(title="refused")
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation does not exist.")
 
 
 def titles() -> set[str]:

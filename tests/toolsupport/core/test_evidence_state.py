@@ -74,12 +74,12 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     (
         EvidenceFacts(known(True, CLAIMED), ended("inconclusive", why="Late.", cut=2, made=5)),
         "claimed",
-        "The server says yes. The last test proved nothing: late.",
+        "The server says yes. The last test was inconclusive: late.",
     ),
     (
         EvidenceFacts(known(True, "user_confirmed"), ended("inconclusive"), actor="Ana"),
         "claimed",
-        "Turned on by Ana on 22 Nov. The last test proved nothing.",
+        "Turned on by Ana on 22 Nov. The last test was inconclusive.",
     ),
     # text formats
     (
@@ -134,7 +134,7 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     (
         EvidenceFacts(known(True, CLAIMED), ended("inconclusive", why="The server went away.")),
         "claimed",
-        "The server says yes. The last test proved nothing: the server went away.",
+        "The server says yes. The last test was inconclusive: the server went away.",
     ),
     (EvidenceFacts(known(True, CLAIMED), older=True), "claimed", "The server says yes. Tested on an older build."),
     (
@@ -144,7 +144,7 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     ),
     # nothing, or a test that runs
     (EvidenceFacts(known(None)), "none", "Not measured yet."),
-    (EvidenceFacts(known(None), ended("inconclusive", why="Cut.")), "none", "The last test proved nothing: cut."),
+    (EvidenceFacts(known(None), ended("inconclusive", why="Cut.")), "none", "The last test was inconclusive: cut."),
     (EvidenceFacts(known(True, MEASURED), ended("native", 3, 3), steps=()), "queued", "Waits for its test."),
     (
         EvidenceFacts(known(None), steps=({"state": "done"}, {"state": "running"}, {"state": "waiting"})),

@@ -58,7 +58,7 @@ def test_odd_lines_change_nothing():
         ("412: The model you are pulling requires a newer version of Ollama.", "newer version of Ollama"),
         ("invalid model name", "not a valid model name"),
         ("digest mismatch, file must be downloaded again", "damaged"),
-        ("<script>alert(1)</script>", "could not pull"),
+        ("<script>alert(1)</script>", "could not download"),
     ],
 )
 def test_errors_say_what_to_do_and_quote_the_server(words: str, advice: str):  # M10

@@ -176,7 +176,7 @@ def test_what_was_measured_goes_stale_with_its_build() -> None:  # M3
 def test_what_a_person_decided_stays_and_says_its_age() -> None:  # M3
     found = resolve(None, [replace(CONFIRMED, build_key=THEN), DETECTED], NOW)["tools"]
     assert (found.value, found.source, found.stale) == (False, "user_confirmed", True)
-    assert "decided for an older build" in found.reason
+    assert "set for an older build" in found.reason
 
 
 def test_since_and_row_are_those_of_the_winner() -> None:
@@ -209,7 +209,7 @@ REASONS = [
         [replace(ANA, build_key=THEN)],
         None,
         "",
-        "Ana's override of 3 Nov 2026 is the only source. It was decided for an older build.",
+        "Ana's override of 3 Nov 2026 is the only source. It was set for an older build.",
     ),
     ([], YES, "", "The family table says yes models call tools natively (profile)."),
     ([], NO, "", "The family table says no models do not call tools natively (profile)."),
@@ -218,7 +218,7 @@ REASONS = [
         [],
         SILENT,
         "",
-        "There is no evidence about native tools, and the family table leaves it open for silent models: unknown.",
+        "There is no evidence about native tools, and the profile of silent models has no value: unknown.",
     ),
     ([replace(DECLARED, created_at="long ago")], None, "", "The server's claim of long ago is the only source."),
     ([replace(DECLARED, created_at="")], None, "", "The server's claim is the only source."),

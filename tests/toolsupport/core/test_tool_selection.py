@@ -48,7 +48,7 @@ def test_unknown_is_answered_without_tools_and_is_not_called_no() -> None:  # D1
     chosen = choose(Capabilities({}), ALL, ToolPreferences())
     assert chosen.tools == ()
     assert set(rules_of(chosen).values()) == {"unknown"}
-    assert "No test shows yet" in chosen.format_reason
+    assert "No test has shown yet" in chosen.format_reason
 
 
 @pytest.mark.parametrize("tools", [True, False, None])
@@ -56,7 +56,7 @@ def test_a_person_who_switches_tools_off_is_obeyed(tools: bool | None) -> None: 
     chosen = choose(known(tools=tools), ALL, ToolPreferences(tools_on=False))
     assert (chosen.tools, chosen.format) == ((), "")
     assert rules_of(chosen) == {"read_file": "tools_off", "list_directory": "tools_off", "write_file": "tools_off"}
-    assert chosen.format_reason == "Tools are switched off in this chat."
+    assert chosen.format_reason == "Tools are off in this chat."
 
 
 @pytest.mark.parametrize("tools", [False, None])
@@ -87,7 +87,7 @@ def test_a_tool_that_cannot_work_here_stays_out_and_says_why() -> None:  # T1
 def test_no_tool_left_is_no_fault_of_the_model(candidates: list[Candidate]) -> None:  # F2
     chosen = choose(known(tools=True), candidates, ToolPreferences())
     assert (chosen.tools, chosen.format) == ((), "")
-    assert "none is left to offer" in chosen.format_reason
+    assert "no tool is left to offer" in chosen.format_reason
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_small_models_get_few_tools_of_servers_and_all_built_in_ones(parameters:
         WRITE.name,
     ]
     assert set(rules_of(chosen).values()) == {"mcp_limit"}
-    assert f"at most {most} tools" in chosen.excluded[0].reason
+    assert f"up to {most} tools" in chosen.excluded[0].reason
 
 
 def test_the_most_relevant_stay_and_keep_their_order() -> None:  # T1

@@ -116,7 +116,7 @@ async def test_the_single_kinds_tell_what_they_measured_and_nothing_else(simulat
     files = ("read_file", "write_file", "list_directory", "edit_file")
     assert alone.name == "native"
     assert alone.values == {"tool:bash": "native"} | {f"tool:{name}": "via_bash" for name in files}
-    assert "tools" not in alone.values and "read_file: via bash" in alone.reason
+    assert "tools" not in alone.values and "`read_file`: through bash" in alone.reason
 
 
 @pytest.mark.asyncio

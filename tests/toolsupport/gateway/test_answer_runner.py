@@ -278,7 +278,7 @@ async def test_a_stream_that_a_stop_cuts_off_says_so(program: Program) -> None: 
         assert b"Hi" in await anext(content)
         await background_jobs.shut_down()
         rest = b"".join([piece async for piece in content])
-    assert rest.startswith(b"event: error") and b"being stopped" in rest and b"[DONE]" not in rest
+    assert rest.startswith(b"event: error") and b"is stopping" in rest and b"[DONE]" not in rest
 
 
 async def test_a_stop_waits_for_answers_and_not_for_ever() -> None:  # O4

@@ -107,7 +107,7 @@ def test_the_command_proposes_confirms_and_outranks(tmp_path: Path, bob: User, a
         run("import_models", str(file), "--confirm")
     with pytest.raises(CommandError, match="alice may not decide for everyone"):
         run("import_models", str(file), "--confirm", "--as", "alice")
-    with pytest.raises(CommandError, match="nobody called 'dora'"):
+    with pytest.raises(CommandError, match="No person is called 'dora'"):
         run("import_models", str(file), "--confirm", "--as", "dora")
     run("import_models", str(file), "--confirm", "--as", "bob")
     assert Override.objects.get(proposed=False).actor == bob
@@ -120,5 +120,5 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read: No such file"):
         run("import_models", str(tmp_path / "missing.json"))
     (tmp_path / "bad.json").write_text("[]")
-    with pytest.raises(CommandError, match="has to be an object"):
+    with pytest.raises(CommandError, match="must be an object"):
         run("import_models", str(tmp_path / "bad.json"))

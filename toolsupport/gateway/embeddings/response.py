@@ -58,7 +58,7 @@ def _found(asked: EmbeddingRequest) -> tuple[str, str, Endpoint]:
     profile = picker.find(asked.model)
     row = profile_cache.profile(profile)
     if row is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     if asked.tokens and providers.provider(row.server.kind).wire == "ollama":
         raise InvalidField(TEXTS_ONLY, "input")
     return api_catalogue.full_name(profile), row.name, servers.endpoint_of(row.server, row)

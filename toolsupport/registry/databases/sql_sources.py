@@ -65,7 +65,7 @@ def add(new: NewSource) -> int:
     if not NAME.fullmatch(new.name):
         raise ConfigError("A name begins with a letter and has up to 40 letters, digits, _ and -.")
     if new.kind not in KINDS or not new.location.strip():
-        raise ConfigError("Say what kind of database it is and where it is.")
+        raise ConfigError("Enter the kind of the database and where it is.")
     location = key_encryption.encrypt(new.location.strip())
     try:
         with transaction.atomic():
@@ -80,7 +80,7 @@ def add(new: NewSource) -> int:
 def set_enabled(source_id: int, enabled: bool) -> None:
     """Allow or forbid chats to read it. Raises NotFound."""
     if not SqlSource.objects.filter(pk=source_id).update(enabled=enabled):
-        raise NotFound("There is no such database.")
+        raise NotFound("This database does not exist.")
 
 
 @transaction.atomic
@@ -158,7 +158,7 @@ def _row(source_id: int) -> SqlSource:
     try:
         return SqlSource.objects.get(pk=source_id)
     except SqlSource.DoesNotExist:
-        raise NotFound("There is no such database.") from None
+        raise NotFound("This database does not exist.") from None
 
 
 def _shown(row: SqlSource) -> ShownSource:

@@ -94,4 +94,4 @@ def _objections(flags: list[int]) -> list[WaitingEntry]:
     return found
 
 
-REFUSED = "The server refused tools although a person confirmed them."
+REFUSED = "The server refused tools that a person had confirmed."

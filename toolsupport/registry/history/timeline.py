@@ -90,7 +90,7 @@ def entry(entry_id: int) -> TimelineEntry:
     """Return one line. Raises NotFound."""
     found = entries_of([entry_id])
     if not found:
-        raise NotFound("There is no such entry.")
+        raise NotFound("This entry does not exist.")
     return found[0]
 
 

@@ -82,5 +82,5 @@ def apply(decision: BulkDecision) -> BulkResult:
         made = NewOverride(profile, decision.capability, decision.value, actor=decision.actor, reason=decision.reason)
         overrides.add_to(bundle, made)
     if bundle.lead is None:
-        raise ConfigError("Nothing changes: these models are decided like this already, or were decided meanwhile.")
+        raise ConfigError("Nothing changes: these models already have this value.")
     return BulkResult(bundle.lead, len(chosen), len(wanted) - len(chosen))

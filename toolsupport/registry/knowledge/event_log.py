@@ -70,7 +70,7 @@ def record_all(happenings: Sequence[HistoryEvent]) -> list[int]:
 
 def _row(happening: HistoryEvent, server: int | None, facets: Callable[..., int]) -> HistoryEntry:
     if server is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     if happening.kind not in KINDS:
         raise ValueError(f"{happening.kind!r} is no kind of happening")
     bundle = happening.bundle or HistoryBundle()

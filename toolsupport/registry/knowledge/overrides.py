@@ -68,7 +68,7 @@ def add_all(decisions: Sequence[NewOverride]) -> None:
     locked = ModelProfile.objects.select_related("server").select_for_update(of=("self",)).order_by("pk")
     profiles = locked.in_bulk(ids)
     if len(profiles) < len(decisions):
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     rows = list(profiles.values())
     before = effective_values.known_of_each(rows)
     newest = dict(Override.objects.filter(profile__in=ids).values_list("profile").annotate(newest=Max("seq")))
@@ -175,7 +175,7 @@ def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
         return "the profile of its family says the same"
     if winner.source == "auto_detected":
         return "an earlier test says the same" if winner.seq < withdrawn.seq else "a later test decides"
-    return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim holds"
+    return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim applies"
 
 
 def _confirms(profile: ModelProfile, measured: NewOverride) -> bool:
@@ -205,9 +205,9 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
     """Withdraw one claim; return the seq of the withdrawal. Raises Conflict if it no longer counts, NotFound."""
     profile = _locked(decision)
     if not profile.overrides.filter(pk=override_id, capability=decision.capability, withdraws=None).exists():
-        raise NotFound("There is no such claim about this model.")
+        raise NotFound("This entry does not belong to this model.")
     if override_id not in {claim.id for claim in in_force(profile, decision)}:
-        raise Conflict("This was withdrawn already.", stands(profile.pk, decision.capability))
+        raise Conflict("This was already withdrawn.", stands(profile.pk, decision.capability))
     return _append_and_tell(profile, decision, withdraws=_last_word(override_id))
 
 
@@ -236,7 +236,7 @@ def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
             again = replace(decision, capability=claim.capability, session=claim.session, bundle=bundle)
             _append_and_tell(profile, again, withdraws=last)
     if bundle.lead is None:
-        raise Conflict("This counts already.", stands(profile.pk, decision.capability))
+        raise Conflict("This applies already.", stands(profile.pk, decision.capability))
 
 
 @transaction.atomic
@@ -284,11 +284,11 @@ def _open_proposal(proposal_id: int) -> Override:
     """Return an open proposal; its model is locked, so that it is answered only once."""
     proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
     if proposal is None:
-        raise NotFound("There is no such proposal.")
+        raise NotFound("This proposal does not exist.")
     _locked(NewOverride(proposal.profile_id, proposal.capability))
     for answers, word in (("accepts", "accepted"), ("withdraws", "rejected")):
         if Override.objects.filter(**{answers: proposal}).exists():
-            raise Conflict(f"This was {word} already.", stands(proposal.profile_id, proposal.capability))
+            raise Conflict(f"This was already {word}.", stands(proposal.profile_id, proposal.capability))
     return proposal
 
 
@@ -300,7 +300,7 @@ def _locked(decision: NewOverride) -> ModelProfile:
         .first()
     )
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     if decision.newest is None:
         return profile
     if newest_seq(profile.pk, decision.capability, decision.session) != decision.newest:

@@ -21,8 +21,8 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 REOPENED = "reopened"  # an agreement that was taken back
 FLAGS = (DISAGREES, CONTRADICTED)
-NO_REASON = "Give a reason: others will look at it."
-RESTORED = "The undo was taken back."
+NO_REASON = "Give a reason for other people to read."
+RESTORED = "The undo was reverted."
 DECISIONS = ("override", "withdrawal")
 JUDGED = ("override", "detection")
 
@@ -43,7 +43,7 @@ def act(deed: str, judgement: NewReview) -> None:
         raise ValueError(f"Choose one of {', '.join(DEEDS)}.")
     entry = HistoryEntry.objects.select_related("override").filter(pk=judgement.entry).first()
     if entry is None:
-        raise NotFound("There is no such entry.")
+        raise NotFound("This entry does not exist.")
     DEEDS[deed](entry, judgement)
 
 
@@ -108,7 +108,7 @@ def contradicted(profile: int, override: int) -> bool:
 def _judge(decision: str) -> Callable[[HistoryEntry, NewReview], None]:
     def judge(entry: HistoryEntry, judgement: NewReview) -> None:
         if entry.kind not in JUDGED:
-            raise ValueError("Only a decision or a test can be agreed or disagreed with.")
+            raise ValueError("Only an override or a test can be reviewed.")
         row = Review(**_about(entry), reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
         row.save()
         now = effective_values.holds(entry.profile_id, entry.capability)
@@ -154,7 +154,7 @@ def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
         claim = _claim(entry, "override")
         overrides.withdraw(claim.pk, _decision(claim, judgement))
     elif not overrides.withdraw_test(entry.detection_id or 0, judgement.reviewer):
-        raise Conflict("This was withdrawn already.", entry.text)
+        raise Conflict("This was already withdrawn.", entry.text)
 
 
 def _restore(entry: HistoryEntry, judgement: NewReview) -> None:
@@ -174,7 +174,7 @@ def _reopen(entry: HistoryEntry, judgement: NewReview) -> None:
         return _judge(REOPENED)(entry, judgement)
     accepted = Override.objects.filter(accepts=_claim(entry, "proposal")).first()
     if accepted is None:
-        raise Conflict("Nobody has accepted this.", entry.text)
+        raise Conflict("This was not accepted.", entry.text)
     overrides.withdraw(accepted.pk, _decision(accepted, judgement))
     return None
 
@@ -196,7 +196,7 @@ def _undo(entry: HistoryEntry, judgement: NewReview) -> None:
         )
         overrides.withdraw(claim.pk, decision)
     if bundle.lead is None:
-        raise Conflict("All of this was withdrawn already.", entry.text)
+        raise Conflict("All of this was already withdrawn.", entry.text)
 
 
 def _of_bundle(entry: HistoryEntry) -> QuerySet[HistoryEntry, int | None]:
@@ -215,7 +215,7 @@ def _reject(entry: HistoryEntry, judgement: NewReview) -> None:
 
 def _claim(entry: HistoryEntry, kind: str) -> Override:
     if entry.kind != kind or entry.override is None:
-        raise Conflict("This entry is nothing that can be done that with.", entry.text)
+        raise Conflict("This action does not fit this entry.", entry.text)
     return entry.override
 
 

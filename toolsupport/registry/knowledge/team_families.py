@@ -103,7 +103,7 @@ def get(family_id: int) -> Family:
     """Return one family. Raises NotFound."""
     row = Family.objects.filter(pk=family_id).first()
     if row is None:
-        raise NotFound("There is no such family.")
+        raise NotFound("This family does not exist.")
     return row
 
 

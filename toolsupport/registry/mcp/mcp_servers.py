@@ -19,7 +19,7 @@ from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption
 
 STDIO, HTTP = "stdio", "http"
-NOT_NAMED = f"It does not stand in the file of {stdio_servers.VARIABLE} any more."
+NOT_NAMED = f"It is no longer in the file {stdio_servers.VARIABLE}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def ensure_stdio() -> None:
 def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
     """Enable or disable a server. Raises NotFound."""
     if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     name = _server(server_id).name
     audit_log.write(actor, "switch_tool", name, f"All tools of {name}, switched {'on' if enabled else 'off'}")
 
@@ -158,7 +158,7 @@ def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
     Raises NotFound.
     """
     if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     stated = "data sent to it stays internal" if in_house else "data sent to it may leave this site"
     name = _server(server_id).name
     audit_log.write(actor, "trust_server", name, f"{name}: {stated}")
@@ -168,7 +168,7 @@ def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
 def remove(server_id: int) -> None:
     """Delete an http server with its tools and approvals. Raises NotFound; a server of the file reappears."""
     if not McpServer.objects.filter(pk=server_id, kind=HTTP).delete()[0]:
-        raise NotFound("There is no such server of kind http.")
+        raise NotFound("This HTTP server does not exist.")
 
 
 def enabled_servers() -> tuple[RemoteServer, ...]:
@@ -202,7 +202,7 @@ def _reached(row: McpServer) -> RemoteServer:
 def _server(server_id: int) -> McpServer:
     row = McpServer.objects.filter(pk=server_id).first()
     if row is None:
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     return row
 
 
@@ -224,7 +224,7 @@ def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
     """Enable or disable a tool. Raises NotFound."""
     row = held(tool_id)
     if row is None:
-        raise NotFound("There is no such tool.")
+        raise NotFound("This tool does not exist.")
     row.enabled = enabled
     row.save(update_fields=["enabled"])
     audit_log.write(actor, "switch_tool", str(row), f"{row} switched {'on' if enabled else 'off'}")

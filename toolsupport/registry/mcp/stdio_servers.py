@@ -32,7 +32,7 @@ class StdioCommand:
         """Its environment variables with their values. Raises ConfigError if one is not set."""
         missing = [name for name in self.env if name not in environ]
         if missing:
-            raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
+            raise ConfigError(f"It needs {missing[0]}, which is not set in the environment of this site.")
         values = {name: environ[name] for name in self.env}
         redaction.add_secrets(*values.values())
         return values
@@ -67,7 +67,7 @@ def _command(name: str, entry: Any) -> StdioCommand:
     if not SERVER_NAME.fullmatch(name) or "__" in name:
         raise ConfigError(f"{about} needs a name of up to 32 letters, digits, - and single _.")
     if not isinstance(entry, dict) or entry.keys() - KEYS:
-        raise ConfigError(f"{about} takes {', '.join(sorted(KEYS))} and nothing else.")
+        raise ConfigError(f"{about} may have only {', '.join(sorted(KEYS))}.")
     texts = [entry.get("command", ""), entry.get("cwd", "")]
     lists = [entry.get("args", []), entry.get("env", [])]
     if not all(isinstance(one, str) for one in texts) or not texts[0]:

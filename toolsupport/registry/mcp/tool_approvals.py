@@ -29,7 +29,7 @@ def approve(tool_id: int, digest: str, read_only: bool, actor: int) -> None:
     """Pin the definition of this digest, which the person saw. Raises NotFound, Conflict if it changed meanwhile."""
     row = held(tool_id)
     if row is None:
-        raise NotFound("There is no such tool.")
+        raise NotFound("This tool does not exist.")
     if row.waiting is None or row.waiting_digest != digest:
         raise Conflict("The definition has changed since you read it. Read it again.", row.waiting_digest)
     _pin(row, actor)
@@ -47,7 +47,7 @@ def approve_all(server_id: int, seen: Mapping[int, str], actor: int) -> tuple[li
     NotFound.
     """
     if not McpServer.objects.select_for_update().filter(pk=server_id).exists():
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     rows = list(McpTool.objects.select_related("server").filter(server=server_id, pk__in=seen).order_by("name"))
     pinned = [row for row in rows if _offered(row) and row.waiting_digest == seen[row.pk]]
     for row in pinned:
@@ -62,7 +62,7 @@ def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
     """Set whether an approved tool is read-only, so that it runs without asking. Raises NotFound."""
     row = held(tool_id)
     if row is None or not row.digest:
-        raise NotFound("There is no such approved tool.")
+        raise NotFound("This approved tool does not exist.")
     row.read_only = read_only
     row.save(update_fields=["read_only"])
     audit_log.write(actor, "approve_tool", *_audited(row))

@@ -15,12 +15,12 @@ from toolsupport.core import reply_times
 from toolsupport.registry import raw_sql
 
 OUTCOMES = {
-    "ready": "it could be run as it was written",
-    "repaired": "it could be run after something was mended",
+    "ready": "it ran as written",
+    "repaired": "it ran after a repair",
     "rejected": "it could not be read",
     "unknown": "no such tool was offered",
     "schema": "its arguments did not fit",
-    "prose": "it stood in the text of an answer",
+    "prose": "it was written in prose",
     "refused": "the server refused the tools of the whole request",
 }
 

@@ -49,7 +49,7 @@ def detection(number: int) -> JSON:
     """Return one test with its steps and its evidence. Raises NotFound."""
     row = Detection.objects.select_related("actor", "profile__server").filter(pk=number).first()
     if row is None:
-        raise NotFound("There is no such test.")
+        raise NotFound("This test does not exist.")
     model = f"{row.profile.server.name}/{row.profile.name}"
     return _detection(row) | {
         "model": model,
@@ -62,7 +62,7 @@ def full_name(profile_id: int) -> str:
     """Return `server/name` of a model. Raises NotFound."""
     row = profile_cache.profile(profile_id)
     if row is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     return _full_name(row)
 
 

@@ -34,7 +34,7 @@ def define(server_id: int, name: str) -> int:
         raise ConfigError(f"The name {why}. Write it as the server wants it in a request.")
     server = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if server is None:
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     profile = ModelProfile.objects.filter(server=server, name=name).first()
     if profile is None:
         profile = ModelProfile(
@@ -54,7 +54,7 @@ def write(profile_id: int, written: ModelDescription) -> None:
     rows = ModelProfile.objects.select_related("server").select_for_update(of=("self",))
     profile = rows.filter(pk=profile_id).first()
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     profile.enabled, profile.description = written.enabled, written.description
     profile.by_hand = {name: value for name, value in asdict(written).items() if name in BY_HAND and value}
     team_families.assign([profile])

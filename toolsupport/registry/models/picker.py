@@ -21,7 +21,7 @@ from toolsupport.simulator import models as simulator
 
 # Among models that are equally well known, a fresh conversation starts with the first of these that is there.
 RECOMMENDED = ("qwen3:8b", "granite3.2:8b", "sim-honest:latest")
-NO_CHAT = "{model} does not chat: its server declares other work, such as embeddings. Choose another model."
+NO_CHAT = "{model} does not chat: its server lists it for other work, such as embeddings. Choose another model."
 SIMULATOR_OFF = "the Simulator is switched off"
 SIMULATOR_ASIDE = "one of your own servers answers"
 _UNITS = ((10**9, "B"), (10**6, "M"))
@@ -100,7 +100,7 @@ def why_not(row: ModelProfile) -> str:
     if row.server.removed_at:
         return servers.REMOVED
     if row.gone_since:
-        return f"{row.server.name} has no model {row.name} any more. Pull it again, or choose another."
+        return f"{row.server.name} no longer has a model {row.name}. Pull it again, or choose another."
     if not row.chats:
         return NO_CHAT.format(model=row.name)
     if row.server.reachable is False:

@@ -235,7 +235,7 @@ def row(profile_id: int) -> ModelProfile:
     """Return the row of a model with its server. Raises NotFound."""
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     return profile
 
 

@@ -101,7 +101,7 @@ def request_spec(
     """
     profile = profile_cache.profile(profile_id)
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     return for_profile(profile, offer(tools), settings, session)
 
 

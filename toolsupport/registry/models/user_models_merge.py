@@ -98,7 +98,7 @@ def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
             raise ConfigError(f"user_models[{one.index}].id: the name {one.entry.id!r} {why}.")
         meant = first.setdefault((one.server, one.entry.id), one.index)
         if one.server and meant != one.index:
-            raise ConfigError(f"user_models[{one.index}]: means the same model here as [{meant}].")
+            raise ConfigError(f"user_models[{one.index}]: is the same model here as [{meant}].")
     return plans
 
 
@@ -170,9 +170,7 @@ class _ExistingModels:
 def _plan(site: _ExistingModels, index: int, entry: UserModel) -> MergePlan:
     server = site.server_of(entry)
     if server is None:
-        note = (
-            f"No server here is the one it belongs to ({entry.server or entry.source or 'none named'}): kept for later."
-        )
+        note = f"Its server ({entry.server or entry.source or 'none named'}) is not on this site: kept for later."
         return MergePlan(index, entry, "aside", note=note)
     profile = site.profiles.get((server.pk, entry.id))
     if profile is None:
@@ -234,7 +232,8 @@ def _support(profile: ModelProfile, entry: UserModel, claimed: list[Any]) -> Ite
         needs = ""
         if entry.tool_support_source == "user_confirmed":
             needs = OUTRANK if any(claim.source == "user_confirmed" for claim in counting) else CONFIRM
-        yield MergeChange("tool_support", before, entry.tool_support, needs, "comes in as a proposal" if needs else "")
+        without = "is imported as a proposal" if needs else ""
+        yield MergeChange("tool_support", before, entry.tool_support, needs, without)
 
 
 def _is_news(profile: ModelProfile, entry: UserModel, claimed: list[Any], counting: list[Any]) -> bool:

@@ -58,7 +58,7 @@ def invite(name: str, role: str) -> PasswordLink:
         with transaction.atomic():
             user.full_clean(exclude=["password"])
             if User.objects.filter(username__iexact=user.username).exists():
-                raise ConfigError(f"There is a {user.username} already.")
+                raise ConfigError(f"A person called {user.username} already exists.")
             user.save()
             _give(user, role)
     except ValidationError as error:
@@ -100,7 +100,7 @@ def invited(token: str) -> User:
     person_id, _, rest = token.partition("-")
     user = User.objects.filter(pk=row_number(person_id), is_active=True).first()
     if user is None or not default_token_generator.check_token(user, rest):
-        raise NotFound("This link was used already, or it is too old.")
+        raise NotFound("This link was already used, or it is too old.")
     return user
 
 
@@ -117,9 +117,9 @@ def set_password(token: str, password: str) -> User:
 def _other(actor: int, person_id: int) -> User:
     user = User.objects.select_for_update().filter(pk=person_id).first()
     if user is None:
-        raise NotFound("There is no such person.")
+        raise NotFound("This person does not exist.")
     if user.pk == actor:
-        raise NotAllowed("Your own role and access are changed by another administrator.")
+        raise NotAllowed("Another administrator must change your own role and access.")
     return user
 
 
@@ -135,7 +135,7 @@ def _give(user: User, role: str) -> None:
 def _check_administered() -> None:
     """Check that an administrator remains; of two who demote each other at once, the second is refused."""
     if first_admin.needs_setup():
-        raise NotAllowed("Then nobody could administer the site any more.")
+        raise NotAllowed("The site needs at least one active administrator.")
 
 
 def _link(user: User) -> PasswordLink:

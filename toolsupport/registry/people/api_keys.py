@@ -85,7 +85,7 @@ def revoke(person_id: int, key_id: int) -> None:
     """Revoke a key of this person at once. Raises NotFound."""
     rows = ApiKey.objects.filter(pk=key_id, person_id=person_id)
     if not rows.exists():
-        raise NotFound("There is no such key.")
+        raise NotFound("This key does not exist.")
     rows.filter(revoked_at=None).update(revoked_at=timezone.now())
 
 

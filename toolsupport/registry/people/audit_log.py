@@ -15,7 +15,7 @@ from toolsupport.models import Audit
 
 # What is written down, in words that follow a name.
 DEEDS = {
-    "read_conversation": "read a conversation of somebody else",
+    "read_conversation": "read a conversation of another person",
     "check_memory": "marked the memory of a chat as checked",
     "approve_tool": "approved a tool of another program",
     "trust_server": "set whether data sent to another program stays internal",

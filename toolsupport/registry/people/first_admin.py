@@ -55,10 +55,10 @@ def create_admin(token: str, name: str, password: str) -> User:
     Deleting its row uses the token up: of two simultaneous requests, only one deletes it.
     """
     if not token_opens(token):
-        raise NotAllowed("This set-up address was used already, or it is not the newest one.")
+        raise NotAllowed("This set-up address was already used, or a newer one exists.")
     deleted, _ = Setting.objects.filter(key=_TOKEN).delete()
     if not deleted:
-        raise NotAllowed("Somebody else used this set-up address a moment ago.")
+        raise NotAllowed("Another person used this set-up address a moment ago.")
     return _admin(name, password)
 
 
@@ -85,7 +85,7 @@ def id_of(name: str) -> int:
     """Return the id of an active person by name. Raises NotFound."""
     found = User.objects.filter(username=name, is_active=True).values_list("pk", flat=True).first()
     if found is None:
-        raise NotFound(f"There is nobody called {name!r}.")
+        raise NotFound(f"No person is called {name!r}.")
     return found
 
 

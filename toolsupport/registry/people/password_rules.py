@@ -16,7 +16,10 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import breached_passwords
 
 log = logging.getLogger(__name__)
-HELP = "At least 8 characters, better 15. Any characters will do. Common passwords and words of this site are refused."
+HELP = (
+    "At least 8 characters, better 15. Any characters are allowed."
+    " Common passwords and words from this site are refused."
+)
 MOST = 1000
 PRODUCT = "toolsupport"
 NAMES = ("username", "first_name", "last_name", "email")
@@ -33,12 +36,12 @@ class GuessablePasswordValidator:
         if len(password) > MOST:
             raise ValidationError(f"This password is too long. Use {MOST:,} characters or fewer.", code="too_long")
         if self._is_common(password):
-            raise ValidationError("This password is too common: it is among the first that are guessed.", "common")
+            raise ValidationError("This password is too common and easily guessed.", "common")
         words = [word for text in _context(user) for word in password_guesses.words_of(text)]
         rest = password_guesses.without(password, words)
         if len(rest) < min(len(password), password_guesses.REMAINING) or (rest != password and self._is_common(rest)):
             raise ValidationError(
-                "This password is little more than a name or a word of this site. Add words of your own.", "context"
+                "This password is little more than a name or a word from this site. Add words of your own.", "context"
             )
         _demand_not_stolen(password)
 

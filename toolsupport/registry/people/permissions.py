@@ -19,12 +19,12 @@ class Action(StrEnum):
     SEE_MODELS = "see models and servers"
     CHAT = "chat"
     DETECT = "start a test of a model"
-    DECIDE_FOR_CHAT = "decide for an own conversation"
+    DECIDE_FOR_CHAT = "decide for their own conversations"
     DECIDE_FOR_ALL = "decide for everyone"
     REVIEW = "review decisions"
     EXPORT_HISTORY = "export the history"
     ADMINISTER = "administer"
-    OWN_ACCOUNT = "look after your own account"
+    OWN_ACCOUNT = "manage your own account"
 
 
 _VIEWER = frozenset({Action.SEE_MODELS, Action.OWN_ACCOUNT})

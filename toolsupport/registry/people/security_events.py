@@ -23,7 +23,7 @@ EVENTS = {
     "password_limited": "A password change of {who} was refused after too many attempts.",
     "password_changed": "{who} changed the password.",
     "api_key_wrong": "A program sent an API key that is not valid.",
-    "metrics_token_wrong": "A program asked for /metrics without a valid token.",
+    "metrics_token_wrong": "A program requested /metrics without a valid token.",
     "setup_token_wrong": "A set-up address was opened that is not valid.",
     "link_wrong": "A password link was opened that is not valid.",
 }

@@ -89,7 +89,7 @@ def _demand(limits: Iterator[AttemptLimit], hint: str = "") -> None:
     found = tuple(limits)
     seconds = _wait(found) or _count(found)
     if seconds:
-        raise Busy(f"That was tried too often. Try again in {_spoken(seconds)}.{hint}", "sign_in")
+        raise Busy(f"Too many attempts. Try again in {_spoken(seconds)}.{hint}", "sign_in")
 
 
 def _wait(limits: Sequence[AttemptLimit]) -> int:

@@ -34,7 +34,7 @@ def server_url(kind: str, text: str) -> str:
         path = _without_version(path.removesuffix(_COPIED_ENDINGS[row.wire]))
     for ending in _WRONG_ENDINGS.get(row.wire, ()):
         if path.endswith(ending):
-            raise ConfigError(f"Leave out {ending} at the end: this kind of server is asked under its plain address.")
+            raise ConfigError(f"Leave out {ending} at the end: this kind of server uses its plain address.")
     return f"{url.scheme}://{url.netloc.lower()}{path}"
 
 
@@ -76,7 +76,7 @@ def named_servers(entries: Sequence[str]) -> tuple[NamedAddress, ...]:
     names = [server.name for server in found]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"TOOLSUPPORT_SERVERS names {name!r} twice; give every server a name of its own.")
+            raise ConfigError(f"TOOLSUPPORT_SERVERS names {name!r} twice; give every server a different name.")
     return found
 
 

@@ -102,7 +102,7 @@ def exclusive() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Busy("Another process changes the encryption key now.", "rotation") from error
+            raise Busy("Another process is changing the encryption key.", "rotation") from error
         yield
 
 

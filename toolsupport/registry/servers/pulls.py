@@ -122,7 +122,7 @@ def ollama_server(server_id: int) -> Server:
     """Return the row of a server whose models are kept from here. Raises NotFound, ConfigError."""
     server = Server.objects.filter(pk=server_id, removed_at=None).first()
     if server is None:
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     if providers.provider(server.kind).wire != "ollama":
         raise ConfigError("Only Ollama servers pull, delete and unload models.")
     return server

@@ -90,7 +90,7 @@ def editable(server_id: int) -> Server:
     """The row, locked. Raises NotFound, ConfigError where the environment defines the server."""
     row = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if row is None:
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     if row.origin == "environment" or row.simulated:
         raise ConfigError(BY_ENVIRONMENT)
     return row

@@ -151,7 +151,7 @@ def ensure_named(server: NamedAddress) -> int:
 def set_enabled(server_id: int, enabled: bool) -> None:
     """Enable or disable a server. Raises NotFound."""
     if not Server.objects.filter(pk=server_id, removed_at=None).update(enabled=enabled):
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
 
 
 def enabled_ids() -> tuple[int, ...]:
@@ -223,7 +223,7 @@ def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:
 def _get(server_id: int) -> Server:
     row = Server.objects.filter(pk=server_id, removed_at=None).first()
     if row is None:
-        raise NotFound("There is no such server.")
+        raise NotFound("This server does not exist.")
     return row
 
 
@@ -256,7 +256,7 @@ def hint_of(row: Server) -> str:
     """Return the advice for a server that does not answer."""
     provider = providers.PROVIDERS.get(row.kind)
     if provider is None:
-        return "This kind of server is not known any more."
+        return "This kind of server no longer exists."
     return server_faults.hint(row.fault) or provider.hint
 
 

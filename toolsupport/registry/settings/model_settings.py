@@ -89,7 +89,7 @@ def learns(profile_id: int) -> bool:
     """Return whether refusals of this model may lead to a question. Raises NotFound."""
     profile = ModelProfile.objects.filter(pk=profile_id).first()
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     return of(profile).learns is not False
 
 
@@ -106,7 +106,7 @@ def save(profile_id: int, chosen: ModelOptions) -> None:
     """Store the options of a model; other stored options stay. Raises NotFound."""
     profile = ModelProfile.objects.select_for_update().filter(pk=profile_id).first()
     if profile is None:
-        raise NotFound("There is no such model.")
+        raise NotFound("This model does not exist.")
     wanted = {name: value for name, value in asdict(chosen).items() if value not in (None, "", ())}
     waits = {name: wanted[name] for name in WAITS if name in wanted}
     others = {name: value for name, value in profile.options.items() if name not in (*VALID, "timeouts")}

@@ -109,7 +109,7 @@ def put_defaults(prompt: str, temperature: str, model: str) -> None:
     """Store the team's defaults as entered in a form ("" means none). Raises ValueError with a message for people."""
     degree = _degree(temperature)
     if len(prompt) > PROMPT_LENGTH:
-        raise ValueError(f"The prompt may have {PROMPT_LENGTH:,} characters at most.")
+        raise ValueError(f"The prompt can have up to {PROMPT_LENGTH:,} characters.")
     values = {
         "temperature": degree,
         "base_system_prompt": prompt.strip() or KNOWN["base_system_prompt"].default,
@@ -124,7 +124,7 @@ def _degree(written: str) -> float | None:
     except ValueError:
         degree = math.nan
     if not KNOWN["temperature"].valid(degree):
-        raise ValueError("The temperature is a number from 0 to 2.")
+        raise ValueError("The temperature must be a number from 0 to 2.")
     return degree
 
 

@@ -63,13 +63,13 @@ def put_formats(wanted: FormatSettings, seen: str) -> None:
     """Store them. Raises Conflict if they changed since the form was made, ValueError with a message for people."""
     named = {wanted.primary or format_choice.NATIVE, *wanted.disabled}
     if not named <= set(format_choice.names()):
-        raise ValueError("There is no such call format.")
+        raise ValueError("This call format does not exist.")
     if wanted.primary in wanted.disabled:
         raise ValueError("The format that comes first cannot be switched off.")
     team_settings.held("primary_format")
     before = formats(team_settings.everything())
     if wanted != before and seen != before.stamp:
-        raise Conflict("Somebody else changed the formats meanwhile.", str(before))
+        raise Conflict("Another person changed the formats in the meantime.", str(before))
     team_settings.put_all({"primary_format": wanted.primary, "disabled_formats": sorted(wanted.disabled)})
 
 

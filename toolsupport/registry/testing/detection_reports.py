@@ -95,7 +95,7 @@ def shown(detection: int) -> ShownDetection:
     """Return one test. Raises NotFound."""
     row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
     if row is None:
-        raise NotFound("There is no such test.")
+        raise NotFound("This test does not exist.")
     return replace(of_row(row), undone=_undone([row.pk]).get(row.pk))
 
 

@@ -29,10 +29,10 @@ PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the mo
 MOST_AN_HOUR = 60  # tests that a person without the permission to decide for everyone may request
 LEASE = leases.TEST  # renewed every 1.5 s; one that ran out means that its worker is gone
 GONE = (
-    "The process that ran it is gone, or could not write to the database for "
-    f"{LEASE.total_seconds():.0f} seconds, so it proved nothing."
+    "The process that ran the test ended, or could not write to the database for "
+    f"{LEASE.total_seconds():.0f} seconds. Inconclusive."
 )
-STOPPED = "The process that ran it was stopped, so it proved nothing."
+STOPPED = "The process that ran the test was stopped. Inconclusive."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> lis
     Also raises Busy at the limit; the tests before that stay queued.
     """
     if not switches.in_force().detects:
-        raise ConfigError("Models are not tested here: an administrator has switched that off.")
+        raise ConfigError("An administrator has turned off tests of models.")
     settle()
     profiles = ModelProfile.objects.select_related("server").in_bulk([asked.profile for asked in wanted])
     left = MOST_AN_HOUR - _recent(wanted[0].actor) if limited and wanted else len(wanted)
@@ -113,10 +113,10 @@ def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> lis
     try:
         for asked in wanted:
             if sum(test.fresh for test in opened) >= left:
-                most = f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed."
+                most = f"You have started {MOST_AN_HOUR} tests within an hour, the maximum."
                 raise Busy(most, "tests")
             if asked.profile not in profiles:
-                raise NotFound("There is no such model.")
+                raise NotFound("This model does not exist.")
             if not profiles[asked.profile].chats:
                 raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
             opened.append(_open(asked, profiles[asked.profile]))
@@ -327,7 +327,7 @@ def _interrupt(tests: QuerySet[Detection], why: str) -> int:
 def _status(detection: int) -> str:
     found = Detection.objects.filter(pk=detection).values_list("status", flat=True).first()
     if found is None:
-        raise NotFound("There is no such test.")
+        raise NotFound("This test does not exist.")
     return found
 
 

@@ -16,8 +16,8 @@ from toolsupport.registry.testing.detections import DetectionRequest
 
 TRIES = 3  # tests of one build that prove nothing: a server that cannot be tested is not asked forever
 PROVES_NOTHING = ("inconclusive", "misconfigured", "")
-CHANGED = "The model has changed since it was tested: what was measured may not hold any more."
-BACK = "The model runs a build that was tested: what was measured holds."
+CHANGED = "The model has changed since it was tested: the measured values may no longer apply."
+BACK = "The model runs a build that was tested: the measured values apply."
 
 
 def mark(server_id: int) -> int:

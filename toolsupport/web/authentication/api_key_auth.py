@@ -21,10 +21,8 @@ from toolsupport.web import api_errors
 from toolsupport.web.pages.client_ip import address_of
 
 MINUTE = 60
-NEEDED = (
-    "An API key is needed: send the header `Authorization: Bearer <key>`. You make one on the page of your account."
-)
-WRONG = "This API key is not known, or no longer in force. You make a new one on the page of your account."
+NEEDED = "An API key is needed: send the header `Authorization: Bearer <key>`. Create one on your account page."
+WRONG = "This API key is unknown or revoked. Create a new one on your account page."
 
 
 class RateLimiter:

@@ -18,7 +18,7 @@ class ModelDefinitionForm(forms.Form):
     """A model of a server, by its name in requests to that server."""
 
     server = forms.TypedChoiceField(coerce=int, label="Server")
-    name = forms.CharField(max_length=200, label="Name", help_text="As the server wants it in a request.")
+    name = forms.CharField(max_length=200, label="Name", help_text="As the server expects it in a request.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -31,19 +31,19 @@ class ModelDescriptionForm(forms.Form):
 
     enabled = forms.BooleanField(required=False, label="Can be chosen")
     description = forms.CharField(required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3}))
-    family = forms.ChoiceField(required=False, label="Family", help_text="It decides what holds where nobody tested.")
+    family = forms.ChoiceField(required=False, label="Family", help_text="It gives the values that are not tested.")
     billions = forms.FloatField(
         required=False,
         min_value=0.001,
         max_value=100_000,
         label="Parameters",
-        help_text="In billions. The size decides how many tools of MCP servers it is offered.",
+        help_text="In billions. The size limits how many tools of MCP servers are offered.",
     )
     quantization = forms.CharField(required=False, max_length=40, label="Quantisation")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        families = [("", "By its name"), *((name, name) for name in custom_models.family_names())]
+        families = [("", "By name"), *((name, name) for name in custom_models.family_names())]
         self.fields["family"].choices = families  # type: ignore[attr-defined]
 
     @classmethod

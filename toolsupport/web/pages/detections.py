@@ -84,7 +84,7 @@ def start_all(request: AuthedRequest) -> HttpResponse:
         return _bulk(request, 0, str(error))
     fresh = [test.id for test in opened if test.fresh]
     since = detection_reports.began(request.user.pk, min(fresh, default=0))
-    return _bulk(request, since, "" if fresh else "Nothing to test: all of these are under test.")
+    return _bulk(request, since, "" if fresh else "Nothing to test: all of these are being tested.")
 
 
 @require_GET

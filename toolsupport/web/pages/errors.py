@@ -17,7 +17,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, DisallowedHost):
         words = "An administrator can add the name in the address to TOOLSUPPORT_ALLOWED_HOSTS."
         return _page(request, 400, "This site does not answer under this host name", words)
-    return _page(request, 400, "That request could not be read", "Go back and try it again.")
+    return _page(request, 400, "The request could not be read", "Go back and try again.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -27,7 +27,7 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
     if api_errors.wanted_by(request) and isinstance(exception, Resolver404):
-        message = f"There is no address {request.path}. /api/openapi.json lists all of them."
+        message = f"There is no address {request.path}. /api/openapi.json lists all addresses."
         return api_errors.answer(404, message, code="unknown_url")
     return _page(request, 404, "Page not found", "It does not exist, or it is not yours.")
 
@@ -36,10 +36,10 @@ def failed(request: HttpRequest) -> HttpResponse:
     if (unavailable := storage_errors.unavailable(request, sys.exception())) is not None:
         return unavailable
     if api_errors.wanted_by(request):
-        return api_errors.answer(500, "Something broke on our side; it was written to the server's log.")
+        return api_errors.answer(500, "The site failed. Its log has the reason.")
     # No request context: what broke may be what the context needs.
     context = {
-        "title": "Something broke on our side",
+        "title": "The site failed",
         "words": "The error is in the server's log. Saved work is not lost.",
         "again": request.method == "GET",
     }
@@ -48,7 +48,7 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form with an invalid CSRF token, mostly one that was open across a sign-in."""
-    return _page(request, 403, "This page was open too long", "Load it again, then send the form once more.")
+    return _page(request, 403, "This page was open too long", "Reload it, then send the form again.")
 
 
 def _page(request: HttpRequest, status: int, title: str, words: str) -> HttpResponse:

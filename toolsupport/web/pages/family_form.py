@@ -38,7 +38,7 @@ class TeamFamilyForm(forms.Form):
 
     name = forms.CharField(max_length=80, label="Name")
     patterns = _lines(
-        "Patterns", "One per line, as in my-model or my-model-{size}-chat. Whole words; the longest wins.", True
+        "Patterns", "One per line, as in my-model or my-model-{size}-chat. Whole words; longest first.", True
     )
     excepted = _lines("Except", "Words that exclude a name, one per line.")
     tools = forms.ChoiceField(required=False, choices=ASKED, label="Native tool calls")
@@ -55,7 +55,7 @@ class TeamFamilyForm(forms.Form):
         required=False, min_value=1, max_value=LARGEST, label="Context", help_text="In tokens."
     )
     notes = forms.CharField(
-        required=False, max_length=2000, label="Source", help_text="Where this is known from.", widget=forms.Textarea
+        required=False, max_length=2000, label="Source", help_text="Source of these facts.", widget=forms.Textarea
     )
     enabled = forms.BooleanField(required=False, initial=True, label="In use")
 
@@ -72,7 +72,7 @@ class TeamFamilyForm(forms.Form):
         if "name" in given and (why := name_checks.problem(given["name"])):
             self.add_error("name", f"The name {why}.")
         if "name" in given and team_families.named_like(given["name"], self.row.pk or 0):
-            self.add_error("name", "The team has a family of this name already.")
+            self.add_error("name", "The team already has a family of this name.")
         return given
 
     def _check(self, name: str, lines: list[str]) -> None:
@@ -87,9 +87,9 @@ class TeamFamilyForm(forms.Form):
     def _check_patterns(self, lines: list[str]) -> None:
         empty = next((line for line in lines if not set(pattern_words(line)) - {ANY_SIZE}), None)
         if empty is not None:
-            self.add_error("patterns", f"“{empty}” has no word of a model's name.")
+            self.add_error("patterns", f"“{empty}” has no word from a model's name.")
         elif other := team_families.taken(lines, self.row.pk or 0):
-            self.add_error("patterns", f"The family {other} has one of these patterns already.")
+            self.add_error("patterns", f"The family {other} already has one of these patterns.")
 
     def family(self) -> TeamFamily:
         """Return the row with the values of the form; it is not saved."""

@@ -21,15 +21,15 @@ from toolsupport.registry.settings.model_settings import (
 )
 
 FEWEST_TOKENS, MOST_TOKENS = 512, 2_097_152
-WAIT_HELP = "In seconds, loading included; empty: as for every model."
+WAIT_HELP = "In seconds, including loading. Empty: the default."
 
 # Form value → option; the first one leaves it unset.
 THINK = {"": None, "true": True, "false": False} | {level: level for level in THINK_LEVELS}
 THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
 SWITCH = {"": None, "true": True, "false": False}
-CHOICE_WORDS = {"": "The model decides", "required": "It must call one first", "none": "It calls none"}
+CHOICE_WORDS = {"": "The model decides", "required": "Must call a tool first", "none": "Never calls a tool"}
 FORMATS = [(name, format_choice.label(name)) for name in format_choice.names()]
-CONTEXT_WORDS = {"": "As is known of the model"} | {name: notice.capitalize() for name, notice in TURN_CONTEXTS.items()}
+CONTEXT_WORDS = {"": "As known about the model"} | {name: notice.capitalize() for name, notice in TURN_CONTEXTS.items()}
 
 
 # The groups of the settings of a model, in order.
@@ -53,7 +53,7 @@ class OptionsForm(forms.Form):
         required=False,
         choices=[("", "Yes"), ("false", "No")],
         label="Grow context automatically",
-        help_text="When a conversation does not fit. A context that does not load is reverted.",
+        help_text="Used when a conversation does not fit. A context that does not load is reverted.",
     )
     temperature = forms.FloatField(
         required=False, min_value=0, max_value=2, label="Temperature", help_text="0 to 2; empty: 0.3 with tools."
@@ -99,7 +99,7 @@ class OptionsForm(forms.Form):
 
     learns = forms.ChoiceField(
         required=False,
-        choices=[("", "As the team has it"), ("false", "No")],
+        choices=[("", "As set by the team"), ("false", "No")],
         label="Learning from its refusals",
         help_text="Without it, refusals of tools are not remembered.",
     )
@@ -107,13 +107,13 @@ class OptionsForm(forms.Form):
         required=False,
         choices=[("", "Yes"), ("false", "No")],
         label="Tool substitution",
-        help_text="A model that takes no tools for files, and speaks bash, is offered bash in their place.",
+        help_text="A model that refuses file tools but uses bash is offered bash instead.",
     )
     format = forms.ChoiceField(
         required=False,
-        choices=[("", "As is known of the model"), *FORMATS],
+        choices=[("", "As known about the model"), *FORMATS],
         label="Preferred call format",
-        help_text="A conversation may prefer another one.",
+        help_text="A chat may prefer another one.",
     )
     disabled_formats = forms.MultipleChoiceField(
         required=False, choices=FORMATS, widget=forms.CheckboxSelectMultiple, label="Never use"

@@ -38,7 +38,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Return 200 if the database has every migration and takes a write; else 503 with the reason."""
     if not migrated():
-        why = "The database cannot be reached, or migrations are missing: manage.py doctor tells which."
+        why = "The database cannot be reached, or migrations are missing. Run manage.py doctor to see which."
         return JsonResponse({"status": "not ready", "why": why}, status=503)
     if reason := storage.state.check():
         return JsonResponse({"status": "not ready", "why": f"Cannot save right now: {reason}."}, status=503)

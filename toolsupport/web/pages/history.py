@@ -108,7 +108,7 @@ def act(request: AuthedRequest, entry_id: int) -> HttpResponse:
 def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
     """Return everything that matches the filter, as a file."""
     if ending not in history_files.FILES:
-        raise Http404("There is no such kind of file.")
+        raise Http404("This kind of file does not exist.")
     kind, write = history_files.FILES[ending]
     pieces = history_files.streamed(write(filter_of(HistoryForm(request.GET))))
     headers = {"Content-Disposition": f'attachment; filename="history.{ending}"'}

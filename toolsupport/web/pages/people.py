@@ -55,7 +55,7 @@ def role(request: AuthedRequest, person_id: int) -> HttpResponse:
         accounts.set_role(request.user.pk, person_id, request.POST.get("role", ""))
     except ConfigError as error:
         return _answer(request, {"failed": str(error)})
-    return _answer(request, {"notice": "Saved. It counts from now on."})
+    return _answer(request, {"notice": "Saved. It applies from now on."})
 
 
 @require_POST
@@ -64,7 +64,7 @@ def switch(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Activate or deactivate a person."""
     active = request.POST.get("active") == "1"
     accounts.set_active(request.user.pk, person_id, active)
-    return _answer(request, {"notice": "They may sign in again." if active else "Signed out everywhere, and kept out."})
+    return _answer(request, {"notice": "They may sign in again." if active else "Signed out and deactivated."})
 
 
 def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[str, Any]:

@@ -19,14 +19,14 @@ class ServerForm(forms.Form):
         required=False,
         max_length=300,
         label="Address",
-        help_text="Empty: where this kind of server usually is.",
+        help_text="Empty: the usual address of this kind of server.",
         widget=forms.URLInput,
     )
     api_key = forms.CharField(
         required=False,
         max_length=500,
         label="API key",
-        help_text="Only if the server wants one. It is kept encrypted and not shown again.",
+        help_text="Only if the server needs one. It is stored encrypted and not shown again.",
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 
@@ -34,7 +34,7 @@ class ServerForm(forms.Form):
         required=False,
         label="Network",
         choices=[("inside", "May be inside this network"), ("outside", "Only outside this network")],
-        help_text="Inside: this machine and private networks. Addresses of cloud metadata are never used.",
+        help_text="Inside: this machine and private networks. Cloud metadata addresses are never used.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -56,7 +56,7 @@ class ServerEditForm(ServerForm):
     def __init__(self, *args: Any, has_key: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["api_key"].label = "New API key"
-        kept = "A key is stored. It stays unless you enter another one." if has_key else "No key is stored."
+        kept = "A key is stored. Enter another one to replace it." if has_key else "No key is stored."
         self.fields["api_key"].help_text = kept
         if not has_key:
             del self.fields["remove_key"]

@@ -48,7 +48,7 @@ sign_out = public(LogoutView.as_view())
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Redirect the admin's sign-in to the site's own, which counts attempts."""
     if request.user.is_authenticated:
-        raise NotAllowed("Your role does not allow you to administer.")
+        raise NotAllowed("Your role does not allow you to administer this site.")
     return redirect_to_login(request.GET.get("next") or "/admin/")
 
 

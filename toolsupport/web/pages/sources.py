@@ -25,12 +25,12 @@ GROUPS = tuple((role, role.capitalize()) for role in CHATTING)
 class SourceForm(forms.Form):
     """A database to add."""
 
-    name = forms.CharField(max_length=40, label="Name", help_text="What models call it: letters, digits, _ and -.")
+    name = forms.CharField(max_length=40, label="Name", help_text="The name that models use: letters, digits, _ and -.")
     kind = forms.ChoiceField(choices=[(kind, notice.partition(":")[0]) for kind, notice in KINDS.items()], label="Kind")
     location = forms.CharField(
         max_length=500,
         label="Where it is",
-        help_text=". ".join(KINDS.values()) + ". It is kept encrypted and never shown again.",
+        help_text=". ".join(KINDS.values()) + ". It is stored encrypted and never shown again.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     groups = forms.MultipleChoiceField(
@@ -38,7 +38,7 @@ class SourceForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Who may use it",
-        help_text="Their models see everything in it.",
+        help_text="Their models can read everything in it.",
     )
 
 

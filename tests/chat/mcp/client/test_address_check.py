@@ -18,7 +18,7 @@ from toolsupport.core.remote_tools import RemoteServer
 
 @pytest.mark.asyncio
 async def test_a_name_that_leads_to_one_is_refused() -> None:
-    with pytest.raises(ConfigError, match="which is never asked"):
+    with pytest.raises(ConfigError, match="which is never contacted"):
         await judged_address("169.254.169.254")
 
 

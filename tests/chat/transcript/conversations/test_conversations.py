@@ -53,7 +53,7 @@ def test_nobody_elses(alice: User, bob: User, act: object, where: str) -> None:
         "absent": "00000000-0000-0000-0000-000000000000",
         "malformed": "../etc",
     }
-    with pytest.raises(NotFound, match="There is no such conversation"):
+    with pytest.raises(NotFound, match="This conversation does not exist"):
         act(bob, places[where])  # type: ignore[operator]
 
 
@@ -95,7 +95,7 @@ WRONG = [
 @pytest.mark.parametrize("form", WRONG, ids=lambda form: f"{form.temperature}-{form.format}-{len(form.system)}")
 def test_a_form_with_one_wrong_value_changes_nothing(alice: User, form: FormSettings) -> None:
     conversation = ConversationFactory(owner=alice)
-    with pytest.raises(ValueError, match=r"from 0 to 2|no such call format|characters"):
+    with pytest.raises(ValueError, match=r"from 0 to 2|call format does not exist|characters"):
         conversations.save_settings(alice, str(conversation.pk), form)
     conversation.refresh_from_db()
     assert conversation.settings == {}

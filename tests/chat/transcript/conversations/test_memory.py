@@ -63,7 +63,7 @@ def test_the_last_change_can_be_taken_back(alice: User, conversation: Conversati
     write(alice, conversation, "second")
     conversations_memory.put_back(alice, here, basis_of("second"))
     assert conversations_memory.show(alice, here).text == "first"
-    with pytest.raises(Conflict, match="nothing to go back to"):
+    with pytest.raises(Conflict, match="no earlier text"):
         conversations_memory.put_back(alice, here, basis_of("first"))
 
 

@@ -204,9 +204,9 @@ def test_foreign_conversations_look_absent(
     alice: User, bob: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest
 ) -> None:
     ended(ask(alice, conversation, "tell"), "Once", "stopped")
-    with pytest.raises(NotFound, match="no such conversation"):
+    with pytest.raises(NotFound, match="This conversation does not exist"):
         once_more(bob, conversation, wish)
-    with pytest.raises(NotFound, match="no such conversation"):
+    with pytest.raises(NotFound, match="This conversation does not exist"):
         branches.select(bob, str(conversation.pk), 1)
 
 
@@ -290,7 +290,7 @@ def test_where_text_is_switched_off_it_says_so(alice: User, conversation: Conver
     _knowing(conversation, tools)
     first = ended(ask(alice, conversation, "look"), "One.")
     team_settings.put("text_formats", "off")
-    with pytest.raises(ConfigError, match="The team has switched calls written as text off"):
+    with pytest.raises(ConfigError, match="The team has turned off calls written as text"):
         once_more(alice, conversation, RegenerateRequest("c", first, "text"))
     assert Turn.objects.count() == 1
 

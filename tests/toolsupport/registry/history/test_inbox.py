@@ -76,11 +76,11 @@ def test_a_test_is_reverted_restored_and_reverted_again(profile: ModelProfile, r
     for _ in range(2):
         act("revert", entry, reviewer)
         assert (holding(profile, "tools").value, waiting()) == (False, [])
-        with pytest.raises(Conflict, match="withdrawn already"):
+        with pytest.raises(Conflict, match="already withdrawn"):
             act("revert", entry, reviewer)
         act("restore", entry, reviewer)
         assert (holding(profile, "tools").value, waiting()) == (True, [entry])
-        with pytest.raises(Conflict, match="counts already"):
+        with pytest.raises(Conflict, match="applies already"):
             act("restore", entry, reviewer)
 
 

@@ -53,7 +53,7 @@ def test_withdrawing_lets_the_former_one_show_again():
     newest = Override.objects.get(profile=profile, seq=2)
     overrides.withdraw(newest.pk, NewOverride(profile.pk, "tools"))
     assert _tools(profile) == (True, "user_confirmed")
-    with pytest.raises(Conflict, match="withdrawn already"):
+    with pytest.raises(Conflict, match="already withdrawn"):
         overrides.withdraw(newest.pk, NewOverride(profile.pk, "tools"))
 
 

@@ -114,7 +114,7 @@ def test_guesses_of_a_day(later, attacker: str, sources: list[tuple[str, str, st
 def test_one_address_locks_nobody_out_elsewhere(client: Client, alice: User):
     pages = [client.post("/login/", WRONG) for _ in range(62)]
     assert [page.status_code for page in pages] == [200] * PAIR + [429] * (62 - PAIR)
-    assert "too often" in pages[-1].content.decode() and "5 minutes" in pages[-1].content.decode()
+    assert "Too many attempts" in pages[-1].content.decode() and "5 minutes" in pages[-1].content.decode()
     assert client.post("/login/", RIGHT).status_code == 429
     assert _at("192.0.2.9").post("/login/", RIGHT).status_code == 302
 

@@ -56,6 +56,14 @@ def test_a_tool_is_known_by_what_it_says_and_takes(words: str, other: OfferedToo
     assert found and found[0] is other
 
 
+def test_only_the_purpose_of_a_tool_counts() -> None:
+    """Long descriptions name other work too, after their first sentence."""
+    about = "Use this only in a worktree. Lists worktrees and shows their folders and files."
+    aside = tool("EnterWorktree", about, "name")
+    found = find(understand("List the files in this folder")[0], [aside, BASH])
+    assert found and found[0] is BASH
+
+
 def test_a_shell_serves_where_nothing_else_does() -> None:
     found = find(understand("Read `it's.txt`")[0], [BASH])
     assert found and found[1]["command"] == "cat 'it'\"'\"'s.txt'"

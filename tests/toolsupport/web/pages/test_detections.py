@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
 PROGRESS = [
-    {"step": "declared", "name": "declared", "title": "What does its server say?", "state": "done", "detail": "Yes."},
+    {"step": "declared", "name": "declared", "title": "What does the server claim?", "state": "done", "detail": "Yes."},
     {"step": "called", "name": "called", "title": "Does it call the right tool?", "state": "running", "detail": ""},
 ]
 
@@ -183,7 +183,7 @@ def test_switched_off_is_said_and_nothing_begins(client: Client, alice: User, mo
     }
     client.force_login(alice)
     part = client.post(reverse("model-detect", args=[model.pk]), headers=HTMX, follow=True).content.decode()
-    assert "an administrator has switched that off" in part
+    assert "An administrator has turned off tests" in part
     answer = client.post(f"/api/models/{model.pk}/detect")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "detection_disabled")
     assert not Detection.objects.exists()

@@ -30,7 +30,7 @@ def test_a_failure_needs_no_database_and_tells_no_details():
     request = RequestFactory().get("/")
     answer = errors.failed(request)
     assert answer.status_code == 500
-    assert "Something broke on our side" in answer.content.decode()
+    assert "The site failed" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_form_that_was_open_too_long_says_what_to_do():
     request = RequestFactory().post("/")
     request.user = AnonymousUser()
     answer = errors.stale_form(request)
-    assert (answer.status_code, b"Load it again" in answer.content) == (403, True)
+    assert (answer.status_code, b"Reload it" in answer.content) == (403, True)
 
 
 @pytest.mark.django_db

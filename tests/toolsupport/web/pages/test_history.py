@@ -105,7 +105,7 @@ def test_a_reviewer_disagrees_reverts_accepts_and_rejects(client: Client, profil
     assert "Give a reason" in act(client, entry, do="disagree")
     assert "Disagreed." in act(client, entry, do="disagree", note="It never calls one.")
     assert "Reverted." in act(client, entry, do="revert")
-    assert "withdrawn already" in act(client, entry, do="revert")
+    assert "already withdrawn" in act(client, entry, do="revert")
     for deed, words in (("accept", "applies to everyone"), ("reject", "Nothing changes")):
         proposal = decided(ModelProfileFactory(), proposed=True)
         assert words in act(client, proposal, do=deed)
@@ -248,7 +248,7 @@ def test_a_bundle_of_decisions_is_undone_at_once(client: Client, profile: ModelP
     assert "Reverted" in act(client, lead, do="undo")
     assert [effective_values.known(one)["tools"].value for one in (profile, other)] == [None, None]
     assert HistoryEntry.objects.filter(kind="withdrawal", lead=None).count() == 1
-    assert "withdrawn already" in act(client, lead, do="undo")
+    assert "already withdrawn" in act(client, lead, do="undo")
 
 
 # D11: the page opens on what waits: a test that changed something, and proposals; one row for what belongs together
