@@ -82,7 +82,7 @@ def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str,
     if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
         return None
     found = format_findings.spoken([before] if before else failed)
-    return "detected", {"verdict": f"{found} could not be read. {_goes_on(test.profile, conversation_id, failed)}"}
+    return "detected", {"verdict": f"{found} do not arrive. {_goes_on(test.profile, conversation_id, failed)}"}
 
 
 def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> str:

@@ -123,7 +123,7 @@ def test_a_question_runs_out(alice: User, conversation: Conversation, left: time
         assert questions.expire() == []
         questions.answer(alice, question, SubmittedAnswer("once"))
         return
-    with pytest.raises(Conflict, match="over"):
+    with pytest.raises(Conflict, match="expired"):
         questions.answer(alice, question, SubmittedAnswer("once"))
     assert [(one.question, one.answer) for one in questions.expire()] == [(question, "expired")]
     assert questions.expire() == []

@@ -310,7 +310,7 @@ def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
     questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
     assert questions.expire() == []
     Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    with pytest.raises(Conflict, match="over"):
+    with pytest.raises(Conflict, match="expired"):
         questions.answer(alice, Question.objects.get().pk, questions.SubmittedAnswer("once"))
     assert [(one.answer, one.turn) for one in questions.expire()] == [("expired", turn_id)]
     again = claim(turn_id, "me")

@@ -148,7 +148,7 @@ def test_two_servers_of_a_kind_are_told_apart(profile: ModelProfile) -> None:
 
 
 def test_one_model_must_not_be_meant_twice(profile: ModelProfile) -> None:
-    with pytest.raises(ConfigError, match=r"user_models\[1\]: means the same model here as \[0\]"):
+    with pytest.raises(ConfigError, match=r"user_models\[1\]: is the same model here as \[0\]"):
         merged(told(), told(server="box"), confirm=True)
     assert rows(profile) == []
 

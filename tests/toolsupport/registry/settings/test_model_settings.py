@@ -75,7 +75,7 @@ def test_a_model_that_is_to_call_nothing_gets_no_tools() -> None:  # F6
     overrides.add(NewOverride(profile.pk, "tools", True))
     made = for_profile(profile, offer(TOOLS), ChatSettings()).request_spec
     assert (made.tools, [left_out.rule for left_out in made.excluded]) == ((), ["tool_choice"])
-    assert "no tools" in made.format_reason
+    assert "rule out tool calls" in made.format_reason
 
 
 @pytest.mark.django_db
