@@ -55,6 +55,15 @@ def expect_letters_to_act(page: Page, field: Locator, options: Locator) -> None:
     expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Unpinned sim-"))
 
 
+def expect_it_fits(page: Page, options: Locator) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.get_by_role("button", name="Search or jump to").click()
+    expect(options.first).to_be_visible()
+    assert overflow(page) <= 0
+    photograph(page, "palette-320")
+    page.keyboard.press("Escape")
+
+
 def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     assert page.evaluate(RULES) == "[[],[]]"
     ask(page, "What is 17*23? Otters.")
@@ -89,10 +98,5 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     with page.context.expect_page() as opened:
         keys.press("Control+Enter")
     opened.value.wait_for_url("**/history/")
-    page.set_viewport_size({"width": 320, "height": 640})
-    page.get_by_role("button", name="Search or jump to").click()
-    expect(options.first).to_be_visible()
-    assert overflow(page) <= 0
-    photograph(page, "palette-320")
-    keys.press("Escape")
+    expect_it_fits(page, options)
     switched_off(page)
