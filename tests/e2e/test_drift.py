@@ -72,7 +72,7 @@ def test_a_missing_setting_stands_in_the_bar_until_it_is_solved(page: Page) -> N
     expect(page.locator("[data-code=saved]")).to_be_visible()
     ask(page, "What's in this folder?")
     answered(page)
-    expect(page.locator("[data-code=tools_need_setting]")).to_be_visible()
+    expect(page.locator("[data-code=fallback]")).to_contain_text("needs a server setting for native tools")
     expect(page.locator("[data-code=flag_to_set]")).to_contain_text("--enable-auto-tool-choice")
     look_at(page, "flag-chat")
     page.goto("/servers/")

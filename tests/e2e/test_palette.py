@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import answered, ask, photograph, ready
 from tests.e2e.test_access_for_all import overflow, violations
@@ -39,6 +39,31 @@ def switched_off(page: Page) -> None:
     expect(page.locator("#palette")).to_be_hidden()
 
 
+def expect_letters_to_act(page: Page, field: Locator, options: Locator) -> None:
+    """With an empty field the letters act on a model that the arrows have marked: one that was opened last."""
+    page.evaluate(
+        "id => localStorage.setItem(`palette:${document.body.dataset.person ?? ''}`, JSON.stringify([id]))",
+        options.filter(has=page.locator(".ev")).first.get_attribute("id"),
+    )
+    field.fill("")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("p")
+    expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Pinned sim-"))
+    expect(field).to_have_value("")
+    page.keyboard.press("p")
+    expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Unpinned sim-"))
+
+
+def expect_it_fits(page: Page, options: Locator) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.get_by_role("button", name="Search or jump to").click()
+    expect(options.first).to_be_visible()
+    assert overflow(page) <= 0
+    photograph(page, "palette-320")
+    page.keyboard.press("Escape")
+
+
 def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     assert page.evaluate(RULES) == "[[],[]]"
     ask(page, "What is 17*23? Otters.")
@@ -63,19 +88,7 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     expect(options.filter(has_text="Test sim-thinks").first.locator("kbd")).to_have_text("T")
     assert violations(page) == []
     photograph(page, "palette")
-    # With an empty field the letters act on a model that the arrows have marked: one that was opened last.
-    page.evaluate(
-        "id => localStorage.setItem(`palette:${document.body.dataset.person ?? ''}`, JSON.stringify([id]))",
-        options.filter(has=page.locator(".ev")).first.get_attribute("id"),
-    )
-    field.fill("")
-    keys.press("ArrowDown")
-    keys.press("ArrowUp")
-    keys.press("p")
-    expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Pinned sim-"))
-    expect(field).to_have_value("")
-    keys.press("p")
-    expect(page.locator("#palette [data-none]")).to_have_text(re.compile(r"^Unpinned sim-"))
+    expect_letters_to_act(page, field, options)
     field.fill(">offer no")
     keys.press("Enter")
     expect(page.locator("#status")).to_contain_text("Tools are off in this chat.")
@@ -85,10 +98,5 @@ def test_the_palette_jumps_by_keyboard(page: Page) -> None:
     with page.context.expect_page() as opened:
         keys.press("Control+Enter")
     opened.value.wait_for_url("**/history/")
-    page.set_viewport_size({"width": 320, "height": 640})
-    page.get_by_role("button", name="Search or jump to").click()
-    expect(options.first).to_be_visible()
-    assert overflow(page) <= 0
-    photograph(page, "palette-320")
-    keys.press("Escape")
+    expect_it_fits(page, options)
     switched_off(page)
