@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
@@ -15,7 +16,7 @@ from weakref import WeakSet
 import httpx
 
 from tests.bench.upstream import DETAILS, FIXED, chunk, line
-from tests.serving import Page, Site, serving
+from tests.serving import PATIENCE, Page, Site, serving
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 LIST_FILES = {"function": {"name": "list_directory", "arguments": {}}}
@@ -262,9 +263,12 @@ def serving_evil(directory: Path, evil: Evil, **environment: str) -> AbstractCon
 
 
 def until_listed(client: httpx.Client) -> None:
-    """Wait until the site has asked for the models."""
-    while "evil-long" not in client.get("/models/").text:
-        pass
+    """Wait until the site has asked for the models, and for what each of them declares."""
+    ends = time.monotonic() + PATIENCE
+    listed: list[Any] = []
+    while not listed or any(one["capabilities"]["tools"]["value"] is None for one in listed):
+        assert time.monotonic() < ends, "the models are not described"
+        listed = client.get("/api/models").json()["models"]
 
 
 async def ask(open_page: Page, model: str) -> None:

@@ -67,7 +67,8 @@ def test_a_get_that_waits_writes_nothing(address: Address, visitors: dict[str, V
 @pytest.mark.django_db
 def test_an_address_that_writes_is_found() -> None:
     for name in WRITES:
-        assert written(next(one for one in ADDRESSES if one.name == name), visitor("admin")), name
+        address = next(one for one in ADDRESSES if one.name == name)
+        assert any(written(address, visitor(who)) for who in ("admin", "user")), name
 
 
 @pytest.mark.django_db

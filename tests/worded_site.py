@@ -129,7 +129,7 @@ def _questions(conversation: Conversation, message: Message, turn: Any) -> None:
         run = message.tool_runs.create(
             turn=turn, call_id=f"asks{n}", name=tool, status=CallStatus.WAITING, arguments={"path": "a"}, level="A2"
         )
-        words = {"text": f"Run {tool}?", "reason": f"Asked for after reading a result of {tool}."}
+        words = {"text": f"Run {tool}?", "reason": f"Requested after reading a result of {tool}."}
         options = ["once", "chat", "deny", "edit"]
         conversation.questions.create(turn=turn, tool_run=run, kind="approval", options=options, **words)
     for kind in ("unknown_model", "runtime_learning"):

@@ -68,7 +68,7 @@ async def test_a_context_is_raised_before_what_does_not_fit_is_sent(site: Site, 
             await open_page.send("message.send", text=text)
             assert (await open_page.until("turn.ended"))["reason"] == "done"
         raised = said(open_page, "context_raised")
-        assert len(raised) == 1 and "8,192 tokens" in raised[0] and "32,768 from now on" in raised[0]
+        assert len(raised) == 1 and "8,192 tokens" in raised[0] and "now gets 32,768" in raised[0]
         assert len(said(open_page, "prompt_too_long")) == 1, "it is said once"
     counted = site.rows("SELECT tools_digest, characters, tokens FROM toolsupport_promptcount")
     assert counted and all(tokens > 0 for _, _, tokens in counted)
@@ -89,11 +89,11 @@ async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(sit
             return len(open_page.of("call.finished")) > before
 
         assert not await answers("a " * 10_000 + asked), "its tools were cut away"
-        assert "16,384 from now on" in said(open_page, "cut_raised")[0]
+        assert "now gets 16,384" in said(open_page, "cut_raised")[0]
         assert await answers(asked)
         assert not said(open_page, "context_taken_back", "prompt_cut")
         assert not await answers("a " * 15_500 + asked)
-        assert "32,768 from now on" in said(open_page, "cut_raised")[1]
+        assert "now gets 32,768" in said(open_page, "cut_raised")[1]
         await answers(asked)
         back = said(open_page, "context_taken_back")
         assert len(back) == 1 and "16,384 again" in back[0] and "more system memory (16.0 GiB)" in back[0]

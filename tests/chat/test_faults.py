@@ -108,7 +108,7 @@ async def test_a_disk_that_fills_up_in_mid_answer_loses_nothing(tmp_path: Path, 
         async with counting(site, client) as (open_page, message):
             with full_disk(site):
                 shown = await open_page.until("storage")
-                assert shown["saving"] is False and "Answers are kept in memory" in shown["text"]
+                assert shown["saving"] is False and "Answers stay in memory" in shown["text"]
                 await asyncio.to_thread(expect_only_reading, site, client)
                 await grown(open_page, message, len(open_page.text(message)) + FOR_LONG)
                 client_id = await open_page.send("message.send", text="Not now")

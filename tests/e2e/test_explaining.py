@@ -21,6 +21,7 @@ def test_a_tool_is_left_out_of_a_chat_by_the_keyboard(open_browser: Callable[...
     page.get_by_role("button", name="Settings of this conversation").click()
     page.get_by_role("link", name="Which tools, and why").click()
     heading = page.get_by_role("heading", name="tools are offered")
+    page.wait_for_load_state()  # the switches are saved by a script
     before = int(heading.inner_text().split()[0])
     switch = page.get_by_role("checkbox", name="list_directory")
     switch.focus()

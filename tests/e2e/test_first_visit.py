@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.conftest import answered, photograph, ready
-from tests.e2e.writing_server import MODEL, writing_server
+from tests.e2e.writing_server import MODEL, removed, writing_server
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -57,6 +57,4 @@ def test_an_own_server_is_recognised_and_added(open_browser: Callable[..., Brows
     expect(guess).to_contain_text("Nothing answers at")
     page.get_by_role("button", name="Skip").click()
     ready(page)
-    [(added,)] = site.rows("SELECT id FROM toolsupport_server WHERE base_url LIKE ?", f"{server.url}%")
-    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
-    assert page.context.request.post(f"/servers/{added}/remove/", headers={"X-CSRFToken": token}).ok
+    removed(site, server)

@@ -74,10 +74,10 @@ def test_an_unreadable_call_is_shown_once(open_browser: Callable[..., BrowserCon
     expect(card.locator("summary").first).to_contain_text("Unreadable call")
     card.locator("summary").first.click()
     expect(card.get_by_label("Original call")).to_contain_text("<tool_call>")
-    assert "tool_call" not in " ".join(page.locator(".message .prose").all_inner_texts())
+    assert "tool_call" not in " ".join(page.locator(".message .prose").all_text_contents())
     assert violations(page) == [] and overflow(page) == 0
     page.reload()
-    assert "tool_call" not in " ".join(page.locator(".message .prose").all_inner_texts())
+    assert "tool_call" not in " ".join(page.locator(".message .prose").all_text_contents())
 
 
 # T2

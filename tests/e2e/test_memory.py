@@ -64,7 +64,7 @@ def write_prompt(page: Page, name: str, text: str) -> None:
     card.get_by_label("Text").fill(text)
     card.get_by_role("button", name="Add").click()
     expect(page.locator("#board")).to_contain_text(f"Saved {name}.")
-    expect(page.get_by_role("button", name="Add", exact=True)).to_be_focused()
+    expect(page.get_by_role("button", name="Add prompt", exact=True)).to_be_focused()
 
 
 # T3

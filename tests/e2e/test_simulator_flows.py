@@ -58,7 +58,7 @@ def test_a_stopped_answer_continues_where_it_ended(open_browser: Callable[..., B
     page.get_by_role("button", name="Continue").click()
     expect(prose.last).to_contain_text("a simulated model is patient, and has no more words.")
     answered(page)
-    shown = "".join("".join(prose.all_inner_texts()).split())
+    shown = "".join("".join(prose.all_text_contents()).split())
     assert shown.count("Thisisalonganswer") == 1
     assert shown.count("Thankyouforreadingthisfar") == 1
     plain = "".join(sign for sign in LONG if sign.isalpha())

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, until
-from tests.e2e.writing_server import MODEL, WritingServer, writing_server
+from tests.e2e.writing_server import MODEL, WritingServer, known_to, writing_server
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -49,9 +49,7 @@ GROWING = ".message[data-role=assistant][data-finished=false] [data-blocks]"
 @pytest.fixture(scope="module")
 def writer(site: Site) -> Iterator[WritingServer]:
     texts = {"write": f"{BEGINNING}{CODE}‖{END}‖", "attack": f"{HOSTILE}\n\n{HOSTILE}‖", "big": BIG}
-    with writing_server(texts=texts) as server:
-        site.manage("add_server", "pen", f"{server.url}/v1", "--kind", "openai")
-        site.manage("refresh_models")
+    with writing_server(texts=texts) as server, known_to(site, "pen", server):
         yield server
 
 

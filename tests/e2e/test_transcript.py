@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph, ready
 from tests.e2e.test_access_for_all import violations
-from tests.e2e.writing_server import MODEL, WritingServer, writing_server
+from tests.e2e.writing_server import MODEL, WritingServer, known_to, writing_server
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -31,11 +31,8 @@ chat.save()
 
 @pytest.fixture(scope="module")
 def reader(site: Site) -> Iterator[WritingServer]:
-    with writing_server(
-        texts={"read": "I read **eight** of them."}, reads={"read": [*FILES, "2026-12.csv", "archive.csv"]}
-    ) as server:
-        site.manage("add_server", "reader", f"{server.url}/v1", "--kind", "openai")
-        site.manage("refresh_models")
+    texts, reads = {"read": "I read **eight** of them."}, {"read": [*FILES, "2026-12.csv", "archive.csv"]}
+    with writing_server(texts=texts, reads=reads) as server, known_to(site, "reader", server):
         site.manage("shell", "--no-imports", "-c", KNOWN)
         yield server
 

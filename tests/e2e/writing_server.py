@@ -6,11 +6,13 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+
+from tests.serving import Site, sign_in
 
 MODEL = "writer"
 PATIENCE = 60.0
@@ -97,3 +99,20 @@ def writing_server(**settings: object) -> Iterator[WritingServer]:
         loop.call_soon_threadsafe(ended.set)
         thread.join(PATIENCE)
         loop.close()
+
+
+@contextmanager
+def known_to(site: Site, name: str, server: WritingServer) -> Iterator[WritingServer]:
+    """The site lists this server meanwhile: other files use the same site, and ask all of its servers."""
+    site.manage("add_server", name, f"{server.url}/v1", "--kind", "openai")
+    site.manage("refresh_models", "--server", name)
+    yield server
+    removed(site, server)
+
+
+def removed(site: Site, server: WritingServer) -> None:
+    """Remove the server from the site."""
+    [(added,)] = site.rows("SELECT id FROM toolsupport_server WHERE base_url LIKE ?", f"{server.url}%")
+    with closing(sign_in(site)) as admin:
+        headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
+        assert admin.post(f"/servers/{added}/remove/", headers=headers).status_code == 200

@@ -135,7 +135,7 @@ def test_no_simulated_model_was_left_out() -> None:
         "sim-thinks-endless",
         "sim-thinks-off",
     }
-    assert set(MODELS) == CALLS | REFUSED | others
+    assert {name for name, model in MODELS.items() if model.chats} == CALLS | REFUSED | others
 
 
 @pytest.mark.asyncio

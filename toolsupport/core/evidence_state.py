@@ -95,7 +95,8 @@ class EvidenceFacts:
 
     `native` is the test behind the value of native tools, else the newest of this build; `text` the one behind the
     text format. `actor` set the override. `steps` is the progress of the open test, None without one. `flag` is a
-    setting that the server lacks. `older`: what was measured belongs to another build than the present one.
+    setting that the server lacks. `older`: what was measured belongs to another build than the present one. `chats` is
+    False for a model of embeddings or the like.
     """
 
     known: Capabilities
@@ -106,6 +107,7 @@ class EvidenceFacts:
     steps: Sequence[Mapping[str, Any]] | None = None
     flag: str = ""
     older: bool = False
+    chats: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,9 @@ class ModelEvidence:
 
 
 NOTHING = ModelEvidence("none", "Not measured yet.", "Not tested")
+NO_CHAT = ModelEvidence(
+    "off", "Does not chat: its server lists it for other work, such as embeddings.", "Does not chat"
+)
 
 
 def state_of(facts: EvidenceFacts) -> ModelEvidence:
@@ -236,6 +241,8 @@ def _by_person(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
 
 
 def _claimed(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
+    if not facts.chats:
+        return NO_CHAT
     why = facts.native.why if facts.native.verdict == "inconclusive" else ""
     proved = f"The last test was inconclusive: {why[:1].lower()}{why[1:]}" if why else ""
     result = "Inconclusive" if facts.native.verdict == "inconclusive" else "Not tested"

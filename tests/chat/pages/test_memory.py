@@ -43,17 +43,17 @@ def test_alice_changes_what_is_remembered_and_undoes_it(
     assert prompt_context.memory_of(conversation.pk) == "a\ufffdb"
     client.post(address(conversation, "-back"), {"basis": basis_of("a\ufffdb")})
     page = client.post(address(conversation, "-back"), {"basis": basis_of("other")}).content.decode()
-    assert "changed meanwhile" in page
+    assert "changed in the meantime" in page
     form = {"basis": basis_of("Maria likes tea.\nPaul does not.")}
     page = client.post(address(conversation, "-back"), form).content.decode()
     assert "earlier text is back" in page and prompt_context.memory_of(conversation.pk) == "Maria likes tea."
-    assert "nothing to go back to" in client.post(address(conversation, "-back"), form).content.decode()
+    assert "There is no earlier text." in client.post(address(conversation, "-back"), form).content.decode()
 
 
 def test_what_cannot_be_kept_stays_in_the_form(client: Client, alice: User, conversation: Conversation) -> None:
     client.force_login(alice)
     page = client.post(address(conversation, "-write"), {"text": "Mine.", "basis": basis_of("")}).content.decode()
-    assert "changed meanwhile" in page and ">Mine.</textarea>" in page and "Maria likes tea.</pre>" in page
+    assert "changed in the meantime" in page and ">Mine.</textarea>" in page and "Maria likes tea.</pre>" in page
     page = client.post(address(conversation, "-write"), {"text": "x" * 20_000}).content.decode()
     assert "16,384 bytes at most" in page and prompt_context.memory_of(conversation.pk) == "Maria likes tea."
 

@@ -74,8 +74,8 @@ WRITERS = {
 OTHERS = ("Conversation", "Grant", "Share", "Prompt", "Memory")
 WRITES = {"save", "create", "update", "delete", "get_or_create", "update_or_create", "bulk_create", "bulk_update"}
 STATEMENTS = ("UPDATE chat_turn", "UPDATE chat_message", "INSERT INTO", "UPDATE chat_toolrun", "UPDATE chat_question")
-# They write settings, members or texts of people, never rows of a turn.
-ELSEWHERE = {"chat_settings", "listing", "memory", "prompts", "sharing"}
+# They write settings, members, files or texts of people, never rows of a turn.
+ELSEWHERE = {"chat_settings", "listing", "memory", "pending_files", "prompts", "sharing"}
 
 
 def writers() -> Iterator[str]:

@@ -202,7 +202,7 @@ async def test_a_smaller_model_is_given_fewer_and_that_is_said(conversation: Con
         said = found_tools.say_cut(conversation.owner, str(conversation.pk))
         conversation.refresh_from_db()
         assert said is not None and said.seq == conversation.tail
-        return said.thing.message.text.split(" without ")[1].rstrip(".").split(", ")
+        return said.thing.message.text.split(", so ")[1].removesuffix(" were left out.").split(", ")
 
     cut = await in_database(swap)()
     _, (offered,) = await answered(conversation, "and now?", FINE)

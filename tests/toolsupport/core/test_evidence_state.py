@@ -50,6 +50,11 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     (EvidenceFacts(known(False, MEASURED), ended("refused")), "off", "The server refuses tools for this model."),
     (EvidenceFacts(known(None), ended("misconfigured", flag="--jinja")), "broken", FLAG),
     (EvidenceFacts(known(False, CLAIMED), flag="--jinja"), "broken", FLAG),
+    (
+        EvidenceFacts(known(False, CLAIMED), chats=False),
+        "off",
+        "Does not chat: its server lists it for other work, such as embeddings.",
+    ),
     # a connection that is cut whenever tools are sent contradicts a claim; one or two cuts of many do not
     (
         EvidenceFacts(known(True, CLAIMED), ended("inconclusive", cut=5, made=5)),

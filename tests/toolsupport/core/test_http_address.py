@@ -55,7 +55,7 @@ def test_names_and_passwords_are_refused_and_not_repeated(written: str) -> None:
 
 @pytest.mark.parametrize("written", FOREIGN)
 def test_a_host_that_is_never_asked_is_refused_where_it_is_written(written: str) -> None:
-    with pytest.raises(ConfigError, match="never asked"):
+    with pytest.raises(ConfigError, match="never contacted"):
         http_address.checked(written)
 
 

@@ -49,8 +49,9 @@ class Examined:
 
 @pytest.mark.asyncio
 async def test_every_simulated_model_gets_its_true_verdict() -> None:  # D6, many times over in `make nightly`
-    found = await quirks.run(range(1), tuple(MODELS))
-    assert {one.model for one in found} == {*MODELS} == {*quirks.TRUE, *quirks.BY_CHANCE}
+    chatting = {name for name, model in MODELS.items() if model.chats}
+    found = await quirks.run(range(1), tuple(chatting))
+    assert {one.model for one in found} == chatting == {*quirks.TRUE, *quirks.BY_CHANCE}
     assert [one for one in found if not one.true] == []
     assert all(one.verdict.reason for one in found)
 

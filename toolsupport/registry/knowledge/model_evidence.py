@@ -65,6 +65,7 @@ def _facts(profile: ModelProfile, known: Capabilities, rows: EvidenceTests) -> E
         steps=running.progress if running else None,
         flag=profile.missing_flag,
         older=bool(known.older),
+        chats=profile.chats,
     )
 
 

@@ -157,12 +157,12 @@ def always(_: int) -> bool:
     return True
 
 
-@transaction.atomic
 def any_finished() -> bool:
     """Return whether any model of this site was ever tested to the end."""
     return Detection.objects.filter(status="done").exists()
 
 
+@transaction.atomic
 def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
     """Claim the oldest queued test whose server has room for it; return its id, or None.
 

@@ -34,7 +34,7 @@ def test_time_and_tokens_count_once_for_each_reply() -> None:
     tally.replied(250)
     tally.used(100)
     tally.replied(9)
-    assert tally.taken() == (CallCount("native", "ready", 1, 250, 7), CallCount("native", "rejected"))
+    assert tally.taken() == (CallCount("native", "ready", 1, 250, 7, (250,)), CallCount("native", "rejected"))
     assert tally.taken() == ()
 
 
