@@ -65,6 +65,7 @@ nightly: $(STAMP) .venv-described/.installed ## What takes too long for every da
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
 		tests/toolsupport/simulator tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
+	@$(MAKE) clients agents
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
 	@$(PY) -m pytest -m real_server tests/real $(ARGS)

@@ -101,9 +101,9 @@ async def markup(evil: Evil, writer: Writer) -> None:
 
 async def poisoned(evil: Evil, writer: Writer) -> None:
     """Reads a file first, then says what the test wants it to say."""
-    evil.asked += 1
     read = {"function": {"name": "read_file", "arguments": {"path": evil.file}}}
-    answer = said("", tool_calls=[read]) if evil.asked == 1 else said(evil.text)
+    begins = evil.body.get("tools") and evil.body["messages"][-1]["role"] == "user"
+    answer = said("", tool_calls=[read]) if begins else said(evil.text)
     await send(writer, HEAD, answer, done(), b"0\r\n\r\n")
 
 
@@ -144,6 +144,7 @@ class Evil:
         self.port, self.asked, self.step, self.chats = 0, 0, 1, 0
         self.text, self.file = "", ""
         self.tags = TAGS
+        self.body: Any = {}  # of the last chat
         self.writers: set[Writer] = set()
         self.transports: WeakSet[asyncio.WriteTransport] = WeakSet()
         self.changed = asyncio.Condition()
@@ -190,7 +191,8 @@ class Evil:
         body = await reader.readexactly(int(length))
         path = head.split(" ")[1]
         if path == "/api/chat":
-            await self.chat(reader, writer, json.loads(body)["model"])
+            self.body = json.loads(body)
+            await self.chat(reader, writer, self.body["model"])
             return False
         answer = json.dumps(self.tags if path == "/api/tags" else FIXED.get(path, {})).encode()
         await send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer), answer)

@@ -27,8 +27,9 @@ from chat.transcript.people.person import person
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import end, process_lists
+from chat.transcript.turns import end, leases, process_lists
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
+from chat.turns import lasting_writes
 from chat.turns.batch_writer import BatchWriter
 from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
@@ -281,13 +282,19 @@ class TurnRunner:
         """Store and announce the end. It is shielded: a cancelled stop would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
-            log.warning("stopped turn %s: another process took it over", run.claimed.turn)
-            self.spawn(self._show_rows(run.claimed.conversation))
+            log.warning("stopped turn %s: another process ended it or runs it", run.claimed.turn)
+            self.spawn(self._give_up(run))
             return
         self._ending.add(run.claimed.turn)
         reply = run.last_reply() if run.reply.message else None
         outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
+
+    async def _give_up(self, run: TurnRun) -> None:
+        """Keep what was shown of an answer that another process interrupted, and show the stored state."""
+        message, text, thinking, _ = run.last_reply()
+        await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, message, text, thinking)
+        await self._show_rows(run.claimed.conversation)
 
     async def _show_rows(self, conversation: str) -> None:
         """Make the pages here fetch what another process stored instead of what they were shown."""
@@ -306,7 +313,7 @@ class TurnRunner:
                 self.announce(conversation, ended.announced)
                 return
             except Lost:
-                await self._show_rows(conversation)
+                await self._give_up(run)
                 return
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.

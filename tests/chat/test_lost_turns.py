@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from chat.broadcast import frames
-from chat.models import Conversation, ToolRun, Turn
+from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools import BUILTINS
 from chat.tools.tool import ToolContext
 from chat.transcript.turns.sent_message import SentMessage
@@ -67,6 +67,8 @@ class Played:
     runner: TurnRunner
     told: list[frames.ServerFrame] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
+    texts: dict[int, tuple[str, str]] = field(default_factory=dict)
+    kept: str = ""
     lost_at: int = 0
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
@@ -79,8 +81,17 @@ class Played:
     async def lose(self, loss: Callable[[int], None]) -> None:
         turn = await in_database(Turn.objects.latest)("pk")
         await in_database(loss)(turn.pk)
-        self.rows = await in_database(dump)()
+        self.rows, self.texts = await in_database(dump)(), await in_database(texts)()
         self.lost_at = len(self.told)
+
+    def is_unchanged(self) -> bool:
+        """Whether the rows are as they were, but for the rest of an answer behind what was stored of it."""
+        for message, (text, thinking) in texts().items():
+            before = self.texts[message]
+            assert text.startswith(before[0]) and thinking.startswith(before[1])
+            self.kept = self.kept or text.removeprefix(before[0])
+            Message.objects.filter(pk=message).update(content=before[0], thinking=before[1])
+        return dump() == self.rows
 
     async def over(self) -> None:
         async with asyncio.timeout(20):
@@ -118,8 +129,22 @@ async def played(conversation: Conversation, loss: Callable[[int], None], *steps
             if HANG in steps:
                 await asyncio.wait_for(server.until_open(0), 5)
         assert len(server.requests) == 1, "the model was asked again"
-    assert await in_database(dump)() == found.rows
+    assert await in_database(found.is_unchanged)()
     return found
+
+
+def texts() -> dict[int, tuple[str, str]]:
+    return {row.pk: (row.content, row.thinking) for row in Message.objects.all()}
+
+
+# S6
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("loss", "kept"), [(interrupted, True), (taken, False), (finished_elsewhere, False)])
+async def test_what_people_saw_of_an_interrupted_answer_is_kept(
+    conversation: Conversation, loss: Callable[[int], None], kept: bool
+) -> None:
+    found = await played(conversation, loss, said(" see."), DONE, LAST_CHUNK)
+    assert bool(found.kept) == kept and found.kept in ("", "Let me see.", " see.")
 
 
 REFUSES = answer(400, b'{"error":"model0:latest does not support tools"}')
@@ -194,7 +219,7 @@ async def test_a_tool_that_runs_is_killed_with_its_turn(
         await found.lose(interrupted)
         await found.over()
         assert ended == ["killed"] and len(server.requests) == 1
-    assert await in_database(dump)() == found.rows
+    assert await in_database(found.is_unchanged)()
     assert await in_database(lambda: [run.status for run in ToolRun.objects.all()])() == ["interrupted"]
     # What the tool wrote before may still be on its way; what it wrote when it was killed is not shown.
     outputs = [frame.text for frame in found.afterwards if isinstance(frame, frames.CallOutputFrame)]

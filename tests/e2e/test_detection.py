@@ -122,10 +122,10 @@ def test_an_override_by_keyboard_with_its_reason_its_chain_and_undo(
     open_browser: Callable[..., BrowserContext],
 ) -> None:
     page = open_browser(viewport={"width": 1280, "height": 900}).new_page()
-    model_page(page, "sim-honest")
+    model_page(page, "sim-halves")  # no other test of this site tests it
     chain = page.locator("#why [data-link]")
     expect(chain.filter(has_text="decides")).to_contain_text("Server")
-    expect(page.get_by_role("navigation", name="sim-honest:latest").locator("[aria-current]")).to_have_text(
+    expect(page.get_by_role("navigation", name="sim-halves:latest").locator("[aria-current]")).to_have_text(
         "Capabilities"
     )
     # The chain of another capability, and back to the row.

@@ -89,7 +89,6 @@ def expect_harmless(page: Page, site: Site, fetched: list[str]) -> None:
 
 # SAFETY 1.10
 def test_nothing_of_it_runs_or_breaks_the_page(hostile: Page, site: Site, evil: Evil, fetched: list[str]) -> None:
-    evil.asked = 0
     if MODEL not in hostile.locator("#picker-button").inner_text():
         hostile.keyboard.press("Escape")
         hostile.locator("#picker-button").click()

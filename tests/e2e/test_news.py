@@ -54,7 +54,7 @@ def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     expect(page.locator("[data-question]")).to_be_visible()
     line = elsewhere.locator("#news .line")
     expect(line).to_contain_text("needs your approval.")
-    row = other.locator("#conversations li", has_text="Write hello there")
+    row = other.locator(f"#listed-{page.url.rstrip('/').rpartition('/')[2]}")
     expect(row.locator("[data-state]")).to_have_attribute("data-answer", "needs approval")
     assert violations(elsewhere) == []
     photograph(elsewhere, "news")

@@ -1,8 +1,8 @@
 """Manages the leases of turns: renews them together with grown texts, and settles expired ones.
 
 In: the id of a process, its turns and their grown texts. Out: which turns it lost and which are to stop; the turns
-that were interrupted. Callers: the runner, on every tick (`keep_alive`, `settle`), and `begin`, which frees a
-conversation whose process is dead (`expire`).
+that were interrupted. Callers: the runner, on every tick (`keep_alive`, `settle`) and when it lost a turn
+(`keep_rest`), and `begin`, which frees a conversation whose process is dead (`expire`).
 - A running turn has one owner, and only that owner writes its rows: a turn without its lease is reported as lost.
 - A lease runs out by the database's clock, never by that of a process.
 - A turn ends once: the update that ends it asks again whether the lease ran out, so two processes cannot both do it.
@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from chat.models import Turn
+from chat.models import Message, Turn
 from chat.statuses import TurnStatus
 from chat.transcript import sql
 from chat.transcript.locks import hold
@@ -27,6 +27,7 @@ from chat.transcript.turns.end import TurnEnd, close
 from toolsupport.registry import leases, storage
 
 PATIENCE = timedelta(seconds=2)
+GONE = "process_gone"  # the reason of a turn whose lease expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,19 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 
 
 @transaction.atomic
+def keep_rest(owner: str, turn: int, message: int, text: str, thinking: str) -> None:
+    """Store the rest of an answer that another process interrupted while this one could not write.
+
+    People saw this text. It is stored only behind what is there: a text that was changed since is left alone.
+    """
+    gone = Turn.objects.filter(pk=turn, owner=owner, status=TurnStatus.INTERRUPTED, reason=GONE)
+    hold(*gone.values_list("conversation_id", flat=True))
+    row = Message.objects.filter(pk=message, turn__in=gone).first()
+    if row and text.startswith(row.content) and thinking.startswith(row.thinking):
+        Message.objects.filter(pk=message).update(content=text, thinking=thinking)
+
+
+@transaction.atomic
 def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
     """Interrupt the turns with an expired lease; also return the queued turns that no process claimed in time.
 
@@ -74,7 +88,7 @@ def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
     hold(*expired.values_list("conversation_id", flat=True))
     ended = []
     interrupted = {"status": TurnStatus.INTERRUPTED, "ended_at": Now(), "lease_until": None}
-    interrupted["reason"] = "process_gone"
+    interrupted["reason"] = GONE
     for turn in expired.select_related("conversation", "profile"):
         # Asked of the database once more: a moment read from a row of SQLite need not equal that row's own text.
         if Turn.objects.filter(ran_out, pk=turn.pk).update(**interrupted):

@@ -19,7 +19,7 @@ from chat.transcript.turns import leases as turn_leases
 from chat.transcript.turns import record
 from chat.transcript.turns.begin import AcceptedMessage, claim
 from chat.transcript.turns.end import TurnEnd, TurnOutcome, close, end
-from chat.transcript.turns.leases import keep_alive, settle
+from chat.transcript.turns.leases import keep_alive, keep_rest, settle
 from chat.transcript.turns.regenerate import RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.requested_call import CallRequest
@@ -84,6 +84,25 @@ def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
     pulse = keep_alive(ME, [accepted.turn], [(reply_of(accepted).id, "mine", "mine")])
     assert pulse.lost == {accepted.turn} and not pulse.stop
     assert dump() == before
+
+
+# S6
+def test_text_that_could_not_be_written_is_kept_although_the_turn_was_interrupted(
+    alice: User, conversation: Conversation
+) -> None:
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
+    message = reply_of(accepted).id
+    keep_alive(ME, [accepted.turn], [(message, "Once upon", "Hm")])
+    run_out(accepted.turn)
+    [ended] = settle()[0]
+    assert ended.turn == accepted.turn
+    keep_rest(ANOTHER, accepted.turn, message, "Once upon a crime", "Hm")
+    assert text_of(accepted.turn) == "Once upon"
+    keep_rest(ME, accepted.turn, message, "Once upon a time", "Hm, yes")
+    assert text_of(accepted.turn) == "Once upon a time"
+    Message.objects.filter(pk=message).update(content="Edited.")
+    keep_rest(ME, accepted.turn, message, "Once upon a time there was", "Hm, yes")
+    assert text_of(accepted.turn) == "Edited."
 
 
 @pytest.mark.parametrize("loss", [taken, waits, interrupted, finished], ids=lambda loss: str(loss.__name__))

@@ -47,6 +47,7 @@ WRITERS = {
     "sql.end_turn": OWNER,
     "sql.write_grown": OWNER,
     "leases.keep_alive": OWNER,
+    "leases.keep_rest": "stores only behind the text of an answer whose lease ran out, as nobody else writes it",
     "sql.write_reply": CALLERS,
     "sql.finish": CALLERS,
     "end.close": CALLERS,
