@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 DAILY = "not nightly and not real_server and not clients and not agents"
 # A file's tests share what they start, so they stay together.
 WORKERS = ("--dist", "loadfile", "--no-loadscope-reorder")
+# The build takes the tests in the order of their files, so that it can be repeated; `make test` shuffles them.
+IN_ORDER = ("--randomly-dont-reorganize",)
 AGAIN = ("--last-failed", "--last-failed-no-failures", "none")
 
 BROWSER = "tests/e2e"
@@ -45,11 +47,24 @@ class Part:
     marked: str = DAILY
     environment: Mapping[str, str] = field(default_factory=dict)
     limit: float = LIMIT
+    order: tuple[str, ...] = ()
 
     def command(self, *more: str) -> tuple[str, ...]:
         # What failed last is noted for each part by itself: they run at the same time.
         noted = ("-o", f"cache_dir=.pytest_cache/{self.name}")
-        return (sys.executable, "-m", "pytest", "-q", "--durations=40", "-m", self.marked, *noted, *self.words, *more)
+        return (
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "--durations=40",
+            "-m",
+            self.marked,
+            *noted,
+            *self.order,
+            *self.words,
+            *more,
+        )
 
     def first(self) -> tuple[str, ...]:
         """What its first run takes; what failed is then tried alone."""
@@ -113,9 +128,9 @@ def everything() -> list[Part]:
     alone = dict.fromkeys(SERVERS, "")
     return [
         Target("check", 1, ("check",), limit=600),
-        Part("rest", 3, ("tests", *left), environment=alone),
-        Part("browser", 2, (BROWSER,), environment=alone),
-        Part("servers", 2, STORED),
+        Part("rest", 3, ("tests", *left), environment=alone, order=IN_ORDER),
+        Part("browser", 2, (BROWSER,), environment=alone, order=IN_ORDER),
+        Part("servers", 2, STORED, order=IN_ORDER),
         Target("real", 1, ("real",), environment=alone, limit=600),
     ]
 

@@ -78,6 +78,7 @@ def test_the_build_server_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) ->
     assert all(any(path.startswith(folder) for folder in servers.words) for path in ON_SERVERS)
     assert rest.environment["TOOLSUPPORT_TEST_REDIS_URL"] == "" and not servers.environment
     assert all((ROOT / path).exists() for path in STORED)
+    assert all(stages.IN_ORDER[0] in part.command() for part in (rest, servers, found["browser"]))
 
 
 def test_a_target_is_made_as_a_whole_both_times() -> None:

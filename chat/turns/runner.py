@@ -292,8 +292,7 @@ class TurnRunner:
 
     async def _give_up(self, run: TurnRun) -> None:
         """Keep what was shown of an answer that another process interrupted, and show the stored state."""
-        message, text, thinking, _ = run.last_reply()
-        await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, message, text, thinking)
+        await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, run.last_reply()[:3])
         await self._show_rows(run.claimed.conversation)
 
     async def _show_rows(self, conversation: str) -> None:

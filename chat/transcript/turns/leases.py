@@ -55,13 +55,14 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 
 
 @transaction.atomic
-def keep_rest(owner: str, turn: int, message: int, text: str, thinking: str) -> None:
+def keep_rest(owner: str, turn: int, reply: tuple[int, str, str]) -> None:
     """Store the rest of an answer that another process interrupted while this one could not write.
 
-    People saw this text. It is stored only behind what is there: a text that was changed since is left alone.
+    `reply` is its message, text and thinking, as people saw them. It is stored only behind what is there: a text that was changed since is left alone.
     """
     gone = Turn.objects.filter(pk=turn, owner=owner, status=TurnStatus.INTERRUPTED, reason=GONE)
     hold(*gone.values_list("conversation_id", flat=True))
+    message, text, thinking = reply
     row = Message.objects.filter(pk=message, turn__in=gone).first()
     if row and text.startswith(row.content) and thinking.startswith(row.thinking):
         Message.objects.filter(pk=message).update(content=text, thinking=thinking)

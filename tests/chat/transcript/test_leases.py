@@ -96,12 +96,12 @@ def test_text_that_could_not_be_written_is_kept_although_the_turn_was_interrupte
     run_out(accepted.turn)
     [ended] = settle()[0]
     assert ended.turn == accepted.turn
-    keep_rest(ANOTHER, accepted.turn, message, "Once upon a crime", "Hm")
+    keep_rest(ANOTHER, accepted.turn, (message, "Once upon a crime", "Hm"))
     assert text_of(accepted.turn) == "Once upon"
-    keep_rest(ME, accepted.turn, message, "Once upon a time", "Hm, yes")
+    keep_rest(ME, accepted.turn, (message, "Once upon a time", "Hm, yes"))
     assert text_of(accepted.turn) == "Once upon a time"
     Message.objects.filter(pk=message).update(content="Edited.")
-    keep_rest(ME, accepted.turn, message, "Once upon a time there was", "Hm, yes")
+    keep_rest(ME, accepted.turn, (message, "Once upon a time there was", "Hm, yes"))
     assert text_of(accepted.turn) == "Edited."
 
 
