@@ -58,8 +58,8 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 def keep_rest(owner: str, turn: int, reply: tuple[int, str, str]) -> None:
     """Store the rest of an answer that another process interrupted while this one could not write.
 
-    `reply` is its message, text and thinking, as people saw them. They are stored only behind what is there: a text that
-    was changed since is left alone.
+    `reply` is its message, text and thinking, as people saw them. They are stored only behind what is there: a text
+    that was changed since is left alone.
     """
     gone = Turn.objects.filter(pk=turn, owner=owner, status=TurnStatus.INTERRUPTED, reason=GONE)
     hold(*gone.values_list("conversation_id", flat=True))
