@@ -60,6 +60,7 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     expect(rows.nth(1).get_by_role("status")).to_have_text("Agreed.")
     expect(rows.nth(1)).to_be_focused()
     page.keyboard.press("j")
+    expect(rows.nth(2)).to_be_focused()
     page.keyboard.press("d")
     expect(rows.nth(2).get_by_label("Reason")).to_be_focused()
     page.keyboard.type("No image was read.")
