@@ -7,7 +7,7 @@ const WORDS = { done: "has a new answer.", failed: "has an answer that failed." 
 export const words = ({ state, ended }) =>
   state === "ended" ? WORDS[ended] ?? "has an answer that ended early." : "needs your approval.";
 
-// `before` is what was known of each chat (null: nothing yet), `answers` the server's current list, `here` the chat in view.
+// `before` has the last state of each chat (null: none yet), `answers` the server's current list, `here` the chat in view.
 // Returns what is known `after`, with the chats that have an unread answer, and the answers that are `news`.
 export const compare = (before, answers, here) => {
   const after = {}, news = [];

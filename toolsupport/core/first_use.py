@@ -6,7 +6,7 @@ from toolsupport.core.types import Capabilities, RequestSpec
 
 # Sources that are neither a test nor a decision: the word of a server or of a family proves nothing.
 UNPROVEN = ("default", "declared", "profile")
-# The rules that keep all tools from a model because of what is known of it.
+# The rules that leave out all tools because of the model's capabilities.
 RULES = ("unknown", "unsupported")
 
 

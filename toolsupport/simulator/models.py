@@ -169,7 +169,7 @@ NATIVE = (
     ),
     SimulatedModel("sim-shell", "Simulated: refuses tools for files, and does the same with a shell.", shell.reply),
     SimulatedModel(
-        "sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply, size=LARGE
+        "sim-hallucinates", "Simulated: calls tools that were not offered.", hallucinates.reply, size=LARGE
     ),
     SimulatedModel("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
     SimulatedModel(

@@ -14,7 +14,7 @@ from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownCall
 
 LISTED = 200
-# Which calls a number of the insights stands for, by their outcome.
+# The calls that a number of the insights counts, by their outcome.
 STATES = {
     "repaired": ~Q(repairs=[]),
     "rejected": Q(fault__in=("unreadable", "cut")),

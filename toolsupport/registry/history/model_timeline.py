@@ -73,7 +73,7 @@ def _group(entry: HistoryEntry) -> object:
 
 
 def _line(together: Sequence[HistoryEntry], restored: set[int]) -> EvidenceLine:
-    # The entry of a test stands for its findings.
+    # The entry of a test includes its findings.
     lead = next((entry for entry in together if entry.kind == "detection"), together[0])
     facts = EntryFacts(
         kind=lead.kind,

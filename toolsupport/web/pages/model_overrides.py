@@ -45,7 +45,7 @@ def override(request: AuthedRequest, profile_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
 def undo(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Take back what one act has written about a capability, unless something followed."""
+    """Undo one change of a capability, unless a later one followed."""
     newest, rows = (row_number(request.POST.get(name, "")) for name in ("newest", "rows"))
     capability = request.POST.get("capability", "")
     taken_back = NewOverride(profile_id, capability, actor=request.user.pk, reason=UNDONE, newest=newest)
