@@ -168,9 +168,7 @@ NATIVE = (
         template=CHAT,
     ),
     SimulatedModel("sim-shell", "Simulated: refuses tools for files, and does the same with a shell.", shell.reply),
-    SimulatedModel(
-        "sim-hallucinates", "Simulated: calls tools that were not offered.", hallucinates.reply, size=LARGE
-    ),
+    SimulatedModel("sim-hallucinates", "Simulated: calls tools that were not offered.", hallucinates.reply, size=LARGE),
     SimulatedModel("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
     SimulatedModel(
         "sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply, size=LARGE
