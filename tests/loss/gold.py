@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from toolsupport.core.formats import FORMATS
@@ -12,6 +13,19 @@ from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.types import SimulatedCall
 
 Gold = list[tuple[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """The tools that are offered, and the calls that a reply holds."""
+
+    name: str
+    tools: dict[str, dict[str, Any]]
+    calls: Gold
+
+
+# Tasks of others; where there are none, a seed makes one.
+TASKS: list[Task] = []
 
 # The Simulator shares no code with the parsers; the other formats are written by their own writers.
 INDEPENDENT: dict[str, Callable[[Sequence[SimulatedCall]], str]] = {
@@ -26,8 +40,13 @@ INDEPENDENT: dict[str, Callable[[Sequence[SimulatedCall]], str]] = {
     "olmo3_pythonic": pythonic.olmo3,
     "qwen3_coder_xml": tags.qwen3_coder,
 }
-# A program that calls tools is run, not read; `auto` reads what others write, and has no form of its own.
-TEXT = tuple(name for name in FORMATS if name not in ("code_mode", "auto"))
+# A program that calls tools is run, not read: it is never offered to programs. `auto` reads what others write.
+WRITTEN = tuple(name for name in FORMATS if name not in ("code_mode", "auto"))
+AUTO = "auto"
+TEXT = (*WRITTEN, AUTO)
+# What only its own parser reads: these marks are ordinary text elsewhere.
+NOT_BY_AUTO = {"functionary_v32", "command_r_plus", "glm4_name_newline_json"}
+READ_BY_AUTO = tuple(name for name in WRITTEN if name not in NOT_BY_AUTO)
 # Where a reply has only one call.
 SINGLE = {"llama3_json", "react"}
 NATIVE = "native"
@@ -99,19 +118,38 @@ def value(schema: dict[str, Any], key: str, chance: random.Random) -> Any:
     return made[schema["type"]]()
 
 
+def task(seed: int, format: str) -> Task:
+    """The task of a seed."""
+    if not TASKS:
+        return Task(str(seed), TOOLS, made(seed, written_in(format, seed)))
+    found = TASKS[seed % len(TASKS)]
+    return Task(found.name, found.tools, found.calls[:1]) if written_in(format, seed) in SINGLE else found
+
+
+def written_in(format: str, seed: int) -> str:
+    """The format of a reply; those for `auto` come in turn."""
+    return READ_BY_AUTO[seed % len(READ_BY_AUTO)] if format == AUTO else format
+
+
 def calls(seed: int, format: str) -> Gold:
+    """The calls of one reply."""
+    return task(seed, format).calls
+
+
+def made(seed: int, format: str) -> Gold:
     """One to five calls of one reply, different ones."""
     chance = random.Random(seed)
-    made: Gold = []
+    chosen: Gold = []
     wanted = 1 if format in SINGLE else chance.randint(1, 5)
-    while len(made) < wanted:
+    while len(chosen) < wanted:
         one = call(chance)
-        made += [] if one in made else [one]
-    return made
+        chosen += [] if one in chosen else [one]
+    return chosen
 
 
-def written(format: str, gold: Gold) -> str:
+def written(format: str, gold: Gold, seed: int = 0) -> str:
     """The calls as text."""
+    format = written_in(format, seed)
     if format in INDEPENDENT:
         return INDEPENDENT[format]([SimulatedCall(name, arguments) for name, arguments in gold])
     asked = [ToolCall(f"call_{number}", name, arguments) for number, (name, arguments) in enumerate(gold)]

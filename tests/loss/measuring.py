@@ -59,8 +59,9 @@ class Gateway:
     session: aiohttp.ClientSession
 
     async def ask(self, case: Case, tally: Tally) -> None:
-        wanted = gold.calls(case.seed, case.format)
-        found = await APIS[case.api](self.session, f"loss/{case.format}", question(case.seed, case.cut))
+        task = gold.task(case.seed, case.format)
+        wanted = task.calls
+        found = await APIS[case.api](self.session, f"loss/{case.format}", question(case.seed, case.cut), task.tools)
         here = [repr(one) for one in found]
         lost, added = Counter(map(repr, wanted)), Counter(here)
         tally.answers += 1
@@ -68,7 +69,7 @@ class Gateway:
         tally.lost += (missing := (lost - added).total())
         tally.added += (more := (added - lost).total())
         if missing or more or here != [repr(one) for one in wanted]:
-            tally.examples.append(f"{case}: wrote {wanted}, read {found}")
+            tally.examples.append(f"{task.name} {case}: wrote {wanted}, read {found}")
 
 
 @asynccontextmanager

@@ -36,6 +36,8 @@ from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.services import server_watch
 
 MOST_RETRIES = 2
+# Kinds of failures that end a stream in the middle.
+BROKEN = ("cut", "garbled", "server", "timeout", "too_large", "unreachable")
 DRAFT = "A call of this stream does not count: what followed it showed that it was part of the model's reasoning."
 NOT_CALLED = "tool_choice requires a call, and the model made none."
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."
@@ -221,7 +223,7 @@ async def _observed(
     async with aclosing(server_watch.watched(attempt.prepared.watch, asked)) as batches:
         async for batch in batches:
             passed: list[Event] = []
-            for event in batch:
+            for event in _without_cut_calls(batch):
                 _count(event, attempt, tally)
                 if not isinstance(event, Usage | ToolsRefused | ReasoningSeen):
                     passed += attempt.take(event)
@@ -231,6 +233,13 @@ async def _observed(
                 yield passed
             if attempt.spoiled or any(isinstance(event, Failed) for event in passed):
                 return
+
+
+def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
+    """Return the events; a call that a broken stream cut is no fault of the model."""
+    if not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
+        return batch
+    return [event for event in batch if not isinstance(event, CallRejected)]
 
 
 def _note(event: Event, tally: RequestSummary) -> None:

@@ -23,6 +23,7 @@ from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import response as embeddings_response
 from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.messages import request as messages_request
+from toolsupport.gateway.messages.shapes import COUNT
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -41,7 +42,7 @@ Read = TypeVar("Read")
 @requires(Action.CHAT)
 def models(request: AuthedRequest) -> JsonResponse:
     """List every available model."""
-    return JsonResponse({"object": "list", "data": model_list.models()})
+    return JsonResponse(model_list.LIST(data=model_list.models()))
 
 
 @require_safe
@@ -104,7 +105,7 @@ async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
     """Estimate the tokens of a request of the Messages API."""
     try:
         asked = await _read(request, messages_request.read_count)
-        return JsonResponse({"input_tokens": await in_database(request_preparation.count)(asked)})
+        return JsonResponse(COUNT(input_tokens=await in_database(request_preparation.count)(asked)))
     except ToolsupportError as error:
         return error_replies.before(error)
 

@@ -57,6 +57,26 @@ async def test_a_broken_stream_is_an_error_in_the_shape_of_its_api(program: Prog
                 assert event == "event: error" and error_in(path, told)[1], name
 
 
+HALF = '<tool_call>\n{"name": "list_directory", "argum'
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_a_call_in_text_that_a_broken_stream_cut_is_the_servers_fault(program: Program, path: str) -> None:
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    body = ASKED[path][0] | {"tool_choice": auto, "model": "made/m"}
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "vllm", format="hermes")
+        for name, code in {"a cut connection": "cut", "an error": "server"}.items():
+            server.answers[:] = [(HEAD, WORD, said(delta={"content": HALF}), *BROKEN[name])]
+            for stream in (False, True):
+                before = len(server.requests)
+                answer = await post(program, path, **body, stream=stream)
+                content = b"".join([piece async for piece in answer.streaming_content]) if stream else answer.content
+                assert f'"code":"{code}"' in content.decode().replace('": "', '":"'), (name, content)
+                assert len(server.requests) == before + 1, name
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", ASKED)
 async def test_words_and_a_call_of_one_reply_both_arrive_and_no_argument_is_lost(program: Program, path: str) -> None:
