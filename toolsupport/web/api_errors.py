@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -130,7 +131,12 @@ def _shaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
 def _of_api(request: HttpRequest, response: Any) -> HttpResponseBase:
     """Return an error in the shape of its API."""
     if f"{request.path}/".startswith(MESSAGES):
-        response.content = orjson.dumps(anthropic(response.status_code, orjson.loads(response.content)))
+        # The compression of pages is further inside; packages accept compressed answers.
+        compressed = response.headers.get("Content-Encoding") == "gzip"
+        written = gzip.decompress(response.content) if compressed else response.content
+        response.content = orjson.dumps(anthropic(response.status_code, orjson.loads(written)))
+        if compressed:
+            del response.headers["Content-Encoding"]
         if "Content-Length" in response.headers:
             response.headers["Content-Length"] = str(len(response.content))
     return response  # type: ignore[no-any-return]

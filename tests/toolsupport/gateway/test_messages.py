@@ -290,6 +290,11 @@ async def test_errors_have_anthropics_shape(program: Program, knows: Knows) -> N
 def test_errors_before_the_view_have_it_too(client: Client) -> None:
     refused = client.post("/v1/messages", "{}", content_type="application/json", headers={"X-Api-Key": "wrong"})
     assert (refused.status_code, refused.json()["error"]["type"]) == (401, "authentication_error")
+    for path in ("/v1/messages", "/v1/messages/count_tokens", "/v1/messages/nothing/of/this/name"):
+        for headers in ({}, {"X-Api-Key": "wrong"}, {"Authorization": "Basic x"}):  # packages accept gzip
+            packed = client.post(path, "{}", "application/json", headers={"Accept-Encoding": "gzip", **headers})
+            assert packed.status_code in (401, 404) and packed.json()["type"] == "error", (path, headers)
+            assert "Content-Encoding" not in packed.headers
     for path in ("/v1/messages/batches", "/v1/messages/x/y"):
         assert client.post(path).json()["type"] == "error"
     assert client.get("/v1/responses/x").json()["error"]["code"] in ("unknown_url", "invalid_api_key")
