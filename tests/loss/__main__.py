@@ -55,6 +55,7 @@ def report(tallies: Mapping[str, Tally], possible: int) -> str:
     lines = [
         f"{answers} answers of {possible}, {calls} calls: {lost} did not arrive as they were written "
         f"({100_000 * lost / max(calls, 1):.0f} per 100,000{bound}), {added} arrived that were not written, "
+        f"{sum(one.moved for one in tallies.values())} answers had their calls in another order, "
         f"{sum(one.again for one in tallies.values())} answers needed a second request.",
         "",
         "| format | written by | answers | calls | not as written | not written | asked again |",

@@ -40,13 +40,8 @@ INDEPENDENT: dict[str, Callable[[Sequence[SimulatedCall]], str]] = {
     "olmo3_pythonic": pythonic.olmo3,
     "qwen3_coder_xml": tags.qwen3_coder,
 }
-# A program that calls tools is run, not read: it is never offered to programs. `auto` reads what others write.
-WRITTEN = tuple(name for name in FORMATS if name not in ("code_mode", "auto"))
-AUTO = "auto"
-TEXT = (*WRITTEN, AUTO)
-# What only its own parser reads: these marks are ordinary text elsewhere.
-NOT_BY_AUTO = {"functionary_v32", "command_r_plus", "glm4_name_newline_json"}
-READ_BY_AUTO = tuple(name for name in WRITTEN if name not in NOT_BY_AUTO)
+# Not in answers to programs: code runs only in this site's sandbox, and `auto` only searches text for calls.
+TEXT = tuple(name for name in FORMATS if name not in ("code_mode", "auto"))
 # Where a reply has only one call.
 SINGLE = {"llama3_json", "react"}
 NATIVE = "native"
@@ -86,6 +81,8 @@ TOOLS: dict[str, dict[str, Any]] = {
         ["city"], city=TEXT_TYPE, unit={"type": "string", "enum": ["celsius", "fahrenheit"]}, days={"type": "integer"}
     ),
     "send_message": parameters(["to", "text"], to=TEXT_TYPE, text=TEXT_TYPE, urgent={"type": "boolean"}),
+    # Its native calls are sent on piece by piece, those of the others when they are whole.
+    "rename_file": parameters(["old", "new"], old=TEXT_TYPE, new=TEXT_TYPE),
     "calculate_loan": parameters(
         ["amount", "rate"], amount={"type": "number"}, rate={"type": "number"}, years={"type": "integer"}
     ),
@@ -121,14 +118,9 @@ def value(schema: dict[str, Any], key: str, chance: random.Random) -> Any:
 def task(seed: int, format: str) -> Task:
     """The task of a seed."""
     if not TASKS:
-        return Task(str(seed), TOOLS, made(seed, written_in(format, seed)))
+        return Task(str(seed), TOOLS, made(seed, format))
     found = TASKS[seed % len(TASKS)]
-    return Task(found.name, found.tools, found.calls[:1]) if written_in(format, seed) in SINGLE else found
-
-
-def written_in(format: str, seed: int) -> str:
-    """The format of a reply; those for `auto` come in turn."""
-    return READ_BY_AUTO[seed % len(READ_BY_AUTO)] if format == AUTO else format
+    return Task(found.name, found.tools, found.calls[:1]) if format in SINGLE else found
 
 
 def calls(seed: int, format: str) -> Gold:
@@ -147,9 +139,8 @@ def made(seed: int, format: str) -> Gold:
     return chosen
 
 
-def written(format: str, gold: Gold, seed: int = 0) -> str:
+def written(format: str, gold: Gold) -> str:
     """The calls as text."""
-    format = written_in(format, seed)
     if format in INDEPENDENT:
         return INDEPENDENT[format]([SimulatedCall(name, arguments) for name, arguments in gold])
     asked = [ToolCall(f"call_{number}", name, arguments) for number, (name, arguments) in enumerate(gold)]

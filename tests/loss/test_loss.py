@@ -52,8 +52,9 @@ def known(port: int) -> str:
     server = ServerFactory(name="loss", kind="openai", base_url=f"http://127.0.0.1:{port}")
     for name in (gold.NATIVE, *gold.TEXT):
         profile = ModelProfileFactory(server=server, name=name)
-        capability, value = ("tools", True) if name == gold.NATIVE else ("format", name)
-        overrides.add(NewOverride(profile.pk, capability, value, actor=person.pk, reason="It writes so."))
+        native = name == gold.NATIVE
+        for capability, value in {"tools": native, **({} if native else {"format": name})}.items():
+            overrides.add(NewOverride(profile.pk, capability, value, actor=person.pk, reason="It writes so."))
     return api_keys.create(person.pk, "tests")
 
 
@@ -94,6 +95,7 @@ def test_calls_of_others_are_read(tmp_path: Path) -> None:
         (lambda calls: calls[1:], (1, 0, 1)),
         (lambda calls: [*calls, calls[0]], (0, 1, 1)),
         (lambda calls: calls[::-1], (0, 0, 1)),
+        (lambda calls: [(name, dict(reversed(given.items()))) for name, given in calls], (0, 0, 0)),
         (lambda calls: [(calls[0][0], {**calls[0][1], "extra": 1}), *calls[1:]], (1, 1, 1)),
     ],
 )

@@ -48,7 +48,7 @@ def length(format: str, seed: int) -> int:
     made = gold.calls(seed, format)
     if format == gold.NATIVE:
         return max(len(json.dumps(arguments)) for _, arguments in made)
-    return len(gold.written(format, made, seed))
+    return len(gold.written(format, made))
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Upstream:
         if body["model"] == gold.NATIVE:
             deltas, end = native(made, cut), "tool_calls"
         else:
-            text = gold.written(body["model"], made, seed)
+            text = gold.written(body["model"], made)
             deltas, end = [{"content": part} for part in pieces(text, cut)], "stop"
         used = {"prompt_tokens": 5000, "completion_tokens": 50, "total_tokens": 5050}
         answer = web.StreamResponse(headers={"content-type": "text/event-stream"})

@@ -70,8 +70,8 @@ class RequestSummary:
 class Attempt:
     """One answer in progress. `spoiled` is the reason why it cannot be used, written for the model.
 
-    `called` are the calls that began, `live` those that were partly passed on: these cannot be taken back. `cut`: the
-    last call was incomplete when the reply reached its token limit.
+    `called` are the calls that began, `live` those that were partly passed on: these cannot be taken back, `waiting`
+    those that are sent when they are whole. `cut`: the last call was incomplete when the reply reached its token limit.
     """
 
     prepared: PreparedRequest
@@ -80,6 +80,7 @@ class Attempt:
     passed: bool = False
     called: set[str] = field(default_factory=set)
     live: set[str] = field(default_factory=set)
+    waiting: set[str] = field(default_factory=set)
     whole: set[str] = field(default_factory=set)
     held: list[Event] = field(default_factory=list)
     rejected: CallRejected | None = None
@@ -128,14 +129,21 @@ class Attempt:
         if self.prepared.one_call and self.called - {call}:
             return []
         if isinstance(event, CallDelta):
-            if not self.prepared.stream or self.prepared.must_call or self._may_be_withdrawn(event):
+            if not self.prepared.stream or self.prepared.must_call or self._waits(event):
                 return []
             self.live.add(call)
             self.passed = True
         else:
+            self.waiting.discard(call)
             self.whole.add(call)
         self.called.add(call)
         return self._passed([event])
+
+    def _waits(self, event: CallDelta) -> bool:
+        """Return whether the call is sent when it is whole; calls behind one that waits do too, to keep the order."""
+        if event.id not in self.live and (self.waiting or self._may_be_withdrawn(event)):
+            self.waiting.add(event.id)
+        return event.id in self.waiting
 
     def _may_be_withdrawn(self, event: CallDelta) -> bool:
         """Return whether the call may still be withdrawn.

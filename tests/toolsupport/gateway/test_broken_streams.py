@@ -10,7 +10,7 @@ import orjson
 import pytest
 from channels.db import database_sync_to_async as in_database
 
-from tests.toolsupport.gateway.conftest import Program
+from tests.toolsupport.gateway.conftest import PATH, Program
 from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, error_in, post, row, said
 from tests.toolsupport.providers.scripted import LAST_CHUNK, chunk, scripted
 
@@ -92,6 +92,47 @@ async def test_words_and_a_call_of_one_reply_both_arrive_and_no_argument_is_lost
         assert "Let me look." in found and "list_directory" in found
     parts = [json.loads(line[6:]) for line in text.split("\n") if line.startswith("data: {")]
     assert json.loads("".join(map(arguments_of, parts))) == {"path": "."}
+
+
+MIXED = {"type": "object", "properties": {"path": {"type": "string"}, "deep": {"type": "boolean"}}}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("single", [False, True])
+async def test_calls_keep_their_order_where_one_waits_for_its_end(program: Program, path: str, single: bool) -> None:
+    """The first has a parameter that may have to be repaired, so it is sent when it is whole."""
+    anthropic = path == "/v1/messages"
+    body = json.loads(json.dumps(ASKED[path][0]).replace(json.dumps(PATH), json.dumps(MIXED)))
+    second = json.loads(json.dumps(ASKED[path][0]["tools"]).replace("list_directory", "read_file"))
+    body |= {"model": "made/m", "stream": True, "tools": [*body["tools"], *second]}
+    body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": single} if anthropic else "auto"
+    body |= {} if anthropic else {"parallel_tool_calls": not single}
+    names = ("list_directory", "read_file", "list_directory")
+    calls = [numbered(number, name, part) for number, name in enumerate(names) for part in ('{"path":', '"."}')]
+    async with scripted((HEAD, *calls, said(finish_reason="tool_calls"), DONE, LAST_CHUNK)) as server:
+        await in_database(row)(server, "vllm")
+        answer = await post(program, path, **body)
+        text = b"".join([piece async for piece in answer.streaming_content]).decode()
+    found = [name for line in text.split("\n") if line.startswith("data: {") for name in begun(json.loads(line[6:]))]
+    assert found == list(names[:1] if single else names), text
+
+
+def numbered(number: int, name: str, part: str) -> bytes:
+    function = {"name": name, "arguments": part}
+    piece = {"index": number, "id": f"c{number}", "type": "function", "function": function}
+    return said(delta={"tool_calls": [piece]})
+
+
+def begun(event: dict[str, Any]) -> list[str]:
+    """The name of the call that begins with an event of any of the APIs."""
+    if event.get("type") == "response.output_item.added":
+        return [event["item"]["name"]]
+    if event.get("type") == "content_block_start":
+        return [event["content_block"]["name"]]
+    deltas = [choice["delta"] for choice in event.get("choices", ())]
+    calls = [call["function"] for delta in deltas for call in delta.get("tool_calls", ())]
+    return [call["name"] for call in calls if "name" in call]
 
 
 def arguments_of(event: dict[str, Any]) -> str:
