@@ -56,7 +56,7 @@ CASES = [
     Case(
         "arguments that were left out",
         f'{{"reply": {NULLS}}}',
-        [("search", {"query": "a", "limit": None, "note": None})],
+        [("search", {"query": "a"})],
     ),
     Case("a list that is no list of calls", '{"calls": [1, 2]}', text='{"calls": [1, 2]}'),
     Case("another object", '{"reply": "Yes."}', text='{"reply": "Yes."}'),
