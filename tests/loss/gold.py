@@ -40,8 +40,9 @@ INDEPENDENT: dict[str, Callable[[Sequence[SimulatedCall]], str]] = {
     "olmo3_pythonic": pythonic.olmo3,
     "qwen3_coder_xml": tags.qwen3_coder,
 }
-# Not in answers to programs: code runs only in this site's sandbox, and `auto` only searches text for calls.
-TEXT = tuple(name for name in FORMATS if name not in ("code_mode", "auto"))
+# Code runs only in this site's sandbox, `auto` only searches text for calls, and a forced reply needs a server that
+# was found to enforce schemas.
+TEXT = tuple(name for name in FORMATS if name not in ("code_mode", "auto", "forced_json"))
 # Where a reply has only one call.
 SINGLE = {"llama3_json", "react"}
 NATIVE = "native"
