@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import TypeVar
@@ -35,6 +36,8 @@ TOO_LARGE = "The request is larger than this site accepts."
 STOPPED: list[Event] = [Failed("cut", "This site is stopping. Send the request again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 LONGEST_HEADER = 1000
+# What a header may not hold, such as a line break in a type of a tool.
+UNPRINTABLE = re.compile(r"[^ -~]")
 Read = TypeVar("Read")
 
 
@@ -92,7 +95,7 @@ async def embeddings(request: AuthedRequest) -> HttpResponseBase:
         asked = await _read(request, embeddings_request.read)
         name, found = await embeddings_response.answer(asked, caller)
         answer = error_replies.answer(found) if isinstance(found, Failed) else JsonResponse(found)
-        answer.headers["X-Toolsupport-Model"] = name.encode("ascii", "replace").decode()
+        answer.headers["X-Toolsupport-Model"] = UNPRINTABLE.sub("?", name)
     except ToolsupportError as error:
         answer = error_replies.before(error)
     answer.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
@@ -195,5 +198,5 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
     }
     for name, value in facts.items():
         if value:
-            response.headers[f"X-Toolsupport-{name}"] = value.encode("ascii", "replace").decode()
+            response.headers[f"X-Toolsupport-{name}"] = UNPRINTABLE.sub("?", value)
     return response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -14,6 +14,7 @@ from tests.toolsupport.gateway.conftest import PATH, Program
 from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, error_in, post, row, said
 from tests.toolsupport.providers.scripted import LAST_CHUNK, chunk, scripted
 
+Knows = Callable[..., Any]
 WORD = said(delta={"content": "Let me look."})
 DONE = chunk(b"data: [DONE]\n\n")
 
@@ -143,3 +144,14 @@ def arguments_of(event: dict[str, Any]) -> str:
         return str(event["delta"].get("partial_json", ""))
     calls = event["choices"][0]["delta"].get("tool_calls", []) if event.get("choices") else []
     return "".join(call["function"].get("arguments", "") for call in calls)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_what_a_program_sends_breaks_no_header(program: Program, knows: Knows, path: str) -> None:
+    await knows("sim-honest", tools=True)
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    hosted = [{"type": kind} for kind in ("\0", "a\r\nSet-Cookie: b=c", "\x7f", "天")]
+    body = ASKED[path][0] | {"model": "sim-honest", "tool_choice": auto, "tools": [*ASKED[path][0]["tools"], *hosted]}
+    answer = await post(program, path, **body)
+    assert (answer.status_code, answer.headers["X-Toolsupport-Tools-Skipped"]) == (200, "?,a??Set-Cookie: b=c,?,?")
