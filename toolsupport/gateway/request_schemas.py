@@ -97,7 +97,7 @@ PARAMETERS: JSON = {
 TOOL: JSON = {
     "type": "object",
     "properties": {
-        "type": {"type": ["string", "null"], "description": "the type of the tool"},
+        "type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the tool"},
         "function": {
             "type": "object",
             "required": ["name"],

@@ -75,6 +75,7 @@ def asked(**fields: Any) -> GatewayRequest:
         ({"tools": {}}, "tools"),
         ({"tools": [TOOL, TOOL]}, "tools"),
         ({"tools": [{"type": 3}]}, "tools[0].type"),
+        ({"tools": [{"type": ""}]}, "tools[0].type"),
         ({"tools": [None]}, "tools[0]"),
         ({"tools": ["add"]}, "tools[0]"),
         ({"tools": "add"}, "tools"),

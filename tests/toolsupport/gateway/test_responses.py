@@ -67,6 +67,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         item(role="user", content=[{"type": "input_image", "image_url": "data:image/png;base64,?"}]),
         "input[0].content[0]",
     ),
+    "an item with an empty type": (item(type="", role="user", content=-1), "input[0].type"),
     "a number as type": (item(type=3, role="user", content="x"), "input[0].type"),
     "a call without id": (item(type="function_call", name="a", arguments="{}"), "input[0].call_id"),
     "a call without name": (item(type="function_call", call_id="c", arguments="{}"), "input[0].name"),

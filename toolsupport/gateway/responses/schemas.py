@@ -50,7 +50,7 @@ def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
 
 ITEM: JSON = {
     "type": "object",
-    "properties": {"type": {"type": ["string", "null"], "description": "the type of the item"}},
+    "properties": {"type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the item"}},
     # What a type needs; other types are those of tools at hosted services, and are left out whatever they hold.
     "allOf": [
         _item("function_call", ["call_id", "name"], call_id=CALL_ID, name=TOOL_NAME, arguments=ARGUMENTS),
