@@ -60,7 +60,7 @@ CHUNK = Shape(
     {"usage": or_null(USAGE.ref), "x_toolsupport": SUMMARY.ref},
 )
 EVENT = Choice("ChatEvent", (CHUNK, ERROR))
-SHAPES = (
+SHAPES: tuple[Shape | Choice, ...] = (
     *(SUMMARY, USAGE, FUNCTION, CALL, MESSAGE, CHOICE, COMPLETION),
     *(FUNCTION_PIECE, CALL_PIECE, DELTA, CHUNK_CHOICE, CHUNK, EVENT),
 )

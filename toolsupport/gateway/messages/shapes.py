@@ -67,7 +67,7 @@ EVENTS: Mapping[str, Shape] = MappingProxyType(
 )
 EVENT = Choice("MessagesEvent", (*EVENTS.values(), MESSAGES_ERROR))
 COUNT = Shape("MessagesCount", {"input_tokens": WHOLE})
-SHAPES = (
+SHAPES: tuple[Shape | Choice, ...] = (
     *(USAGE, TEXT_BLOCK, THINKING_BLOCK, CALL_BLOCK, BLOCK, MESSAGE, COUNT),
     *(TEXT_DELTA, THINKING_DELTA, SIGNATURE_DELTA, JSON_DELTA, DELTA, END, *EVENTS.values(), EVENT),
 )
