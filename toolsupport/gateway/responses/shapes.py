@@ -25,7 +25,7 @@ DEFAULTS: Mapping[str, object] = MappingProxyType(
         "top_p": None,
     }
 )
-INPUT_DETAILS = Shape("ResponsesInputDetails", {}, {"cached_tokens": 0})
+INPUT_DETAILS = Shape("ResponsesInputDetails", {}, {"cached_tokens": 0, "cache_write_tokens": 0})
 OUTPUT_DETAILS = Shape("ResponsesOutputDetails", {}, {"reasoning_tokens": 0})
 USAGE = Shape(
     "ResponsesUsage",
