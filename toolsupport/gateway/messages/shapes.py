@@ -69,5 +69,6 @@ EVENT = Choice("MessagesEvent", (*EVENTS.values(), MESSAGES_ERROR))
 COUNT = Shape("MessagesCount", {"input_tokens": WHOLE})
 SHAPES: tuple[Shape | Choice, ...] = (
     *(USAGE, TEXT_BLOCK, THINKING_BLOCK, CALL_BLOCK, BLOCK, MESSAGE, COUNT),
-    *(TEXT_DELTA, THINKING_DELTA, SIGNATURE_DELTA, JSON_DELTA, DELTA, END, *EVENTS.values(), EVENT),
+    *(TEXT_DELTA, THINKING_DELTA, SIGNATURE_DELTA, JSON_DELTA, DELTA, END, EVENT),
+    *EVENTS.values(),
 )

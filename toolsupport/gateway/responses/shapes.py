@@ -121,5 +121,6 @@ GROWTH: Mapping[Kind, tuple[str, str]] = MappingProxyType(
 EVENT = Choice("ResponsesEvent", tuple(EVENTS.values()))
 SHAPES: tuple[Shape | Choice, ...] = (
     *(INPUT_DETAILS, OUTPUT_DETAILS, USAGE, TEXT_PART, REASONING_PART, PART, CALL_ITEM, MESSAGE_ITEM, REASONING_ITEM),
-    *(ITEM, FAILURE, CUT, EFFORT, RESPONSE, *EVENTS.values(), EVENT),
+    *(ITEM, FAILURE, CUT, EFFORT, RESPONSE, EVENT),
+    *EVENTS.values(),
 )
