@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from tests import databases
 from tests.chat.test_approvals import asked, notes
 from tests.chat.test_end_to_end import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
 
 
 @contextmanager
@@ -173,3 +174,32 @@ async def test_the_end_of_a_test_is_told_in_every_process(sites: tuple[Site, Sit
         again = await asyncio.gather(*(each.until("notice", code="detected") for each in (first, second)))
         assert again[0]["seq"] == again[1]["seq"] > told[0]["seq"]
         assert seqs(second) == list(range(seqs(second)[0], seqs(second)[-1] + 1))
+
+
+# G8
+@pytest.mark.asyncio
+async def test_programs_at_both_processes_cause_one_test_and_each_gets_its_own_call(sites: tuple[Site, Site]) -> None:
+    key = sites[0].manage("create_api_key", ADMIN[0]).strip()
+    asked = [(site, tool) for site in sites for tool in PROGRAMS for _ in range(3)]
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60, trust_env=False) as client:
+        answers = await asyncio.gather(
+            *(client.post(f"{site.url}/v1/chat/completions", json=PROGRAMS[tool]) for site, tool in asked)
+        )
+    for (_, tool), answer in zip(asked, answers, strict=True):
+        [call] = answer.json()["choices"][0]["message"]["tool_calls"]
+        assert call["function"]["name"] == tool and answer.headers["X-Toolsupport-First-Use"] == "tested", answer.text
+    tests = "SELECT kind FROM toolsupport_detection d JOIN toolsupport_modelprofile p ON p.id = d.profile_id"
+    assert sites[0].rows(f"{tests} WHERE p.name LIKE ?", "sim-unknown%") == [("tools",)]
+
+
+def program(tool: str, question: str) -> dict[str, Any]:
+    path = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    function = {"name": tool, "description": "A tool of this program.", "parameters": path}
+    messages = [{"role": "user", "content": question}]
+    return {"model": "sim-unknown", "messages": messages, "tools": [{"type": "function", "function": function}]}
+
+
+PROGRAMS = {
+    "list_directory": program("list_directory", "What's in this folder?"),
+    "read_file": program("read_file", "Read the file config.json"),
+}

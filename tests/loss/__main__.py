@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.loss import gold
+from tests.loss import bfcl, gold
 from tests.loss.measuring import Case, Tally, gateway, measured
 from tests.loss.programs import APIS
 from tests.loss.upstream import EACH, length
@@ -21,9 +21,22 @@ BEGIN, END = "<!-- figures: written by `make loss` -->", "<!-- end of figures --
 CUT, LETTERS = range(1), range(1000, 1060)
 
 
+def of_tasks() -> list[Case]:
+    """Each task of others in each format, in pieces of five characters."""
+    formats = (gold.NATIVE, *gold.TEXT)
+    return [
+        Case(format, number, -5, list(APIS)[(number + place) % len(APIS)])
+        for place, format in enumerate(formats)
+        for number in range(len(gold.TASKS))
+    ]
+
+
 def cases() -> list[Case]:
     """All cases in random order, so that those that fit into the time are a fair sample."""
-    found = []
+    found = of_tasks()
+    random.Random(1).shuffle(found)
+    if found:
+        return found
     for format in (gold.NATIVE, *gold.TEXT):
         places = [(seed, cut) for seed in CUT for cut in range(1, length(format, seed))]
         places += [(seed, EACH) for seed in LETTERS]
@@ -42,6 +55,7 @@ def report(tallies: Mapping[str, Tally], possible: int) -> str:
     lines = [
         f"{answers} answers of {possible}, {calls} calls: {lost} did not arrive as they were written "
         f"({100_000 * lost / max(calls, 1):.0f} per 100,000{bound}), {added} arrived that were not written, "
+        f"{sum(one.moved for one in tallies.values())} answers had their calls in another order, "
         f"{sum(one.again for one in tallies.values())} answers needed a second request.",
         "",
         "| format | written by | answers | calls | not as written | not written | asked again |",
@@ -62,9 +76,15 @@ async def run(seconds: float) -> dict[str, Tally]:
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--seconds", type=float, default=480, help="how long to ask; the cases are a sample then")
-    tallies = asyncio.run(run(words.parse_args().seconds))
+    words.add_argument("--bfcl", type=Path, help="the folder bfcl_eval/data of bfcl-eval; nothing is written")
+    chosen = words.parse_args()
+    if chosen.bfcl:
+        gold.TASKS[:] = bfcl.load(chosen.bfcl)
+    tallies = asyncio.run(run(chosen.seconds))
     figures = report(tallies, len(cases()))
     print(figures, *(example for one in tallies.values() for example in one.examples[:3]), sep="\n")
+    if chosen.bfcl:
+        return
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}\n\n{figures}\n\n{END}{rest.partition(END)[2]}")
 

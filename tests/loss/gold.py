@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from toolsupport.core.formats import FORMATS
@@ -12,6 +13,19 @@ from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.types import SimulatedCall
 
 Gold = list[tuple[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """The tools that are offered, and the calls that a reply holds."""
+
+    name: str
+    tools: dict[str, dict[str, Any]]
+    calls: Gold
+
+
+# Tasks of others; where there are none, a seed makes one.
+TASKS: list[Task] = []
 
 # The Simulator shares no code with the parsers; the other formats are written by their own writers.
 INDEPENDENT: dict[str, Callable[[Sequence[SimulatedCall]], str]] = {
@@ -26,8 +40,9 @@ INDEPENDENT: dict[str, Callable[[Sequence[SimulatedCall]], str]] = {
     "olmo3_pythonic": pythonic.olmo3,
     "qwen3_coder_xml": tags.qwen3_coder,
 }
-# A program that calls tools is run, not read; `auto` reads what others write, and has no form of its own.
-TEXT = tuple(name for name in FORMATS if name not in ("code_mode", "auto"))
+# Code runs only in this site's sandbox, `auto` only searches text for calls, and a forced reply needs a server that
+# was found to enforce schemas.
+TEXT = tuple(name for name in FORMATS if name not in ("code_mode", "auto", "forced_json"))
 # Where a reply has only one call.
 SINGLE = {"llama3_json", "react"}
 NATIVE = "native"
@@ -67,6 +82,8 @@ TOOLS: dict[str, dict[str, Any]] = {
         ["city"], city=TEXT_TYPE, unit={"type": "string", "enum": ["celsius", "fahrenheit"]}, days={"type": "integer"}
     ),
     "send_message": parameters(["to", "text"], to=TEXT_TYPE, text=TEXT_TYPE, urgent={"type": "boolean"}),
+    # Its native calls are sent on piece by piece, those of the others when they are whole.
+    "rename_file": parameters(["old", "new"], old=TEXT_TYPE, new=TEXT_TYPE),
     "calculate_loan": parameters(
         ["amount", "rate"], amount={"type": "number"}, rate={"type": "number"}, years={"type": "integer"}
     ),
@@ -99,15 +116,28 @@ def value(schema: dict[str, Any], key: str, chance: random.Random) -> Any:
     return made[schema["type"]]()
 
 
+def task(seed: int, format: str) -> Task:
+    """The task of a seed."""
+    if not TASKS:
+        return Task(str(seed), TOOLS, made(seed, format))
+    found = TASKS[seed % len(TASKS)]
+    return Task(found.name, found.tools, found.calls[:1]) if format in SINGLE else found
+
+
 def calls(seed: int, format: str) -> Gold:
+    """The calls of one reply."""
+    return task(seed, format).calls
+
+
+def made(seed: int, format: str) -> Gold:
     """One to five calls of one reply, different ones."""
     chance = random.Random(seed)
-    made: Gold = []
+    chosen: Gold = []
     wanted = 1 if format in SINGLE else chance.randint(1, 5)
-    while len(made) < wanted:
+    while len(chosen) < wanted:
         one = call(chance)
-        made += [] if one in made else [one]
-    return made
+        chosen += [] if one in chosen else [one]
+    return chosen
 
 
 def written(format: str, gold: Gold) -> str:

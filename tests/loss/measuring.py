@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 
@@ -41,14 +43,31 @@ class Case:
 
 @dataclass
 class Tally:
-    """`calls` were written, `lost` of them did not arrive, `added` arrived that nobody wrote; `again`: asked twice."""
+    """`calls` were written, `lost` of them did not arrive, `added` arrived that nobody wrote.
+
+    `moved` answers had their calls in another order, `again` were asked twice.
+    """
 
     answers: int = 0
     calls: int = 0
     lost: int = 0
     added: int = 0
+    moved: int = 0
     again: int = 0
     examples: list[str] = field(default_factory=list)
+
+
+def written(call: tuple[str, Any]) -> str:
+    """The call as text that is the same for the same JSON: 5.0 is 5 there, and the order of names means nothing."""
+    return json.dumps([call[0], _plain(call[1])], sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass
@@ -59,16 +78,18 @@ class Gateway:
     session: aiohttp.ClientSession
 
     async def ask(self, case: Case, tally: Tally) -> None:
-        wanted = gold.calls(case.seed, case.format)
-        found = await APIS[case.api](self.session, f"loss/{case.format}", question(case.seed, case.cut))
-        here = [repr(one) for one in found]
-        lost, added = Counter(map(repr, wanted)), Counter(here)
+        task = gold.task(case.seed, case.format)
+        wanted = task.calls
+        found = await APIS[case.api](self.session, f"loss/{case.format}", question(case.seed, case.cut), task.tools)
+        here, expected = ([written(one) for one in calls] for calls in (found, wanted))
+        lost, added = Counter(expected), Counter(here)
         tally.answers += 1
         tally.calls += len(wanted)
         tally.lost += (missing := (lost - added).total())
         tally.added += (more := (added - lost).total())
-        if missing or more or here != [repr(one) for one in wanted]:
-            tally.examples.append(f"{case}: wrote {wanted}, read {found}")
+        tally.moved += (moved := not missing and not more and here != expected)
+        if missing or more or moved:
+            tally.examples.append(f"{task.name} {case}: wrote {wanted}, read {found}")
 
 
 @asynccontextmanager

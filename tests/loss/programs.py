@@ -8,9 +8,10 @@ from typing import Any
 
 import aiohttp
 
-from tests.loss.gold import TOOLS, Gold
+from tests.loss.gold import Gold
 
 Event = dict[str, Any]
+Tools = dict[str, dict[str, Any]]
 CALLED = "An action that the person wants."
 
 
@@ -24,10 +25,10 @@ async def events(session: aiohttp.ClientSession, path: str, body: dict[str, Any]
                 yield json.loads(line[6:])
 
 
-async def chat(session: aiohttp.ClientSession, model: str, question: str) -> Gold:
+async def chat(session: aiohttp.ClientSession, model: str, question: str, offered: Tools) -> Gold:
     tools = [
         {"type": "function", "function": {"name": name, "description": CALLED, "parameters": schema}}
-        for name, schema in TOOLS.items()
+        for name, schema in offered.items()
     ]
     body = {"model": model, "messages": [{"role": "user", "content": question}], "tools": tools}
     written: dict[int, list[str]] = {}
@@ -39,10 +40,10 @@ async def chat(session: aiohttp.ClientSession, model: str, question: str) -> Gol
     return _read(written)
 
 
-async def responses(session: aiohttp.ClientSession, model: str, question: str) -> Gold:
+async def responses(session: aiohttp.ClientSession, model: str, question: str, offered: Tools) -> Gold:
     tools = [
         {"type": "function", "name": name, "description": CALLED, "parameters": schema}
-        for name, schema in TOOLS.items()
+        for name, schema in offered.items()
     ]
     written: dict[int, list[str]] = {}
     async for one in events(session, "/v1/responses", {"model": model, "input": question, "tools": tools}):
@@ -53,8 +54,8 @@ async def responses(session: aiohttp.ClientSession, model: str, question: str) -
     return _read(written)
 
 
-async def messages(session: aiohttp.ClientSession, model: str, question: str) -> Gold:
-    tools = [{"name": name, "description": CALLED, "input_schema": schema} for name, schema in TOOLS.items()]
+async def messages(session: aiohttp.ClientSession, model: str, question: str, offered: Tools) -> Gold:
+    tools = [{"name": name, "description": CALLED, "input_schema": schema} for name, schema in offered.items()]
     asked = [{"role": "user", "content": question}]
     body = {"model": model, "messages": asked, "tools": tools, "max_tokens": 1000}
     written: dict[int, list[str]] = {}

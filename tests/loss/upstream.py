@@ -15,7 +15,7 @@ from aiohttp import web
 from tests.loss import gold
 
 CASE = re.compile(r"case (\d+), cut at (-?\d+)")
-EACH = -1  # cut after every character
+EACH = -1  # cut after every character; -5 means after every fifth
 
 
 def question(seed: int, cut: int) -> str:
@@ -23,7 +23,9 @@ def question(seed: int, cut: int) -> str:
 
 
 def pieces(text: str, cut: int) -> list[str]:
-    return list(text) if cut == EACH else [piece for piece in (text[:cut], text[cut:]) if piece]
+    if cut < 0:
+        return [text[place : place - cut] for place in range(0, len(text), -cut)]
+    return [piece for piece in (text[:cut], text[cut:]) if piece]
 
 
 def native(made: gold.Gold, cut: int) -> list[dict[str, Any]]:
@@ -51,17 +53,18 @@ def length(format: str, seed: int) -> int:
 
 @dataclass
 class Upstream:
-    """`asked` counts the requests of each format, case and cut."""
+    """`asked` counts the requests of each format, case and cut; `latest` is the latest one."""
 
     port: int = 0
     asked: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    latest: dict[str, Any] = field(default_factory=dict)
 
     async def models(self, request: web.Request) -> web.Response:
         data = [{"id": name, "object": "model", "owned_by": "test"} for name in (gold.NATIVE, *gold.TEXT)]
         return web.json_response({"object": "list", "data": data})
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
+        body = self.latest = await request.json()
         # The case is in the latest of the person's messages that names one: a retry adds others.
         found = CASE.findall(json.dumps(body["messages"]))
         seed, cut = map(int, found[-1])
@@ -70,7 +73,8 @@ class Upstream:
         if body["model"] == gold.NATIVE:
             deltas, end = native(made, cut), "tool_calls"
         else:
-            deltas, end = [{"content": part} for part in pieces(gold.written(body["model"], made), cut)], "stop"
+            text = gold.written(body["model"], made)
+            deltas, end = [{"content": part} for part in pieces(text, cut)], "stop"
         used = {"prompt_tokens": 5000, "completion_tokens": 50, "total_tokens": 5050}
         answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await answer.prepare(request)

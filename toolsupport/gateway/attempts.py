@@ -36,6 +36,8 @@ from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.services import server_watch
 
 MOST_RETRIES = 2
+# Kinds of failures that end a stream in the middle.
+BROKEN = ("cut", "garbled", "server", "timeout", "too_large", "unreachable")
 DRAFT = "A call of this stream does not count: what followed it showed that it was part of the model's reasoning."
 NOT_CALLED = "tool_choice requires a call, and the model made none."
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."
@@ -68,8 +70,8 @@ class RequestSummary:
 class Attempt:
     """One answer in progress. `spoiled` is the reason why it cannot be used, written for the model.
 
-    `called` are the calls that began, `live` those that were partly passed on: these cannot be taken back. `cut`: the
-    last call was incomplete when the reply reached its token limit.
+    `called` are the calls that began, `live` those that were partly passed on: these cannot be taken back, `waiting`
+    those that are sent when they are whole. `cut`: the last call was incomplete when the reply reached its token limit.
     """
 
     prepared: PreparedRequest
@@ -78,6 +80,7 @@ class Attempt:
     passed: bool = False
     called: set[str] = field(default_factory=set)
     live: set[str] = field(default_factory=set)
+    waiting: set[str] = field(default_factory=set)
     whole: set[str] = field(default_factory=set)
     held: list[Event] = field(default_factory=list)
     rejected: CallRejected | None = None
@@ -126,14 +129,21 @@ class Attempt:
         if self.prepared.one_call and self.called - {call}:
             return []
         if isinstance(event, CallDelta):
-            if not self.prepared.stream or self.prepared.must_call or self._may_be_withdrawn(event):
+            if not self.prepared.stream or self.prepared.must_call or self._waits(event):
                 return []
             self.live.add(call)
             self.passed = True
         else:
+            self.waiting.discard(call)
             self.whole.add(call)
         self.called.add(call)
         return self._passed([event])
+
+    def _waits(self, event: CallDelta) -> bool:
+        """Return whether the call is sent when it is whole; calls behind one that waits do too, to keep the order."""
+        if event.id not in self.live and (self.waiting or self._may_be_withdrawn(event)):
+            self.waiting.add(event.id)
+        return event.id in self.waiting
 
     def _may_be_withdrawn(self, event: CallDelta) -> bool:
         """Return whether the call may still be withdrawn.
@@ -221,7 +231,7 @@ async def _observed(
     async with aclosing(server_watch.watched(attempt.prepared.watch, asked)) as batches:
         async for batch in batches:
             passed: list[Event] = []
-            for event in batch:
+            for event in _without_cut_calls(batch):
                 _count(event, attempt, tally)
                 if not isinstance(event, Usage | ToolsRefused | ReasoningSeen):
                     passed += attempt.take(event)
@@ -231,6 +241,13 @@ async def _observed(
                 yield passed
             if attempt.spoiled or any(isinstance(event, Failed) for event in passed):
                 return
+
+
+def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
+    """Return the events; a call that a broken stream cut is no fault of the model."""
+    if not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
+        return batch
+    return [event for event in batch if not isinstance(event, CallRejected)]
 
 
 def _note(event: Event, tally: RequestSummary) -> None:

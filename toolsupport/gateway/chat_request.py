@@ -9,7 +9,7 @@ from typing import Any
 from toolsupport.core.types import JSON, ToolSpec
 from toolsupport.gateway.conversation import read_messages
 from toolsupport.gateway.field_errors import InvalidField
-from toolsupport.gateway.gateway_request import GatewayRequest, distinct, integers, parsed, required
+from toolsupport.gateway.gateway_request import GatewayRequest, distinct, integers, only, parsed, required
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
 
 # The options of sampling that have another name in our requests.
@@ -49,7 +49,7 @@ def _options(given: JSON) -> dict[str, Any]:
 def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str, tuple[str, ...]]:
     """Return the tools, the tool choice, and the types of the tools that only hosted services have."""
     own: list[JSON] = []
-    others: set[str] = set()
+    others = {"functions"} if given.get("functions") else set[str]()
     for tool in given.get("tools") or []:
         kind = tool.get("type") or "function"
         if kind == "function":
@@ -65,6 +65,10 @@ def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, .
         return required(tools)
     if choice is None or choice in CHOICES:
         return tools, choice or "auto"
+    if "allowed_tools" in choice:
+        allowed = choice["allowed_tools"]
+        tools = only(tools, {one["function"]["name"] for one in allowed["tools"]})
+        return required(tools) if allowed["mode"] == "required" else (tools, "auto")
     named = tuple(tool for tool in tools if tool.name == choice["function"]["name"])
     if not named:
         raise InvalidField("tool_choice has to be auto, none, required, or name one of the tools.", "tool_choice")

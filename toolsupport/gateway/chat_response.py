@@ -22,7 +22,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
-from toolsupport.gateway import error_replies
+from toolsupport.gateway import chat_shapes, error_replies
 from toolsupport.gateway.attempts import RequestSummary
 
 NOT_AS_STREAMED = "The arguments of a call had to be mended after a part of them was sent. Ask again without stream."
@@ -37,20 +37,21 @@ def usage(tally: RequestSummary) -> JSON | None:
     if not tally.counted:
         return None
     total = tally.prompt_tokens + tally.output_tokens
-    counts = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.output_tokens}
-    return {**counts, "total_tokens": total}
+    return chat_shapes.USAGE(
+        prompt_tokens=tally.prompt_tokens, completion_tokens=tally.output_tokens, total_tokens=total
+    )
 
 
 def summary(tally: RequestSummary) -> JSON:
     """Return the contents of the headers, for the end of a stream."""
-    return {
-        "format": tally.format or None,
-        "source": tally.source,
-        "repairs": tally.repairs,
-        "retries": tally.retries,
-        "tools_left_out": tally.left_out or None,
-        "first_use": tally.first_use or None,
-    }
+    return chat_shapes.SUMMARY(
+        format=tally.format or None,
+        source=tally.source,
+        repairs=tally.repairs,
+        retries=tally.retries,
+        tools_left_out=tally.left_out or None,
+        first_use=tally.first_use or None,
+    )
 
 
 def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
@@ -112,11 +113,11 @@ class ChunkEncoder:
     def _one(self, event: Event) -> list[JSON]:
         if isinstance(event, TextDelta):
             self.content += event.text
-            return [self._delta({"content": event.text})]
+            return [self._delta(content=event.text)]
         if isinstance(event, TextReclassified):
             return self._reread(event)
         if isinstance(event, ThinkingDelta):
-            return [self._delta({"reasoning_content": event.text})]
+            return [self._delta(reasoning_content=event.text)]
         if isinstance(event, CallDelta):
             return [self._arguments(self._call(event.id, event.name), event.text)]
         if isinstance(event, CallReady):
@@ -131,7 +132,7 @@ class ChunkEncoder:
         """Send text that was sent only as reasoning as the answer too; sent chunks cannot be taken back."""
         missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
         self.content = event.text
-        return [self._delta({"content": missing})] if missing else []
+        return [self._delta(content=missing)] if missing else []
 
     def _call(self, id: str, name: str) -> StreamedCall:
         # Servers restart their numbers in each answer; programs treat an id as unique.
@@ -141,7 +142,8 @@ class ChunkEncoder:
         first: JSON = {} if call.sent else {"id": call.id, "type": "function"}
         name: JSON = {} if call.sent else {"name": call.name}
         call.sent += text
-        return self._delta({"tool_calls": [{"index": call.index, **first, "function": {**name, "arguments": text}}]})
+        function = chat_shapes.FUNCTION_PIECE(arguments=text, **name)
+        return self._delta(tool_calls=[chat_shapes.CALL_PIECE(index=call.index, function=function, **first)])
 
     def _ready(self, event: CallReady) -> list[JSON]:
         """Return the rest of the call; what was sent can only be continued."""
@@ -155,23 +157,22 @@ class ChunkEncoder:
 
     def _end(self, event: Finished) -> list[JSON]:
         self.ended = True
-        last = self._delta({}, reason(event, self.tally, called=bool(self.calls))) | {
-            "x_toolsupport": summary(self.tally)
-        }
-        if not self.include_usage:
-            return [last]
-        return [last, self._object([]) | {"usage": usage(self.tally)}]
+        ended = reason(event, self.tally, called=bool(self.calls))
+        last = self._chunk({}, ended, x_toolsupport=summary(self.tally))
+        return [last, self._object([], usage=usage(self.tally))] if self.include_usage else [last]
 
-    def _delta(self, delta: JSON, finish_reason: str | None = None) -> JSON:
+    def _delta(self, **delta: Any) -> JSON:
+        return self._chunk(delta, None)
+
+    def _chunk(self, delta: JSON, finish_reason: str | None, **more: Any) -> JSON:
         if not self.begun:
             delta = {"role": "assistant", "content": ""} | delta
         self.begun = True
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-        return self._object([choice]) | ({"usage": None} if self.include_usage else {})
+        choice = chat_shapes.CHUNK_CHOICE(delta=chat_shapes.DELTA(**delta), finish_reason=finish_reason)
+        return self._object([choice], **({"usage": None} if self.include_usage else {}), **more)
 
-    def _object(self, choices: list[JSON]) -> JSON:
-        made = {"id": self.id, "object": "chat.completion.chunk", "created": self.created, "model": self.model}
-        return {**made, "choices": choices}
+    def _object(self, choices: list[JSON], **more: Any) -> JSON:
+        return chat_shapes.CHUNK(id=self.id, created=self.created, model=self.model, choices=choices, **more)
 
 
 def same_arguments(text: str, arguments: JSON) -> bool:
@@ -190,29 +191,23 @@ def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
         reply.take(event)
     text, thoughts = reply.text, reply.thinking
     calls = [_whole_call(event) for event in reply.calls if isinstance(event, CallReady)]
-    message: dict[str, Any] = {"role": "assistant", "content": None if calls and not text else text, "refusal": None}
-    if thoughts:
-        message["reasoning_content"] = thoughts
-    if calls:
-        message["tool_calls"] = calls
+    more: JSON = {"reasoning_content": thoughts, "tool_calls": calls}
+    message = chat_shapes.MESSAGE(
+        content=None if calls and not text else text, **{name: value for name, value in more.items() if value}
+    )
     ended = next(event for event in listed if isinstance(event, Finished))
-    choice = {
-        "index": 0,
-        "message": message,
-        "logprobs": None,
-        "finish_reason": reason(ended, tally, called=bool(calls)),
-    }
-    return {
-        "id": new_id("chatcmpl-"),
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": model,
-        "choices": [choice],
-        "usage": usage(tally),
-        "x_toolsupport": summary(tally),
-    }
+    choice = chat_shapes.CHOICE(message=message, finish_reason=reason(ended, tally, called=bool(calls)))
+    return chat_shapes.COMPLETION(
+        id=new_id("chatcmpl-"),
+        created=int(time.time()),
+        model=model,
+        choices=[choice],
+        usage=usage(tally),
+        x_toolsupport=summary(tally),
+    )
 
 
 def _whole_call(event: CallReady) -> JSON:
     arguments = orjson.dumps(event.call.arguments).decode()
-    return {"id": new_id("call_"), "type": "function", "function": {"name": event.call.name, "arguments": arguments}}
+    function = chat_shapes.FUNCTION(name=event.call.name, arguments=arguments)
+    return chat_shapes.CALL(id=new_id("call_"), function=function)

@@ -13,7 +13,9 @@ import orjson
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall
 from toolsupport.gateway.field_errors import InvalidField
 
-IMAGE = re.compile(r"data:image/(?:png|jpeg|jpg|gif|webp);base64,", re.I)
+IMAGE = re.compile(r"data:image/(?:png|jpeg|jpg|gif|webp)(?:;[^;,]{1,100})*;base64,", re.I)
+TEXT_FILE = re.compile(r"data:(?:text/[^;,]{1,100}|application/json)(?:;[^;,]{1,100})*;base64,", re.I)
+NO_TEXT = "Send a file that holds text as a data URL (data:text/plain;base64,…): others cannot be read here."
 NOT_FETCHED = "Send an image as a data URL (data:image/png;base64,…): other addresses are not fetched."
 
 
@@ -71,13 +73,31 @@ def _content(given: JSON, place: str) -> tuple[str, tuple[bytes, ...]]:
     content = given.get("content")
     if content is None or isinstance(content, str):
         return content or "", ()
-    texts = [part[part["type"]] for part in content if part["type"] != "image_url"]
+    texts = [
+        part[part["type"]] if part["type"] != "file" else file_text(part["file"], f"{place}.content[{number}]")
+        for number, part in enumerate(content)
+        if part["type"] != "image_url"
+    ]
     images = [
         image(part["image_url"]["url"], f"{place}.content[{number}]")
         for number, part in enumerate(content)
         if part["type"] == "image_url"
     ]
     return "\n\n".join(texts), tuple(images)
+
+
+def file_text(file: JSON, place: str) -> str:
+    """Return the text of a file that is sent as a data URL. Raises InvalidField for any other file."""
+    url = file.get("file_data") or ""
+    head = TEXT_FILE.match(url)
+    if head is None:
+        raise InvalidField(NO_TEXT, place)
+    try:
+        text = b64decode(url[head.end() :], validate=True).decode()
+    except ValueError as error:
+        raise InvalidField("This data URL is not base64 of text in UTF-8.", place) from error
+    name = file.get("filename")
+    return f"{name}:\n{text}" if name else text
 
 
 def image(url: str, place: str) -> bytes:

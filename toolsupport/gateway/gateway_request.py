@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,9 +49,14 @@ def distinct(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     return tools
 
 
+def only(tools: tuple[ToolSpec, ...], names: Collection[Any]) -> tuple[ToolSpec, ...]:
+    """Return the tools of these names, in their order."""
+    return tuple(tool for tool in tools if tool.name in names)
+
+
 def named(tools: tuple[ToolSpec, ...], name: str) -> tuple[tuple[ToolSpec, ...], str]:
     """Return the one tool that a program demands, and the choice `required`."""
-    chosen = tuple(tool for tool in tools if tool.name == name)
+    chosen = only(tools, (name,))
     if not chosen:
         raise InvalidField(f"tool_choice names {name}, which is not one of the tools.", "tool_choice")
     return chosen, "required"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.core.errors import NotFound
+from toolsupport.core.json_shapes import TEXT, WHOLE, Shape, list_of
 from toolsupport.core.types import JSON
 from toolsupport.registry.models import api_catalogue
 
@@ -10,6 +11,11 @@ NOT_LISTED = ("gone", "not_seen", "disabled")
 KNOWN = (
     *("tools", "format", "parallel", "streaming", "multi_turn", "thinking", "tools_thinking", "vision", "max_tools"),
 )
+# What is known of each capability has its value, its source and more.
+FACTS = Shape("ModelFacts", {"status": TEXT, **{name: {"type": "object"} for name in KNOWN}})
+MODEL = Shape("Model", {"id": TEXT, "created": WHOLE, "owned_by": TEXT, "toolsupport": FACTS.ref}, {"object": "model"})
+LIST = Shape("Models", {"data": list_of(MODEL.ref)}, {"object": "list"})
+SHAPES = (FACTS, MODEL, LIST)
 
 
 def models() -> list[JSON]:
@@ -27,10 +33,5 @@ def model(wanted: str) -> JSON:
 
 def _model(one: JSON) -> JSON:
     known = {name: one["capabilities"][name] for name in KNOWN}
-    return {
-        "id": one["id"],
-        "object": "model",
-        "created": one["created"],
-        "owned_by": one["server"],
-        "toolsupport": {"status": one["status"], **known},
-    }
+    facts = FACTS(status=one["status"], **known)
+    return MODEL(id=one["id"], created=one["created"], owned_by=one["server"], toolsupport=facts)

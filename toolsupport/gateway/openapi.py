@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolsupport.core.json_shapes import Choice, Shape
 from toolsupport.core.types import JSON
 from toolsupport.detection import KINDS
+from toolsupport.gateway import chat_shapes, model_list
 from toolsupport.gateway.embeddings import schemas as embeddings_schemas
+from toolsupport.gateway.embeddings import shapes as embeddings_shapes
 from toolsupport.gateway.messages import schemas as messages_schemas
+from toolsupport.gateway.messages import shapes as messages_shapes
 from toolsupport.gateway.request_schemas import CALL, OBJECT, QUESTION, TEXT
 from toolsupport.gateway.responses import schemas as responses_schemas
+from toolsupport.gateway.responses import shapes as responses_shapes
+from toolsupport.web import api_errors
 
-ERROR: JSON = {
-    "type": "object",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["message", "type", "param", "code"],
-            "properties": {
-                "message": TEXT,
-                "type": TEXT,
-                "param": {"type": ["string", "null"]},
-                "code": {"type": ["string", "null"]},
-            },
-        }
-    },
-}
-MESSAGES_ERROR: JSON = {
-    "type": "object",
-    "required": ["type", "error"],
-    "properties": {
-        "type": {"const": "error"},
-        "error": {"type": "object", "required": ["type", "message"], "properties": {"type": TEXT, "message": TEXT}},
-    },
-}
+# All objects of answers, from the tables that they are written with.
+SHAPES: tuple[Shape | Choice, ...] = (
+    *(*api_errors.SHAPES, *chat_shapes.SHAPES, *responses_shapes.SHAPES),
+    *(*messages_shapes.SHAPES, *embeddings_shapes.SHAPES, *model_list.SHAPES),
+)
 NOT_RUN = (400, 401, 403, 404, 409, 429, 502, 504)
 
 
@@ -48,8 +35,7 @@ def document(site: str) -> JSON:
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
             "schemas": {
-                "Error": ERROR,
-                "MessagesError": MESSAGES_ERROR,
+                **{shape.name: shape.schema for shape in SHAPES},
                 "Question": QUESTION,
                 "EmbeddingRequest": embeddings_schemas.REQUEST,
                 "ResponsesRequest": responses_schemas.REQUEST,
@@ -59,12 +45,14 @@ def document(site: str) -> JSON:
             },
         },
         "paths": {
-            "/v1/models": {"get": _operation("The models that may be asked", 401, 403, 429)},
-            "/v1/models/{model_id}": {"get": _of_model("One of them")},
-            "/v1/chat/completions": {"post": _answer("Question")},
+            "/v1/models": {"get": _operation("The models that may be asked", 401, 403, 429, answer=model_list.LIST)},
+            "/v1/models/{model_id}": {"get": _of_model("One of them", model_list.MODEL)},
+            "/v1/chat/completions": {"post": _answer("Question", chat_shapes.COMPLETION, chat_shapes.EVENT)},
             "/v1/embeddings": {"post": _embeddings()},
-            "/v1/responses": {"post": _answer("ResponsesRequest")},
-            "/v1/messages": {"post": _in_messages_shape(_answer("MessagesRequest"))},
+            "/v1/responses": {"post": _answer("ResponsesRequest", responses_shapes.RESPONSE, responses_shapes.EVENT)},
+            "/v1/messages": {
+                "post": _in_messages_shape(_answer("MessagesRequest", messages_shapes.MESSAGE, messages_shapes.EVENT))
+            },
             "/v1/messages/count_tokens": {"post": _count()},
             "/api/models": {"get": _operation("All models with what is known of them", 401, 403, 429)},
             "/api/models/{model_id}": {"get": _of_model("One model with its evidence and overrides")},
@@ -76,8 +64,9 @@ def document(site: str) -> JSON:
     }
 
 
-def _operation(summary: str, *errors: int) -> dict[str, Any]:
-    fine = {"description": "The answer", "content": {"application/json": {"schema": OBJECT}}}
+def _operation(summary: str, *errors: int, answer: Shape | None = None) -> dict[str, Any]:
+    schema = answer.ref if answer else OBJECT
+    fine = {"description": "The answer", "content": {"application/json": {"schema": schema}}}
     wrong = {"schema": {"$ref": "#/components/schemas/Error"}}
     refusals = {str(status): {"description": "Why not", "content": {"application/json": wrong}} for status in errors}
     return {"summary": summary, "responses": {"200": fine, **refusals}}
@@ -88,9 +77,9 @@ def _execute() -> JSON:
     return _asking(operation, "Call")
 
 
-def _of_model(summary: str) -> JSON:
+def _of_model(summary: str, answer: Shape | None = None) -> JSON:
     parameter = {"name": "model_id", "in": "path", "required": True, "schema": TEXT}
-    return {**_operation(summary, 401, 403, 404, 429), "parameters": [parameter]}
+    return {**_operation(summary, 401, 403, 404, 429, answer=answer), "parameters": [parameter]}
 
 
 def _detect() -> JSON:
@@ -113,19 +102,25 @@ def _asking(operation: JSON, schema: str) -> JSON:
     return {**operation, "requestBody": {"required": True, "content": {"application/json": body}}}
 
 
-def _answer(schema: str) -> JSON:
-    operation = _operation("One answer, whole or streamed", 400, 401, 403, 404, 409, 413, 422, 429, 502, 503, 504)
-    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": TEXT}
+def _answer(schema: str, whole: Shape, event: Choice) -> JSON:
+    """Describe both forms of an answer; `event` is the data of each event of a stream."""
+    errors = (400, 401, 403, 404, 409, 413, 422, 429, 502, 503, 504)
+    operation = _operation("One answer, whole or streamed", *errors, answer=whole)
+    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": event.ref}
     return _asking(operation, schema)
 
 
 def _embeddings() -> JSON:
-    operation = _operation("One vector for each text", 400, 401, 403, 404, 413, 429, 502, 503, 504)
+    operation = _operation(
+        "One vector for each text", 400, 401, 403, 404, 413, 429, 502, 503, 504, answer=embeddings_shapes.ANSWER
+    )
     return _asking(operation, "EmbeddingRequest")
 
 
 def _count() -> JSON:
-    operation = _operation("The estimated tokens of a request", 400, 401, 403, 404, 413, 429, 502)
+    operation = _operation(
+        "The estimated tokens of a request", 400, 401, 403, 404, 413, 429, 502, answer=messages_shapes.COUNT
+    )
     return _in_messages_shape(_asking(operation, "CountRequest"))
 
 

@@ -27,6 +27,7 @@ TOOL_NAME: JSON = {
     "pattern": r"^[a-zA-Z0-9_-]{1,64}$",
     "description": "a name of 1 to 64 letters (a-z, A-Z), digits, _ and -",
 }
+UNUSED_TEXT: JSON = {"type": ["string", "null"], "description": "a text"}
 FUNCTION = {"const": "function", "description": "the text function"}
 MODEL: JSON = {
     "type": "string",
@@ -51,9 +52,11 @@ def part(kind: str, schema: JSON) -> JSON:
 
 # An image is a data URL: an address is never fetched. What is none is refused with that reason, by `conversation`.
 IMAGE: JSON = {"type": "object", "required": ["url"], "properties": {"url": TEXT}}
+# A file that holds text; `conversation` refuses all others with the reason.
+FILE: JSON = {"type": "object", "properties": {"file_data": TEXT, "filename": {"type": ["string", "null"]}}}
 PART: JSON = {
-    "anyOf": [part("text", TEXT), part("refusal", TEXT), part("image_url", IMAGE)],
-    "description": "a part of the type text, refusal or image_url",
+    "anyOf": [part("text", TEXT), part("refusal", TEXT), part("image_url", IMAGE), part("file", FILE)],
+    "description": "a part of the type text, refusal, image_url or file",
 }
 MADE_CALL: JSON = {
     "type": "object",
@@ -94,7 +97,7 @@ PARAMETERS: JSON = {
 TOOL: JSON = {
     "type": "object",
     "properties": {
-        "type": {"type": ["string", "null"], "description": "the type of the tool"},
+        "type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the tool"},
         "function": {
             "type": "object",
             "required": ["name"],
@@ -117,19 +120,33 @@ TOOLS: JSON = {
     "items": TOOL,
     "description": f"a list of at most {MOST_TOOLS} tools",
 }
+NAMED: JSON = {
+    "type": "object",
+    "required": ["function"],
+    "properties": {
+        "type": FUNCTION,
+        "function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
+    },
+}
+MODE: JSON = {"enum": ["auto", "required"]}
 CHOICE: JSON = {
     "anyOf": [
         {"enum": [*CHOICES, None]},
+        NAMED,
         {
             "type": "object",
-            "required": ["function"],
+            "required": ["type", "allowed_tools"],
             "properties": {
-                "type": FUNCTION,
-                "function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
+                "type": {"const": "allowed_tools"},
+                "allowed_tools": {
+                    "type": "object",
+                    "required": ["mode", "tools"],
+                    "properties": {"mode": MODE, "tools": {"type": "array", "items": NAMED}},
+                },
             },
         },
     ],
-    "description": "auto, none, required, or an object that names one of the tools",
+    "description": "auto, none, required, or an object that names one of the tools or the allowed ones",
 }
 # The options of sampling: what each may be, under the name that the programs use.
 OPTIONS: JSON = {
@@ -152,8 +169,21 @@ OPTIONS: JSON = {
             "type": {"enum": ["text", "json_object", "json_schema", "structural_tag"]},
             "json_schema": {"type": "object", "properties": {"schema": {"type": "object"}}},
         },
-        "description": "an object of the type text, json_object, json_schema or structural_tag",
+        "if": {"properties": {"type": {"const": "json_schema"}}},
+        "then": {"required": ["json_schema"]},
+        "description": "an object of the type text, json_object, json_schema (with a json_schema) or structural_tag",
     },
+}
+# Fields of hosted services that change nothing here, but have to be what they are there.
+UNUSED: JSON = {
+    "logprobs": SWITCH,
+    "top_logprobs": whole_number(0, "a whole number of 0 or more"),
+    "logit_bias": {"type": ["object", "null"], "description": "an object"},
+    "metadata": {"type": ["object", "null"], "description": "an object"},
+    "reasoning_effort": UNUSED_TEXT,
+    "service_tier": UNUSED_TEXT,
+    "store": SWITCH,
+    "user": UNUSED_TEXT,
 }
 QUESTION: JSON = {
     "type": "object",
@@ -176,7 +206,10 @@ QUESTION: JSON = {
             "description": "an object, whose include_usage is true or false",
         },
         "n": {"enum": [1, None], "description": "1, or left out: only one answer at a time can be given"},
+        # OpenAI's earlier field for tools; it is named in a header as left out.
+        "functions": {"type": ["array", "null"], "description": "a list"},
         **OPTIONS,
+        **UNUSED,
     },
     "description": "a JSON object",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import TypeVar
@@ -23,6 +24,7 @@ from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import response as embeddings_response
 from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.messages import request as messages_request
+from toolsupport.gateway.messages.shapes import COUNT
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -34,6 +36,8 @@ TOO_LARGE = "The request is larger than this site accepts."
 STOPPED: list[Event] = [Failed("cut", "This site is stopping. Send the request again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 LONGEST_HEADER = 1000
+# What a header may not hold, such as a line break in a type of a tool.
+UNPRINTABLE = re.compile(r"[^ -~]")
 Read = TypeVar("Read")
 
 
@@ -41,7 +45,7 @@ Read = TypeVar("Read")
 @requires(Action.CHAT)
 def models(request: AuthedRequest) -> JsonResponse:
     """List every available model."""
-    return JsonResponse({"object": "list", "data": model_list.models()})
+    return JsonResponse(model_list.LIST(data=model_list.models()))
 
 
 @require_safe
@@ -91,7 +95,7 @@ async def embeddings(request: AuthedRequest) -> HttpResponseBase:
         asked = await _read(request, embeddings_request.read)
         name, found = await embeddings_response.answer(asked, caller)
         answer = error_replies.answer(found) if isinstance(found, Failed) else JsonResponse(found)
-        answer.headers["X-Toolsupport-Model"] = name.encode("ascii", "replace").decode()
+        answer.headers["X-Toolsupport-Model"] = UNPRINTABLE.sub("?", name)
     except ToolsupportError as error:
         answer = error_replies.before(error)
     answer.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
@@ -104,7 +108,7 @@ async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
     """Estimate the tokens of a request of the Messages API."""
     try:
         asked = await _read(request, messages_request.read_count)
-        return JsonResponse({"input_tokens": await in_database(request_preparation.count)(asked)})
+        return JsonResponse(COUNT(input_tokens=await in_database(request_preparation.count)(asked)))
     except ToolsupportError as error:
         return error_replies.before(error)
 
@@ -194,5 +198,5 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
     }
     for name, value in facts.items():
         if value:
-            response.headers[f"X-Toolsupport-{name}"] = value.encode("ascii", "replace").decode()
+            response.headers[f"X-Toolsupport-{name}"] = UNPRINTABLE.sub("?", value)
     return response

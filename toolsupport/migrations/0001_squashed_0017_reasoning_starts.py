@@ -293,7 +293,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('build_key', models.CharField(max_length=32)),
                 ('kind', models.CharField(default='tools', help_text='A key of detection.KINDS.', max_length=20)),
-                ('trigger', models.CharField(help_text='What asked for it: page, chat, command, api, bulk, refusal, drift.', max_length=20)),
+                ('trigger', models.CharField(help_text='What asked for it: page, chat, command, api, bulk, refusal, drift, program.', max_length=20)),
                 ('status', models.CharField(default='queued', help_text='queued, running, done, cancelled, interrupted or failed.', max_length=12)),
                 ('owner', models.CharField(blank=True, default='', help_text='The worker that runs it.', max_length=64)),
                 ('lease_until', models.DateTimeField(blank=True, null=True)),

@@ -18,7 +18,7 @@ class Detection(models.Model):
     build_key = models.CharField(max_length=32)
     kind = models.CharField(max_length=20, default="tools", help_text="A key of detection.KINDS.")
     trigger = models.CharField(
-        max_length=20, help_text="What asked for it: page, chat, command, api, bulk, refusal, drift."
+        max_length=20, help_text="What asked for it: page, chat, command, api, bulk, refusal, drift, program."
     )
     status = models.CharField(
         max_length=12, default="queued", help_text="queued, running, done, cancelled, interrupted or failed."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,15 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.core.error_table import row_of
+from toolsupport.core.json_shapes import TEXT, TEXT_OR_NULL, Shape
 from toolsupport.core.types import JSON
+
+ERROR_FIELDS = Shape("ErrorFields", {"message": TEXT, "type": TEXT, "param": TEXT_OR_NULL, "code": TEXT_OR_NULL})
+ERROR = Shape("Error", {"error": ERROR_FIELDS.ref})
+# Anthropic's errors have no code; a program may act on ours.
+MESSAGES_ERROR_FIELDS = Shape("MessagesErrorFields", {"type": TEXT, "message": TEXT}, optional={"code": TEXT})
+MESSAGES_ERROR = Shape("MessagesError", {"error": MESSAGES_ERROR_FIELDS.ref}, {"type": "error"})
+SHAPES = (ERROR_FIELDS, ERROR, MESSAGES_ERROR_FIELDS, MESSAGES_ERROR)
 
 PLACES = ("/v1/", "/api/")
 RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any moment
@@ -59,15 +68,15 @@ def wanted_by(request: HttpRequest) -> bool:
 
 def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
     """Return the body; `param` names the wrong field."""
-    return {"error": {"message": message, "type": TYPES.get(status, "server_error"), "param": param, "code": code}}
+    kind = TYPES.get(status, "server_error")
+    return ERROR(error=ERROR_FIELDS(message=message, type=kind, param=param, code=code))
 
 
 def anthropic(status: int, openai: JSON) -> JSON:
     """Return the error of the Messages API for one of OpenAI's."""
     kind = ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    error, code = {"type": kind, "message": openai["error"]["message"]}, openai["error"]["code"]
-    # Anthropic's errors have no code; a program may act on ours.
-    return {"type": "error", "error": error | ({"code": code} if code else {})}
+    message, code = openai["error"]["message"], openai["error"]["code"]
+    return MESSAGES_ERROR(error=MESSAGES_ERROR_FIELDS(type=kind, message=message, **({"code": code} if code else {})))
 
 
 def body_for(path: str, status: int, message: str) -> JSON:
@@ -122,7 +131,12 @@ def _shaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
 def _of_api(request: HttpRequest, response: Any) -> HttpResponseBase:
     """Return an error in the shape of its API."""
     if f"{request.path}/".startswith(MESSAGES):
-        response.content = orjson.dumps(anthropic(response.status_code, orjson.loads(response.content)))
+        # The compression of pages is further inside; packages accept compressed answers.
+        compressed = response.headers.get("Content-Encoding") == "gzip"
+        written = gzip.decompress(response.content) if compressed else response.content
+        response.content = orjson.dumps(anthropic(response.status_code, orjson.loads(written)))
+        if compressed:
+            del response.headers["Content-Encoding"]
         if "Content-Length" in response.headers:
             response.headers["Content-Length"] = str(len(response.content))
     return response  # type: ignore[no-any-return]

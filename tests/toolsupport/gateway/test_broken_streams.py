@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 import pytest
 from channels.db import database_sync_to_async as in_database
 
-from tests.toolsupport.gateway.conftest import Program
+from tests.toolsupport.gateway.conftest import PATH, Program
 from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, error_in, post, row, said
 from tests.toolsupport.providers.scripted import LAST_CHUNK, chunk, scripted
 
+Knows = Callable[..., Any]
 WORD = said(delta={"content": "Let me look."})
 DONE = chunk(b"data: [DONE]\n\n")
 
@@ -57,6 +58,26 @@ async def test_a_broken_stream_is_an_error_in_the_shape_of_its_api(program: Prog
                 assert event == "event: error" and error_in(path, told)[1], name
 
 
+HALF = '<tool_call>\n{"name": "list_directory", "argum'
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_a_call_in_text_that_a_broken_stream_cut_is_the_servers_fault(program: Program, path: str) -> None:
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    body = ASKED[path][0] | {"tool_choice": auto, "model": "made/m"}
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "vllm", format="hermes")
+        for name, code in {"a cut connection": "cut", "an error": "server"}.items():
+            server.answers[:] = [(HEAD, WORD, said(delta={"content": HALF}), *BROKEN[name])]
+            for stream in (False, True):
+                before = len(server.requests)
+                answer = await post(program, path, **body, stream=stream)
+                content = b"".join([piece async for piece in answer.streaming_content]) if stream else answer.content
+                assert f'"code":"{code}"' in content.decode().replace('": "', '":"'), (name, content)
+                assert len(server.requests) == before + 1, name
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", ASKED)
 async def test_words_and_a_call_of_one_reply_both_arrive_and_no_argument_is_lost(program: Program, path: str) -> None:
@@ -74,6 +95,47 @@ async def test_words_and_a_call_of_one_reply_both_arrive_and_no_argument_is_lost
     assert json.loads("".join(map(arguments_of, parts))) == {"path": "."}
 
 
+MIXED = {"type": "object", "properties": {"path": {"type": "string"}, "deep": {"type": "boolean"}}}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("single", [False, True])
+async def test_calls_keep_their_order_where_one_waits_for_its_end(program: Program, path: str, single: bool) -> None:
+    """The first has a parameter that may have to be repaired, so it is sent when it is whole."""
+    anthropic = path == "/v1/messages"
+    body = json.loads(json.dumps(ASKED[path][0]).replace(json.dumps(PATH), json.dumps(MIXED)))
+    second = json.loads(json.dumps(ASKED[path][0]["tools"]).replace("list_directory", "read_file"))
+    body |= {"model": "made/m", "stream": True, "tools": [*body["tools"], *second]}
+    body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": single} if anthropic else "auto"
+    body |= {} if anthropic else {"parallel_tool_calls": not single}
+    names = ("list_directory", "read_file", "list_directory")
+    calls = [numbered(number, name, part) for number, name in enumerate(names) for part in ('{"path":', '"."}')]
+    async with scripted((HEAD, *calls, said(finish_reason="tool_calls"), DONE, LAST_CHUNK)) as server:
+        await in_database(row)(server, "vllm")
+        answer = await post(program, path, **body)
+        text = b"".join([piece async for piece in answer.streaming_content]).decode()
+    found = [name for line in text.split("\n") if line.startswith("data: {") for name in begun(json.loads(line[6:]))]
+    assert found == list(names[:1] if single else names), text
+
+
+def numbered(number: int, name: str, part: str) -> bytes:
+    function = {"name": name, "arguments": part}
+    piece = {"index": number, "id": f"c{number}", "type": "function", "function": function}
+    return said(delta={"tool_calls": [piece]})
+
+
+def begun(event: dict[str, Any]) -> list[str]:
+    """The name of the call that begins with an event of any of the APIs."""
+    if event.get("type") == "response.output_item.added":
+        return [event["item"]["name"]]
+    if event.get("type") == "content_block_start":
+        return [event["content_block"]["name"]]
+    deltas = [choice["delta"] for choice in event.get("choices", ())]
+    calls = [call["function"] for delta in deltas for call in delta.get("tool_calls", ())]
+    return [call["name"] for call in calls if "name" in call]
+
+
 def arguments_of(event: dict[str, Any]) -> str:
     """The piece of arguments in an event of any of the APIs."""
     if event.get("type") == "response.function_call_arguments.delta":
@@ -82,3 +144,14 @@ def arguments_of(event: dict[str, Any]) -> str:
         return str(event["delta"].get("partial_json", ""))
     calls = event["choices"][0]["delta"].get("tool_calls", []) if event.get("choices") else []
     return "".join(call["function"].get("arguments", "") for call in calls)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_what_a_program_sends_breaks_no_header(program: Program, knows: Knows, path: str) -> None:
+    await knows("sim-honest", tools=True)
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    hosted = [{"type": kind} for kind in ("\0", "a\r\nSet-Cookie: b=c", "\x7f", "天")]
+    body = ASKED[path][0] | {"model": "sim-honest", "tool_choice": auto, "tools": [*ASKED[path][0]["tools"], *hosted]}
+    answer = await post(program, path, **body)
+    assert (answer.status_code, answer.headers["X-Toolsupport-Tools-Skipped"]) == (200, "?,a??Set-Cookie: b=c,?,?")

@@ -75,6 +75,7 @@ def asked(**fields: Any) -> GatewayRequest:
         ({"tools": {}}, "tools"),
         ({"tools": [TOOL, TOOL]}, "tools"),
         ({"tools": [{"type": 3}]}, "tools[0].type"),
+        ({"tools": [{"type": ""}]}, "tools[0].type"),
         ({"tools": [None]}, "tools[0]"),
         ({"tools": ["add"]}, "tools[0]"),
         ({"tools": "add"}, "tools"),
@@ -124,6 +125,18 @@ def in_history(**fields: Any) -> dict[str, Any]:
     return {"messages": [{"role": "assistant", "tool_calls": [CALL | fields]}]}
 
 
+def allowed(mode: str, *names: str) -> dict[str, Any]:
+    tools = [{"type": "function", "function": {"name": name}} for name in names]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
+
+
+def with_file(kind: str, data: bytes) -> dict[str, Any]:
+    url = f"data:{kind};base64,{b64encode(data).decode()}"
+    part = {"type": "file", "file": {"filename": "notes.txt", "file_data": url}}
+    return {"messages": [{"role": "user", "content": [part, {"type": "text", "text": "Read."}]}]}
+
+
+IN_FILE = "messages[0].content[0]"
 BAD_NAMES = ["", " ", "get weather", "a.b", "a/b", "a\n", "naïve", "天气", "a" * 65, "a\u200bb", "-\u202e-", "a:b"]
 IN_CALL = "messages[0].tool_calls[0]"
 
@@ -145,6 +158,16 @@ IN_CALL = "messages[0].tool_calls[0]"
         ({"response_format": {}}, "response_format"),
         ({"response_format": {"type": "xml"}}, "response_format"),
         ({"response_format": {"type": "json_schema", "json_schema": []}}, "response_format"),
+        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
+        ({"logprobs": "yes"}, "logprobs"),
+        ({"top_logprobs": -1}, "top_logprobs"),
+        ({"metadata": "a"}, "metadata"),
+        ({"tools": [TOOL], "tool_choice": {"type": "allowed_tools"}}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": allowed("none", "add")}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": allowed("required", "sub")}, "tool_choice"),
+        (with_file("application/pdf", b"%PDF"), f"{IN_FILE}"),
+        (with_file("text/plain", b"\xff"), f"{IN_FILE}"),
+        ({"messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]}]}, IN_FILE),
     ],
 )
 def test_what_hosted_servers_refuse_is_refused_here(fields: dict[str, Any], param: str) -> None:  # G7
@@ -215,6 +238,28 @@ def test_a_named_tool_is_the_only_one() -> None:  # G3
     choice = {"type": "function", "function": {"name": "other"}}
     named = asked(tools=[TOOL, OTHER], tool_choice=choice)
     assert ([tool.name for tool in named.tools], named.choice) == (["other"], "required")
+
+
+@pytest.mark.parametrize(("mode", "choice"), [("auto", "auto"), ("required", "required")])
+def test_allowed_tools_are_the_only_ones(mode: str, choice: str) -> None:
+    found = asked(tools=[TOOL, OTHER], tool_choice=allowed(mode, "other"))
+    assert ([tool.name for tool in found.tools], found.choice) == (["other"], choice)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/markdown;charset=utf-8", "application/json"])
+def test_a_file_of_text_is_read(kind: str) -> None:
+    [message] = asked(**with_file(kind, "naïve".encode())).log
+    assert message.content == "notes.txt:\nnaïve\n\nRead."
+
+
+def test_the_earlier_field_for_tools_is_named_as_left_out() -> None:
+    assert asked(functions=[{"name": "add"}], function_call="auto").skipped == ("functions",)
+
+
+def test_an_image_may_have_parameters() -> None:
+    url = f"data:image/PNG;charset=utf-8;base64,{b64encode(b'x').decode()}"
+    [message] = asked(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}]).log
+    assert message.images == (b"x",)
 
 
 def test_the_messages_become_our_log() -> None:

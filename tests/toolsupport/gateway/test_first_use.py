@@ -14,7 +14,7 @@ from django.test import AsyncClient
 
 from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
-from tests.toolsupport.gateway.conftest import LIST, Program, pieces
+from tests.toolsupport.gateway.conftest import LIST, PATH, Program, pieces
 from tests.toolsupport.gateway.test_required_calls import ASKED
 from toolsupport.core.first_use import untested
 from toolsupport.core.types import Capabilities, Capability
@@ -28,6 +28,8 @@ from toolsupport.services import background_jobs, first_use_waits
 from toolsupport.services.background_jobs import JobRunner
 
 Knows = Callable[..., Any]
+READ = {"type": "function", "function": {"name": "read_file", "description": "Returns a file.", "parameters": PATH}}
+CONFIG = {"role": "user", "content": "Read the file config.json"}
 
 
 @pytest.mark.parametrize(
@@ -60,9 +62,11 @@ async def test_twenty_programs_at_once_cause_one_test_and_all_get_their_call(
     program: Program, knows: Knows, worker: JobRunner
 ) -> None:
     await knows("sim-unknown")
-    answers = await asyncio.gather(*(program.ask("sim-unknown") for _ in range(20)))
-    for answer in answers:
-        assert answer.json()["choices"][0]["finish_reason"] == "tool_calls", answer.content
+    asked = [("list_directory", {}), ("read_file", {"tools": [READ], "messages": [CONFIG]})] * 10
+    answers = await asyncio.gather(*(program.ask("sim-unknown", **fields) for _, fields in asked))
+    for (tool, _), answer in zip(asked, answers, strict=True):
+        [call] = answer.json()["choices"][0]["message"]["tool_calls"]
+        assert call["function"]["name"] == tool, answer.content
         assert answer.headers["X-Toolsupport-First-Use"] == "tested"
         assert answer.headers["X-Toolsupport-Format"] == "native"
     [row] = await in_database(rows)()

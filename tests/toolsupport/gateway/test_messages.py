@@ -16,7 +16,7 @@ from tests.toolsupport.gateway.conftest import FOLDER, PATH, Program
 from toolsupport.core.types import Role, ToolCall
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import GatewayRequest
-from toolsupport.gateway.messages.request import read
+from toolsupport.gateway.messages.request import UNREAD, read, read_count
 from toolsupport.web import server_errors
 
 Knows = Callable[..., Any]
@@ -94,7 +94,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a text as tool": ({"tools": ["x"]}, "tools[0]"),
     "a tool without name": (tool(input_schema=PATH), "tools[0].name"),
     "a tool without schema": (tool(name="a"), "tools[0].input_schema"),
-    "a tool in another form": (tool(type="function", function={"name": "a"}), "tools[0].name"),
+    "a tool in another form": (tool(type="function", function={"name": "a"}), "tools[0].type"),
     "spaces in a name": (tool(name="a b", input_schema=PATH), "tools[0].name"),
     "a long name": (tool(name="a" * 65, input_schema=PATH), "tools[0].name"),
     "a list as schema": (tool(name="a", input_schema=[]), "tools[0].input_schema"),
@@ -166,6 +166,33 @@ def test_a_whole_conversation_is_read() -> None:  # G6
     assert (log[5].role, log[5].content, log[5].images) == (Role.USER, "And this?\n\na file", (b"\x89PNG",))
 
 
+# A block → the text that the model gets of it.
+DOCUMENTS: list[tuple[dict[str, Any], str]] = [
+    ({"type": "document", "title": "T", "source": {"type": "text", "data": "words"}}, "T:\nwords"),
+    ({"type": "document", "source": {"type": "content", "content": "words"}}, "words"),
+    ({"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "words"}]}}, "words"),
+    ({"type": "search_result", "source": "s", "title": "T", "content": [{"type": "text", "text": "w"}]}, "T:\nw"),
+    ({"type": "document", "source": {"type": "base64", "data": "JVBERi0="}}, UNREAD.format("document")),
+    ({"type": "document", "title": "T", "source": {"type": "url", "url": "https://a/b.pdf"}}, UNREAD.format("T")),
+    ({"type": "container_upload", "file_id": "f"}, UNREAD.format("container_upload")),
+    ({"type": "something_new", "text": "x"}, ""),
+]
+
+
+@every("given, expected", DOCUMENTS)
+def test_documents_are_read_or_named_as_left_out(given: dict[str, Any], expected: str) -> None:  # G6
+    assert asked(**block(**given)).log[0].content == expected
+    result = {"type": "tool_result", "tool_use_id": "c", "content": [given]}
+    assert asked(**block(**result)).log[0].content == expected
+
+
+@every("fields", [{"output_format": {"type": "x"}}, {"output_config": "x"}, {"system": 7}, {"thinking": {}}])
+def test_a_count_checks_what_it_reads(fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidField) as error:
+        read_count(orjson.dumps({"model": "m", "messages": [HELLO]} | fields))
+    assert error.value.param.startswith(next(iter(fields)))
+
+
 def test_fields_reach_the_model() -> None:
     schema = {"type": "object", "properties": {}}
     read = asked(stop_sequences=["END"], top_k=5, output_config={"format": {"type": "json_schema", "schema": schema}})
@@ -192,7 +219,7 @@ HOSTED = ("web_search_20250305", "bash_20250124", "text_editor_20250728", "compu
 
 
 def test_tools_of_the_hosted_service_are_left_out() -> None:  # G6
-    found = asked(tools=[LIST | {"type": "custom"}, *({"type": kind, "name": "x"} for kind in HOSTED)])
+    found = asked(tools=[LIST | {"type": "custom"}, *({"type": kind} for kind in HOSTED)])
     assert [tool.name for tool in found.tools] == ["list_directory"] and found.skipped == tuple(sorted(HOSTED))
 
 
@@ -263,6 +290,11 @@ async def test_errors_have_anthropics_shape(program: Program, knows: Knows) -> N
 def test_errors_before_the_view_have_it_too(client: Client) -> None:
     refused = client.post("/v1/messages", "{}", content_type="application/json", headers={"X-Api-Key": "wrong"})
     assert (refused.status_code, refused.json()["error"]["type"]) == (401, "authentication_error")
+    for path in ("/v1/messages", "/v1/messages/count_tokens", "/v1/messages/nothing/of/this/name"):
+        for headers in ({}, {"X-Api-Key": "wrong"}, {"Authorization": "Basic x"}):  # packages accept gzip
+            packed = client.post(path, "{}", "application/json", headers={"Accept-Encoding": "gzip", **headers})
+            assert packed.status_code in (401, 404) and packed.json()["type"] == "error", (path, headers)
+            assert "Content-Encoding" not in packed.headers
     for path in ("/v1/messages/batches", "/v1/messages/x/y"):
         assert client.post(path).json()["type"] == "error"
     assert client.get("/v1/responses/x").json()["error"]["code"] in ("unknown_url", "invalid_api_key")

@@ -17,7 +17,7 @@ from toolsupport.gateway.chat_request import asked
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.openapi import document
 from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
-from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, BodyCheck
+from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, UNUSED, BodyCheck
 from toolsupport.gateway.urls import urlpatterns as GATEWAY
 from toolsupport.web.api_errors import PLACES
 from toolsupport.web.urls import urlpatterns as PAGES
@@ -66,7 +66,10 @@ PARTS = [
     {"type": "text", "text": "Look"},
     {"type": "refusal", "refusal": "No."},
     {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+    {"type": "file", "file": {"filename": "a", "file_data": "data:text/plain;base64,AA=="}},
 ]
+NAMED = {"type": "function", "function": {"name": "add"}}
+ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}}
 FULL: JSON = {
     "model": "m",
     "messages": [
@@ -75,12 +78,14 @@ FULL: JSON = {
         {"role": "tool", "content": "3", "tool_call_id": "c"},
     ],
     "tools": [TOOL],
-    "tool_choice": {"type": "function", "function": {"name": "add"}},
+    "tool_choice": NAMED,
     "stream_options": {"include_usage": True},
 }
 # What is checked, as hosted servers check it, and then has nothing to be read: most of it may have one value only.
 CHECKED_ONLY = {
     *(".n", ".tool_choice.type", ".messages[].tool_calls[].type"),
+    ".tool_choice.allowed_tools.tools[].type",
+    *(f".{name}" for name in UNUSED),
     *(f".tools[].function.parameters.{name}" for name in ("type", "properties", "required")),
     *(f".response_format.{name}" for name in ("type", "json_schema", "json_schema.schema")),
 }
@@ -89,7 +94,8 @@ CHECKED_ONLY = {
 def test_the_reader_reads_what_is_described_and_nothing_else() -> None:
     QUESTIONS.check(FULL)
     read: set[str] = set()
-    asked(recorded(FULL, "", read))
+    for body in (FULL, FULL | {"tool_choice": ALLOWED}):
+        asked(recorded(body, "", read))
     assert read == described(document("http://site")["components"]["schemas"]["Question"]) - CHECKED_ONLY
 
 

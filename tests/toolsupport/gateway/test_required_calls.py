@@ -121,10 +121,11 @@ CALLED = (
 )
 
 
-def row(server: Scripted, kind: str) -> None:
+def row(server: Scripted, kind: str, **known: Any) -> None:
     made = ServerFactory(name="made", kind=kind, base_url=f"http://127.0.0.1:{server.port}")
     profile = ModelProfileFactory(server=made, name="m")
-    overrides.add(NewOverride(profile.pk, "tools", True, actor=UserFactory().pk, reason="tried it"))
+    for capability, value in (known or {"tools": True}).items():
+        overrides.add(NewOverride(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
 
 
 @pytest.mark.asyncio

@@ -67,6 +67,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         item(role="user", content=[{"type": "input_image", "image_url": "data:image/png;base64,?"}]),
         "input[0].content[0]",
     ),
+    "an item with an empty type": (item(type="", role="user", content=-1), "input[0].type"),
     "a number as type": (item(type=3, role="user", content="x"), "input[0].type"),
     "a call without id": (item(type="function_call", name="a", arguments="{}"), "input[0].call_id"),
     "a call without name": (item(type="function_call", call_id="c", arguments="{}"), "input[0].name"),
@@ -122,6 +123,15 @@ WRONG: dict[str, tuple[Any, str]] = {
     "an unknown format": ({"text": {"format": {"type": "xml"}}}, "text"),
     "a format without schema": ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text"),
     "a text as metadata": ({"metadata": "a"}, "metadata"),
+    "a text as include": ({"include": "x"}, "include"),
+    "a number as truncation": ({"truncation": 1}, "truncation"),
+    "allowed tools without a mode": ({"tools": [LIST], "tool_choice": {"type": "allowed_tools"}}, "tool_choice"),
+    "an unknown mode": (
+        {"tools": [LIST], "tool_choice": {"type": "allowed_tools", "mode": 7, "tools": []}},
+        "tool_choice",
+    ),
+    "a stored file": (item(role="user", content=[{"type": "input_file", "file_id": "f"}]), "input[0].content[0]"),
+    "a custom call without input": (item(type="custom_tool_call", call_id="c", name="a"), "input[0].input"),
     "a number as parallel": ({"parallel_tool_calls": 1}, "parallel_tool_calls"),
 }
 
@@ -148,6 +158,30 @@ def test_a_whole_conversation_is_read() -> None:  # G5
     assert log[2].calls == (ToolCall("c1", "list_directory", {"path": "."}),)
     assert (log[3].call_id, log[3].content) == ("c1", "config.json")
     assert (log[4].content, log[4].images) == ("And this?", (b"\x89PNG",))
+
+
+# Items of tools at hosted services, and of later versions: whatever they hold, they are left out.
+OTHERS: list[dict[str, Any]] = [
+    {"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot", "image_url": "x"}},
+    {"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "x", "outcome": {"type": "exit"}}]},
+    {"type": "mcp_list_tools", "name": "", "content": 7, "arguments": [], "summary": "x", "role": "tool"},
+    {"type": "compaction", "encrypted_content": "x"},
+    {"type": "something_new", "call_id": "", "output": None},
+]
+
+
+def test_other_items_are_left_out_and_custom_calls_stay() -> None:  # G5
+    call = {"type": "custom_tool_call", "call_id": "c2", "name": "apply_patch", "input": "*** Begin"}
+    result = {"type": "custom_tool_call_output", "call_id": "c2", "output": "Done"}
+    log = asked(input=[FOLDER, *OTHERS, call, result, *OTHERS]).log
+    assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL]
+    assert log[1].calls == (ToolCall("c2", "apply_patch", {"input": "*** Begin"}),)
+
+
+def test_a_file_of_text_is_read() -> None:
+    url = f"data:text/plain;base64,{b64encode(b'words').decode()}"
+    [message] = asked(**item(role="user", content=[{"type": "input_file", "filename": "a", "file_data": url}])).log
+    assert message.content == "a:\nwords"
 
 
 def test_fields_reach_the_model() -> None:

@@ -13,6 +13,7 @@ from toolsupport.core.errors import NotFound, ProviderError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.gateway.answer_runner import places
+from toolsupport.gateway.embeddings import shapes
 from toolsupport.gateway.embeddings.request import EmbeddingRequest
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_preparation import Caller
@@ -42,11 +43,12 @@ async def answer(asked: EmbeddingRequest, caller: Caller) -> tuple[str, JSON | F
 def written(name: str, reply: EmbeddingReply, *, base64: bool) -> JSON:
     """Return the answer as OpenAI writes it; `usage` is null where the server counts nothing."""
     data = [
-        {"object": "embedding", "index": number, "embedding": _packed(vector) if base64 else vector}
+        shapes.VECTOR(index=number, embedding=_packed(vector) if base64 else vector)
         for number, vector in enumerate(reply.vectors)
     ]
-    usage = None if reply.tokens is None else {"prompt_tokens": reply.tokens, "total_tokens": reply.tokens}
-    return {"object": "list", "data": data, "model": name, "usage": usage}
+    tokens = reply.tokens
+    usage = None if tokens is None else shapes.USAGE(prompt_tokens=tokens, total_tokens=tokens)
+    return shapes.ANSWER(data=data, model=name, usage=usage)
 
 
 def _packed(vector: Sequence[float]) -> str:

@@ -16,11 +16,14 @@ from toolsupport.gateway.gateway_request import (
     parsed,
     required,
 )
-from toolsupport.gateway.messages.schemas import CHECK, COUNT_CHECK
+from toolsupport.gateway.messages.schemas import CHECK, COUNT, COUNT_CHECK
 
 # A model that reads only the text of a result must see that the tool failed.
 FAILED = "Error: "
 CUSTOM = ("custom", None)
+# Blocks that may hold text; a model has to see that there was one that it does not get.
+DOCUMENTS = ("document", "search_result", "container_upload")
+UNREAD = "[{} was left out: only documents that hold text can be read here.]"
 
 
 def read(body: bytes) -> GatewayRequest:
@@ -34,7 +37,7 @@ def read_count(body: bytes) -> GatewayRequest:
     """Parse the body of a request to count tokens. Raises InvalidField with the name of the wrong field."""
     given = parsed(body)
     COUNT_CHECK.check(given)
-    return _request(given)
+    return _request({name: given[name] for name in COUNT["properties"] if name in given})
 
 
 def _request(given: JSON) -> GatewayRequest:
@@ -132,16 +135,35 @@ def _result(block: JSON, place: str) -> ChatMessage:
 
 
 def _text(content: Any) -> str:
-    """Return the texts of the blocks, those of text documents included."""
+    """Return the texts of the blocks, those of documents and of search results included."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n\n".join(filter(None, map(_words, content)))
 
 
 def _words(block: JSON) -> str:
-    if block["type"] == "document" and isinstance(source := block.get("source"), dict):
-        return str(source.get("data", "")) if source.get("type") == "text" else ""
-    return block["text"] if block["type"] == "text" else ""
+    if block["type"] == "text":
+        return str(block["text"])
+    if block["type"] not in DOCUMENTS:
+        return ""
+    text = _inside(block)
+    title = block.get("title")
+    head = f"{title}:\n" if isinstance(title, str) and title else ""
+    return f"{head}{text}" if text else UNREAD.format(title or block["type"])
+
+
+def _inside(block: JSON) -> str:
+    """Return the text of a document or of a search result; "" if it has none that can be read here."""
+    source = block.get("source") if block["type"] == "document" else {**block, "type": "content"}
+    if not isinstance(source, dict):
+        return ""
+    if source.get("type") == "text":
+        return str(source.get("data") or "")
+    parts = source.get("content") if source.get("type") == "content" else None
+    if isinstance(parts, str):
+        return parts
+    texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
 def _images(content: list[JSON], place: str) -> tuple[bytes, ...]:

@@ -15,44 +15,26 @@ from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.block_stream import Block, BlockStream, Kind, Step
 from toolsupport.gateway.chat_response import new_id, reason, summary
+from toolsupport.gateway.messages import shapes
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.web import api_errors
 
 STOP_REASONS: Mapping[str, str] = MappingProxyType(
     {"length": "max_tokens", "tool_calls": "tool_use", "stop": "end_turn"}
 )
-GROWTH: Mapping[Kind, tuple[str, str]] = MappingProxyType(
-    {
-        Kind.TEXT: ("text_delta", "text"),
-        Kind.REASONING: ("thinking_delta", "thinking"),
-        Kind.CALL: ("input_json_delta", "partial_json"),
-    }
-)
 
 
 def usage(tally: RequestSummary) -> JSON:
     """Return the tokens of all attempts together; 0 where the server counts nothing."""
-    return {
-        "input_tokens": tally.prompt_tokens,
-        "output_tokens": tally.output_tokens,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
-    }
+    return shapes.USAGE(input_tokens=tally.prompt_tokens, output_tokens=tally.output_tokens)
 
 
 def content(block: Block, text: str) -> JSON:
     """Return the content block with this text, or these arguments as JSON text."""
     if block.kind is Kind.CALL:
         arguments = orjson.loads(text) if text else {}
-        return {
-            "type": "tool_use",
-            "id": block.id.replace("call_", "toolu_", 1),
-            "name": block.name,
-            "input": arguments,
-        }
-    if block.kind is Kind.REASONING:
-        return {"type": "thinking", "thinking": text, "signature": ""}
-    return {"type": "text", "text": text}
+        return shapes.CALL_BLOCK(id=f"toolu_{block.id}", name=block.name, input=arguments)
+    return shapes.THINKING_BLOCK(thinking=text) if block.kind is Kind.REASONING else shapes.TEXT_BLOCK(text=text)
 
 
 @dataclass(slots=True)
@@ -82,7 +64,7 @@ class MessageEncoder:
         if self.failed is not None:
             made.append(_written("error", error_of(self.failed)))
         elif self.ended:
-            delta = {"stop_reason": self._stop_reason(), "stop_sequence": None}
+            delta = shapes.END(stop_reason=self._stop_reason())
             made.append(
                 _event("message_delta", delta=delta, usage=usage(self.tally), x_toolsupport=summary(self.tally))
             )
@@ -95,7 +77,7 @@ class MessageEncoder:
         blocks = [
             content(block, block.text) for block in self.stream.blocks if block.kind is not Kind.CALL or block.whole
         ]
-        return self._message(blocks, self._stop_reason()) | {"x_toolsupport": summary(self.tally)}
+        return self._message(blocks, self._stop_reason(), x_toolsupport=summary(self.tally))
 
     def _start(self) -> bytes:
         if self._begun:
@@ -103,17 +85,15 @@ class MessageEncoder:
         self._begun = True
         return _event("message_start", message=self._message([], None))
 
-    def _message(self, blocks: list[JSON], stop_reason: str | None) -> JSON:
-        return {
-            "id": self.id,
-            "type": "message",
-            "role": "assistant",
-            "model": self.prepared.model,
-            "content": blocks,
-            "stop_reason": stop_reason,
-            "stop_sequence": None,
-            "usage": usage(self.tally),
-        }
+    def _message(self, blocks: list[JSON], stop_reason: str | None, **more: JSON) -> JSON:
+        return shapes.MESSAGE(
+            id=self.id,
+            model=self.prepared.model,
+            content=blocks,
+            stop_reason=stop_reason,
+            usage=usage(self.tally),
+            **more,
+        )
 
     def _stop_reason(self) -> str:
         assert self.stream.finished
@@ -123,14 +103,10 @@ class MessageEncoder:
         if step is Step.BEGINS:
             return _event("content_block_start", index=block.number, content_block=content(block, ""))
         if step is Step.ENDS:
-            signed = self._delta(block, "signature_delta", "signature", "") if block.kind is Kind.REASONING else b""
+            signed = _grown(block, shapes.SIGNATURE_DELTA()) if block.kind is Kind.REASONING else b""
             return signed + _event("content_block_stop", index=block.number)
-        kind, name = GROWTH[block.kind]
-        return self._delta(block, kind, name, text)
-
-    @staticmethod
-    def _delta(block: Block, kind: str, name: str, text: str) -> bytes:
-        return _event("content_block_delta", index=block.number, delta={"type": kind, name: text})
+        delta, name = shapes.GROWTH[block.kind]
+        return _grown(block, delta(**{name: text}))
 
 
 def error_of(failed: Failed) -> JSON:
@@ -138,8 +114,12 @@ def error_of(failed: Failed) -> JSON:
     return api_errors.anthropic(error_replies.status(failed), error_replies.body(failed))
 
 
+def _grown(block: Block, delta: JSON) -> bytes:
+    return _event("content_block_delta", index=block.number, delta=delta)
+
+
 def _event(name: str, **fields: Any) -> bytes:
-    return _written(name, {"type": name, **fields})
+    return _written(name, shapes.EVENTS[name](**fields))
 
 
 def _written(name: str, body: JSON) -> bytes:

@@ -51,6 +51,7 @@ BLOCK: JSON = {
     "allOf": [
         *RESULT_BLOCK["allOf"],
         _of("thinking", ["thinking"], thinking=TEXT_FIELD),
+        _of("document", ["source"], source=SOURCE),
         _of(
             "tool_use",
             ["id", "name", "input"],
@@ -73,16 +74,18 @@ MESSAGE: JSON = {
 }
 TOOL: JSON = {
     "type": "object",
-    "required": ["name"],
     "properties": {
-        "type": {"type": ["string", "null"], "description": "a type"},
-        "name": TEXT_FIELD,
+        # The type of OpenAI's tools, whose fields are others.
+        "type": {"type": ["string", "null"], "not": {"const": "function"}, "description": "custom or left out"},
         "description": {"type": ["string", "null"], "description": "a text"},
         "strict": SWITCH,
     },
     # Other types are tools of the hosted service.
     "if": {"properties": {"type": {"enum": ["custom", None]}}},
-    "then": {"required": ["input_schema"], "properties": {"name": TOOL_NAME, "input_schema": PARAMETERS}},
+    "then": {
+        "required": ["name", "input_schema"],
+        "properties": {"name": TOOL_NAME, "input_schema": PARAMETERS | {"type": "object"}},
+    },
     "description": "a tool with a name and an input_schema",
 }
 CHOICE: JSON = {
@@ -114,6 +117,9 @@ COUNTED: JSON = {
     "system": {"type": ["string", "array", "null"], "items": RESULT_BLOCK, "description": "a text or a list of blocks"},
     "tools": TOOLS | {"items": TOOL},
     "tool_choice": CHOICE,
+    "output_format": FORMAT,
+    "output_config": {"type": ["object", "null"], "properties": {"format": FORMAT}, "description": "an object"},
+    "thinking": {"type": ["object", "null"], "required": ["type"], "description": "an object with a type"},
 }
 COUNT: JSON = {
     "type": "object",
@@ -137,8 +143,9 @@ REQUEST: JSON = {
         "temperature": OPTIONS["temperature"],
         "top_p": OPTIONS["top_p"],
         "top_k": whole_number(0, "a whole number of 0 or more"),
-        "output_format": FORMAT,
-        "output_config": {"type": ["object", "null"], "properties": {"format": FORMAT}, "description": "an object"},
+        # Fields of the hosted service that change nothing here, but have to be what they are there.
+        "metadata": {"type": ["object", "null"], "description": "an object"},
+        "service_tier": {"type": ["string", "null"], "description": "a text"},
     },
     "description": "a JSON object",
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
-from toolsupport.gateway.conversation import arguments_of, image
+from toolsupport.gateway.conversation import arguments_of, file_text, image
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import (
     GatewayRequest,
@@ -14,13 +15,13 @@ from toolsupport.gateway.gateway_request import (
     integers,
     joined_answers,
     named,
+    only,
     parsed,
     required,
 )
 from toolsupport.gateway.responses.schemas import CHECK
+from toolsupport.gateway.responses.shapes import DEFAULTS
 
-# What an answer repeats of its request.
-ECHOED = ("instructions", "max_output_tokens", "metadata", "temperature", "text", "tool_choice", "tools", "top_p")
 # Reasoning that only its own service can read, and items that name what is stored there.
 UNREADABLE = ("item_reference",)
 
@@ -47,7 +48,7 @@ def read(body: bytes) -> GatewayRequest:
         ),
         stream=bool(given.get("stream")),
         skipped=skipped,
-        echo={name: given[name] for name in ECHOED if given.get(name) is not None}
+        echo={name: given[name] for name in DEFAULTS if given.get(name) is not None}
         | {"parallel_tool_calls": given.get("parallel_tool_calls") is not False},
     )
 
@@ -70,9 +71,7 @@ def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
     if isinstance(choice, dict) and choice["type"] == "allowed_tools":
-        listed = choice.get("tools")
-        names = {tool.get("name") for tool in listed if isinstance(tool, dict)} if isinstance(listed, list) else set()
-        tools, choice = tuple(tool for tool in tools if tool.name in names), choice.get("mode")
+        tools, choice = only(tools, [tool.get("name") for tool in choice["tools"]]), choice["mode"]
     if isinstance(choice, dict):
         if choice["type"] != "function":
             raise InvalidField(f"A tool of the type {choice['type']} cannot be required here.", "tool_choice")
@@ -95,10 +94,10 @@ def _messages(items: list[JSON]) -> Iterable[ChatMessage]:
         if kind == "message":
             text, images = _content(item["content"], f"{place}.content")
             yield ChatMessage(ROLES[item["role"]], text, images=images)
-        elif kind == "function_call":
-            call = ToolCall(item["call_id"], item["name"], arguments_of(item.get("arguments")))
+        elif kind in CALLS:
+            call = ToolCall(item["call_id"], item["name"], CALLS[kind](item))
             yield ChatMessage(Role.ASSISTANT, calls=(call,))
-        elif kind == "function_call_output":
+        elif kind in RESULTS:
             text, images = _content(item["output"], f"{place}.output")
             yield ChatMessage(Role.TOOL, text, call_id=item["call_id"], images=images)
         elif kind == "reasoning":
@@ -107,6 +106,14 @@ def _messages(items: list[JSON]) -> Iterable[ChatMessage]:
             raise InvalidField("Nothing is stored here, so an item cannot be named by its id.", place)
 
 
+# Calls of the program's own tools, the arguments of which are an object or one text.
+CALLS: Mapping[str, Callable[[JSON], JSON]] = MappingProxyType(
+    {
+        "function_call": lambda item: arguments_of(item.get("arguments")),
+        "custom_tool_call": lambda item: {"input": item["input"]},
+    }
+)
+RESULTS = ("function_call_output", "custom_tool_call_output")
 ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
 
 
@@ -119,10 +126,14 @@ def _reasoning(item: JSON) -> str:
 def _content(content: Any, place: str) -> tuple[str, tuple[bytes, ...]]:
     if content is None or isinstance(content, str):
         return content or "", ()
-    texts = [part.get("text") or part.get("refusal") or "" for part in content if part["type"] != "input_image"]
+    texts = [_words(part, f"{place}[{number}]") for number, part in enumerate(content) if part["type"] != "input_image"]
     images = [
         image(part.get("image_url") or "", f"{place}[{number}]")
         for number, part in enumerate(content)
         if part["type"] == "input_image"
     ]
     return "\n\n".join(texts), tuple(images)
+
+
+def _words(part: JSON, place: str) -> str:
+    return file_text(part, place) if part["type"] == "input_file" else part.get("text") or part.get("refusal") or ""

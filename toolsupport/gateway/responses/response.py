@@ -17,31 +17,20 @@ from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.block_stream import Block, BlockStream, Kind, Step
 from toolsupport.gateway.chat_response import new_id, reason, summary
 from toolsupport.gateway.request_preparation import PreparedRequest
-
-DEFAULTS: JSON = {
-    "instructions": None,
-    "max_output_tokens": None,
-    "metadata": {},
-    "parallel_tool_calls": True,
-    "temperature": None,
-    "text": {"format": {"type": "text"}},
-    "tool_choice": "auto",
-    "tools": [],
-    "top_p": None,
-}
+from toolsupport.gateway.responses import shapes
 
 
 def usage(tally: RequestSummary) -> JSON | None:
     """Return the tokens of all attempts together; None if the server counted nothing."""
     if not tally.counted:
         return None
-    return {
-        "input_tokens": tally.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": tally.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": tally.prompt_tokens + tally.output_tokens,
-    }
+    return shapes.USAGE(
+        input_tokens=tally.prompt_tokens,
+        input_tokens_details=shapes.INPUT_DETAILS(),
+        output_tokens=tally.output_tokens,
+        output_tokens_details=shapes.OUTPUT_DETAILS(),
+        total_tokens=tally.prompt_tokens + tally.output_tokens,
+    )
 
 
 def item(block: Block, *, begun: bool = False) -> JSON:
@@ -49,20 +38,20 @@ def item(block: Block, *, begun: bool = False) -> JSON:
     whole = block.whole or block.kind is not Kind.CALL
     status = "in_progress" if begun else "completed" if whole else "incomplete"
     if block.kind is Kind.CALL:
-        identity = {"id": f"fc_{block.id}", "type": "function_call", "status": status}
-        return {**identity, "call_id": f"call_{block.id}", "name": block.name, "arguments": "" if begun else block.text}
+        arguments = "" if begun else block.text
+        return shapes.CALL_ITEM(
+            id=f"fc_{block.id}", status=status, call_id=f"call_{block.id}", name=block.name, arguments=arguments
+        )
     parts = [] if begun else [part(block)]
     if block.kind is Kind.REASONING:
-        return {"id": f"rs_{block.id}", "type": "reasoning", "status": status, "summary": [], "content": parts}
-    return {"id": f"msg_{block.id}", "type": "message", "status": status, "role": "assistant", "content": parts}
+        return shapes.REASONING_ITEM(id=f"rs_{block.id}", status=status, content=parts)
+    return shapes.MESSAGE_ITEM(id=f"msg_{block.id}", status=status, content=parts)
 
 
 def part(block: Block, text: str | None = None) -> JSON:
     """Return the one part of an item, with the text of the block unless another one is given."""
     text = block.text if text is None else text
-    if block.kind is Kind.REASONING:
-        return {"type": "reasoning_text", "text": text}
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return (shapes.REASONING_PART if block.kind is Kind.REASONING else shapes.TEXT_PART)(text=text)
 
 
 @dataclass(slots=True)
@@ -110,10 +99,9 @@ class ResponseEncoder:
         return self._object()
 
     def _event(self, kind: str, **fields: Any) -> bytes:
-        kind = f"response.{kind}"
-        written = orjson.dumps({"type": kind, "sequence_number": self._sent, **fields})
+        made = shapes.EVENTS[kind](sequence_number=self._sent, **fields)
         self._sent += 1
-        return b"event: " + kind.encode() + b"\ndata: " + written + b"\n\n"
+        return b"event: response." + kind.encode() + b"\ndata: " + orjson.dumps(made) + b"\n\n"
 
     def _change(self, step: Step, block: Block, text: str) -> list[bytes]:
         place = {"item_id": item(block)["id"], "output_index": block.number}
@@ -122,7 +110,7 @@ class ResponseEncoder:
             if block.kind is Kind.CALL:
                 return [added]
             return [added, self._event("content_part.added", **place, content_index=0, part=part(block, ""))]
-        grows, ends = EVENTS[block.kind]
+        grows, ends = shapes.GROWTH[block.kind]
         if step is Step.GROWS:
             return [self._event(grows, **place, **DETAILS[block.kind], delta=text)]
         if block.kind is Kind.CALL:
@@ -140,35 +128,22 @@ class ResponseEncoder:
         )
         ended = "incomplete" if cut else "completed"
         status = "failed" if self.failed else ended if self.ended else "in_progress"
-        return {
-            "id": self.id,
-            "object": "response",
-            "created_at": self.created,
-            "status": status,
-            "background": False,
-            "error": _error(self.failed),
-            "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
-            "model": self.prepared.model,
-            "output": [item(block) for block in self.stream.blocks] if status != "in_progress" else [],
-            "previous_response_id": None,
-            "reasoning": {"effort": None, "summary": None},
-            "store": False,
-            "truncation": "disabled",
-            "usage": usage(self.tally) if self.ended else None,
-            **DEFAULTS,
-            **self.prepared.asked.echo,
-            "x_toolsupport": summary(self.tally),
-        }
+        return shapes.RESPONSE(
+            id=self.id,
+            created_at=self.created,
+            status=status,
+            error=_error(self.failed),
+            incomplete_details=shapes.CUT() if cut else None,
+            model=self.prepared.model,
+            output=[item(block) for block in self.stream.blocks] if status != "in_progress" else [],
+            reasoning=shapes.EFFORT(),
+            usage=usage(self.tally) if self.ended else None,
+            **{**shapes.DEFAULTS, **self.prepared.asked.echo},
+            x_toolsupport=summary(self.tally),
+        )
 
 
-# The events of a block: those of its growth and of its end.
-EVENTS: Mapping[Kind, tuple[str, str]] = MappingProxyType(
-    {
-        Kind.TEXT: ("output_text.delta", "output_text.done"),
-        Kind.REASONING: ("reasoning_text.delta", "reasoning_text.done"),
-        Kind.CALL: ("function_call_arguments.delta", "function_call_arguments.done"),
-    }
-)
+# What the events of text and of reasoning have besides their place and their text.
 DETAILS: Mapping[Kind, JSON] = MappingProxyType(
     {Kind.TEXT: {"content_index": 0, "logprobs": []}, Kind.REASONING: {"content_index": 0}, Kind.CALL: {}}
 )
@@ -178,4 +153,4 @@ def _error(failed: Failed | None) -> JSON | None:
     """Return the error of a failed response; its codes are OpenAI's few."""
     if failed is None:
         return None
-    return {"code": error_replies.code(failed), "message": failed.message}
+    return shapes.FAILURE(code=error_replies.code(failed), message=failed.message)

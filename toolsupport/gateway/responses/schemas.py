@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolsupport.core.types import JSON
 from toolsupport.gateway.request_schemas import (
     CHOICES,
+    MODE,
     MODEL,
     OPTIONS,
     PARAMETERS,
@@ -13,11 +14,12 @@ from toolsupport.gateway.request_schemas import (
     TOOL_NAME,
     TOOLS,
     BodyCheck,
+    whole_number,
 )
 
 OPEN: JSON = {"type": ["string", "null"], "description": "a text"}
 NOT_STORED = "left out: nothing is stored here, so send the whole conversation as input"
-PARTS = ("input_text", "output_text", "text", "refusal", "input_image", "reasoning_text", "summary_text")
+PARTS = ("input_text", "output_text", "text", "refusal", "input_image", "input_file", "reasoning_text", "summary_text")
 PART: JSON = {
     "type": "object",
     "required": ["type"],
@@ -26,36 +28,39 @@ PART: JSON = {
         "text": OPEN,
         "refusal": OPEN,
         "image_url": {"type": ["string", "null"], "description": "a data URL"},
+        "file_data": {"type": ["string", "null"], "description": "a data URL"},
+        "filename": OPEN,
     },
     "description": "a part of a message",
 }
 CONTENT: JSON = {"type": ["string", "array", "null"], "items": PART, "description": "a text or a list of parts"}
 CALL_ID: JSON = {"type": "string", "minLength": 1, "description": "the id of a call"}
+ROLE: JSON = {"enum": ["system", "developer", "user", "assistant"], "description": "the author of a message"}
+ARGUMENTS: JSON = {"type": ["string", "object", "null"], "description": "the arguments as JSON text"}
+WRITTEN: JSON = {"type": "string", "description": "a text"}
+
+
+def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
+    """Return what an item of this type needs."""
+    return {
+        "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
+        "then": {"required": needed, "properties": properties},
+    }
+
+
 ITEM: JSON = {
     "type": "object",
-    "properties": {
-        "type": {"type": ["string", "null"], "description": "the type of the item"},
-        "role": {"enum": ["system", "developer", "user", "assistant", None], "description": "the author of a message"},
-        "content": CONTENT,
-        "summary": {"type": ["array", "null"], "items": PART, "description": "a list of parts"},
-        "call_id": CALL_ID,
-        "name": {"type": "string", "minLength": 1, "description": "the name of a tool"},
-        "arguments": {"type": ["string", "object", "null"], "description": "the arguments as JSON text"},
-        "output": CONTENT,
-    },
-    # What a type needs; other types are those of tools at hosted services, and are left out.
+    "properties": {"type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the item"}},
+    # What a type needs; other types are those of tools at hosted services, and are left out whatever they hold.
     "allOf": [
-        {
-            "if": {"properties": {"type": {"const": "function_call"}}, "required": ["type"]},
-            "then": {"required": ["call_id", "name"], "properties": {"name": TOOL_NAME}},
-        },
-        {
-            "if": {"properties": {"type": {"const": "function_call_output"}}, "required": ["type"]},
-            "then": {"required": ["call_id", "output"]},
-        },
+        _item("function_call", ["call_id", "name"], call_id=CALL_ID, name=TOOL_NAME, arguments=ARGUMENTS),
+        _item("function_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),
+        _item("custom_tool_call", ["call_id", "name", "input"], call_id=CALL_ID, name=WRITTEN, input=WRITTEN),
+        _item("custom_tool_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),
+        _item("reasoning", [], content=CONTENT, summary=CONTENT | {"type": ["array", "null"]}),
         {
             "if": {"properties": {"type": {"enum": ["message", None]}}},
-            "then": {"required": ["role", "content"]},
+            "then": {"required": ["role", "content"], "properties": {"role": ROLE, "content": CONTENT}},
         },
     ],
     "description": "a message, a function_call, a function_call_output or another item",
@@ -75,9 +80,18 @@ TOOL: JSON = {
 CHOICE: JSON = {
     "anyOf": [
         {"enum": [*CHOICES, None]},
-        {"type": "object", "required": ["type"], "properties": {"type": TEXT, "name": TEXT}},
+        {
+            "type": "object",
+            "required": ["type"],
+            "properties": {"type": TEXT, "name": TEXT},
+            "if": {"properties": {"type": {"const": "allowed_tools"}}},
+            "then": {
+                "required": ["mode", "tools"],
+                "properties": {"mode": MODE, "tools": {"type": "array", "items": {"type": "object"}}},
+            },
+        },
     ],
-    "description": "auto, none, required, or an object that names one of the tools",
+    "description": "auto, none, required, or an object that names one of the tools or the allowed ones",
 }
 FORMAT: JSON = {
     "type": ["object", "null"],
@@ -90,6 +104,16 @@ FORMAT: JSON = {
     "if": {"properties": {"type": {"const": "json_schema"}}},
     "then": {"required": ["schema"]},
     "description": "an object of the type text, json_object or json_schema; the last one has a schema",
+}
+# Fields of hosted services that change nothing here, but have to be what they are there.
+UNUSED: JSON = {
+    "include": {"type": ["array", "null"], "items": TEXT, "description": "a list of texts"},
+    "max_tool_calls": OPTIONS["max_tokens"],
+    "reasoning": {"type": ["object", "null"], "description": "an object"},
+    "service_tier": OPEN,
+    "top_logprobs": whole_number(0, "a whole number of 0 or more"),
+    "truncation": {"enum": ["auto", "disabled", None], "description": "auto or disabled"},
+    "user": OPEN,
 }
 REQUEST: JSON = {
     "type": "object",
@@ -113,6 +137,7 @@ REQUEST: JSON = {
         "temperature": OPTIONS["temperature"],
         "top_p": OPTIONS["top_p"],
         "metadata": {"type": ["object", "null"], "description": "an object"},
+        **UNUSED,
         "previous_response_id": {"type": "null", "description": NOT_STORED},
         "conversation": {"type": "null", "description": NOT_STORED},
         "prompt": {"type": "null", "description": NOT_STORED},
