@@ -6,6 +6,7 @@ import json
 
 from chat.mcp import mcp_hosts
 from chat.mcp.client.connection import CALL
+from chat.sentences import sentence
 from chat.tools import BUILTINS
 from chat.tools.policy import IN_PROGRAMS
 from chat.tools.tool import Preview, Tool, ToolContext
@@ -52,7 +53,7 @@ def tool_of(remote: RemoteTool) -> Tool:
 
     def preview(context: ToolContext, arguments: JSON) -> Preview:
         written = json.dumps(arguments, indent=2, ensure_ascii=False)
-        asked = f"Use {remote.name} of server {remote.server.name}?"
+        asked = sentence("use_server_tool", tool=remote.name, server=remote.server.name)
         return Preview(asked, basis=remote.digest, code=written)
 
     phrase, sends = f"Ask {remote.server.name}", not remote.in_house

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chat.sentences import sentence
 from chat.tools.diff_preview import basis_of, current, growth, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport import cancellable_threads
@@ -37,7 +38,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the change. Raises ToolError or NotFound if it is not possible."""
     path, before, after = _changed(context, arguments)
-    return Preview(f"Edit {path}?", change=TextChange(path, before, after), size=growth(before, after))
+    asked = sentence("edit_file", path=path)
+    return Preview(asked, change=TextChange(path, before, after), size=growth(before, after))
 
 
 def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:

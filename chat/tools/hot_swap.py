@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chat.sentences import sentence
 from chat.tools.stores import NamedPrompt, PromptStore
 from chat.tools.tool import Preview, Tool, ToolContext
 from toolsupport.core.errors import ToolError
@@ -41,8 +42,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Name the prompts."""
-    names = ", ".join(_name(str(given), _prompts(context).offered) for given in arguments.get("prompts") or ())
-    return Preview(f"Use these prompts from the next request on: {names}?" if names else "Stop using all prompts?")
+    names = [_name(str(given), _prompts(context).offered) for given in arguments.get("prompts") or ()]
+    return Preview(sentence("use_prompts", names=names) if names else sentence("stop_prompts"))
 
 
 def _name(given: str, offered: Sequence[NamedPrompt]) -> str:

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.sentences import sentence
 from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile, Override, Review
 from toolsupport.registry.knowledge import effective_values, event_log, overrides
 from toolsupport.registry.knowledge.event_log import HistoryBundle
@@ -22,7 +23,7 @@ DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 REOPENED = "reopened"  # an agreement that was taken back
 FLAGS = (DISAGREES, CONTRADICTED)
 NO_REASON = "Give a reason for other people to read."
-RESTORED = "The undo was reverted."
+RESTORED = sentence("undo_reverted")
 DECISIONS = ("override", "withdrawal")
 JUDGED = ("override", "detection")
 
