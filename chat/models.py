@@ -53,9 +53,7 @@ class Turn(models.Model):
     capabilities = models.JSONField(default=dict, blank=True)
     format = models.CharField(max_length=40, blank=True, default="")
     usage = models.JSONField(default=dict, blank=True)
-    program = models.CharField(
-        max_length=10, blank=True, default="", help_text="Asked for by a program, which was told or not."
-    )
+    program = models.CharField(max_length=10, blank=True, default="", help_text="Requested by a program.")
     reason = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

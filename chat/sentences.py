@@ -43,12 +43,12 @@ NOTICES: Mapping[str, str] = MappingProxyType(
             "tokens and now gets {context}. The server reloads the model."
         ),
         "context_taken_back": (
-            "{model} could not be loaded with {failed} tokens. It is back at {context}, and this size is not tried "
+            "{model} could not be loaded with {failed} tokens. Its context is {context} again, and this size is not tried "
             "again. The server’s answer: {why}."
         ),
         "through_bash": (
-            "{model} answered that it cannot reach files. It is asked again, with bash in place of the file tools in "
-            "this chat. No shell runs anything: the same tools do the work."
+            "{model} answered that it cannot access files. It is asked again, with bash instead of the file tools in "
+            "this chat. No shell runs: the same file tools do the work."
         ),
         "prompt_cut": "The server cut the beginning of the request: {model} has {context} tokens. {help}",
         "read_by_admin": "{person}, an administrator, read this conversation. Reason: {reason}",

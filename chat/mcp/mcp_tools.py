@@ -48,7 +48,7 @@ def tool_of(remote: RemoteTool) -> Tool:
 
     async def run(context: ToolContext, arguments: JSON) -> ToolResult:
         if context.basis not in ("", remote.digest):
-            raise ToolError(f"{remote.spec.name} was defined anew after this call was allowed, so it was not run.")
+            raise ToolError(f"{remote.spec.name} was redefined after this call was allowed, so it was not run.")
         return await mcp_hosts.current().run(remote, context, arguments)
 
     def preview(context: ToolContext, arguments: JSON) -> Preview:

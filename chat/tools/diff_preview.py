@@ -59,8 +59,8 @@ def only_over(context: ToolContext, path: str, basis: str, content: str) -> Iter
     """
     if basis_of(current(context, path)) != basis:
         raise ToolError(
-            f"Nothing was written: {path!r} changed after this change of it was prepared. "
-            "Read the file again, then ask for the change anew."
+            f"Nothing was written: {path!r} changed after this change was prepared. "
+            "Read the file again, then request the change again."
         )
     yield content.encode()
 

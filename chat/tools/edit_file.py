@@ -19,7 +19,7 @@ SPEC = ToolSpec(
         "properties": {
             "path": {"type": "string", "description": "Where the file is, from the top of the workspace"},
             "old": {"type": "string", "description": "The text to replace, exactly as it stands in the file"},
-            "new": {"type": "string", "description": "The text to put there instead"},
+            "new": {"type": "string", "description": "The new text"},
         },
         "required": ["path", "old", "new"],
         "additionalProperties": False,
@@ -50,7 +50,9 @@ def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
         raise NotFound(f"{path!r} does not exist. Use write_file to make it.")
     places = _places(before, old) if old else 0
     if places != 1:
-        found = "is empty" if not old else "does not stand there" if not places else f"stands there {places} times"
+        found = (
+            "is empty" if not old else "does not occur in the file" if not places else f"stands there {places} times"
+        )
         raise ToolError(f"Nothing was changed: the old text {found}. Give a longer piece that occurs exactly once.")
     return path, before, before.replace(old, new)
 

@@ -14,7 +14,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 SPEC = ToolSpec(
     "hot_swap",
     "Choose which of the team's prepared prompts guide you from now on in this conversation. Those you name take the "
-    "place of those chosen before; with an empty list none holds.",
+    "place of those chosen before; with an empty list none is used.",
     {
         "type": "object",
         "properties": {
@@ -37,7 +37,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
         raise ToolError("The argument 'prompts' is needed, as a list of names.")
     names = [_name(given, prompts.offered) for given in wanted]
     await prompts.choose(names)
-    return ToolResult(f"From now on: {', '.join(names)}." if names else "None of the prepared prompts holds any more.")
+    return ToolResult(f"From now on: {', '.join(names)}." if names else "None of the prepared prompts is in use now.")
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:

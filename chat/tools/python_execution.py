@@ -131,7 +131,7 @@ def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallRea
     try:
         arguments = plain(_by_name(called, spec))
     except UnsupportedValue as error:
-        reason = f"The arguments of {spec.name} cannot be taken: {error}."
+        reason = f"The arguments of {spec.name} do not fit: {error}."
         return CallRejected(spec.name, reason, called.name, identity, fault="schema")
     return calls.check(ToolCall(identity, spec.name, arguments), [spec])
 

@@ -13,7 +13,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "write_file",
-    "Write a whole text file of the workspace; what stood there before is replaced. Directories are made as needed. "
+    "Write a whole text file of the workspace; earlier content is replaced. Directories are created as needed. "
     "To change a part of a file use edit_file.",
     {
         "type": "object",

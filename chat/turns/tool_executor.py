@@ -237,8 +237,8 @@ class ToolExecutor:
 BY_PROGRAM, IN_PROSE = sentence("by_program"), sentence("in_prose")
 TAINTED = sentence("after_outside_content")
 STOPPED = CallOutcome(CallStatus.STOPPED, ToolResult("A person stopped this tool.", is_error=True), 0)
-CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again if a person shall decide."
-TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
+CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again to ask a person."
+TAKEN_BACK = "The permission for this tool was withdrawn, so it was not run. Call it again to ask a person."
 
 
 def tools_of(prepared: RequestContext) -> dict[str, Tool]:

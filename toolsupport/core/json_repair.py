@@ -104,7 +104,7 @@ class _RepairingReader:
         # Llama 3 writes ```json around the object, others between the marks of a call.
         fence = FENCE.match(text)
         if fence:
-            self.repairs.append("took the code fence away")
+            self.repairs.append("removed the code fence")
         self.text = text
         self.at = fence.end() if fence else 0
 
@@ -175,7 +175,7 @@ class _RepairingReader:
         self.at = found.end() if found else self.at
         character = self._next()
         if character and character in "}]":
-            self._mend("took a comma away" if separators else "")
+            self._mend("removed a comma" if separators else "")
         elif character and separators != ",":
             self._mend("put a comma between two values")
 
@@ -207,7 +207,7 @@ class _RepairingReader:
             if self._fits(at + 1, closing):
                 self.at = at + 1
                 break
-            self._mend("kept a quote inside of a string")
+            self._mend("kept a quote inside a string")
             at += 1
         return self._unescaped(self.text[start:at])
 
@@ -233,7 +233,7 @@ class _RepairingReader:
         text = ESCAPE.sub(_sound_escape, text)
         # Written files hold raw line breaks and tabs, which JSON allows in escaped form only.
         if any(sign < " " for sign in text):
-            self._mend("allowed line breaks inside of a string")
+            self._mend("allowed line breaks inside a string")
         text = _BARE_QUOTE.sub(r'\1\\"', text)
         try:
             return str(json.loads(f'"{text}"', strict=False))

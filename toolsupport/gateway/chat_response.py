@@ -25,7 +25,9 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
 
-NOT_AS_STREAMED = "The arguments of a call had to be mended after a part of them was sent. Ask again without stream."
+NOT_AS_STREAMED = (
+    "The arguments of a call needed a repair after a part of them was sent. Send the request again without stream."
+)
 
 
 def new_id(kind: str) -> str:

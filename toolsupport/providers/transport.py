@@ -71,7 +71,7 @@ class _Deadline:
         if self._now() >= self._end:
             return Failed("timeout", f"The answer was stopped: it took longer than {self.limits.total:g} s.")
         if self.begun:
-            return Failed("timeout", f"The answer was given up: nothing came for {self._between:g} s.")
+            return Failed("timeout", f"The answer was stopped: the server sent nothing for {self._between:g} s.")
         waited = self.limits.first_token
         return Failed("timeout", f"The model sent nothing for {waited:g} s. It may still be loading; try again.")
 

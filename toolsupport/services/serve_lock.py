@@ -36,7 +36,7 @@ def taken(address: str) -> TextIO | None:
         other = lock.readline().strip() or "another process"
         lock.close()
         raise ConfigError(
-            f"This database is served already, by {other}. Stop that process first. Several processes of one site need "
+            f"This database is already served by {other}. Stop that process first. Several processes of one site need "
             "PostgreSQL (DATABASE_URL) and Redis (REDIS_URL)."
         ) from None
     lock.truncate(0)

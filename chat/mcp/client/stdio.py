@@ -154,4 +154,4 @@ def _farewell(process: Process, stderr_lines: deque[str]) -> str:
     words = " ".join("".join(stderr_lines).split())
     code = process.returncode or 0
     how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-    return f"The process {how}. Its last words: {words}" if words else f"The process {how}."
+    return f"The process {how}. Its last output: {words}" if words else f"The process {how}."

@@ -237,7 +237,9 @@ async def _name(snapshot: AsyncNameLookupSnapshot, functions: Collection[str]) -
 
 def _in_words(error: MontyError) -> str:
     text = error.display() if isinstance(error, MontySyntaxError | MontyRuntimeError) else str(error)
-    return sanitize.text(text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}\n[The error goes on.]")
+    return sanitize.text(
+        text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}\n[The rest of the error was cut.]"
+    )
 
 
 def self_test() -> str:

@@ -37,7 +37,7 @@ def why_not() -> str:
     if not bwrap.program():
         return INSTALL
     if not seccomp.is_supported():
-        return "This kind of processor is not known well enough to shut commands in."
+        return "Commands cannot be sandboxed on this kind of processor."
     with tempfile.TemporaryDirectory(prefix="toolsupport-sandbox-", ignore_cleanup_errors=True) as outside:
         root = Path(outside, "workspace")
         root.mkdir(mode=0o700)
@@ -51,7 +51,7 @@ def _tried(root: Path, outside: str) -> str:
     try:
         made = _run(root, script)
     except (OSError, subprocess.TimeoutExpired):
-        return "Bubblewrap could not be started here, or did not come to an end."
+        return "Bubblewrap could not be started here, or did not finish."
     *wrong, last = made.stdout.splitlines() or [""]
     if last != "tried":
         message = (made.stderr.strip().splitlines() or ["no reason given"])[-1]

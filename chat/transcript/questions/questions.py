@@ -287,7 +287,7 @@ def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
         return ApprovalDecision(False, "The call was changed after it was allowed, so it was not run.")
     # A program was let run when it was allowed, and waits since then for a call of its own.
     if run.snapshot is None and question.answered_at and timezone.now() - question.answered_at > TIME_TO_ANSWER:
-        return ApprovalDecision(False, "It was allowed too long ago to be run only now. Ask for it again.")
+        return ApprovalDecision(False, "The approval is too old, so it was not run. Request it again.")
     return ApprovalDecision(True, basis=question.basis, level=run.level)
 
 

@@ -84,7 +84,7 @@ def _check(decision: NewOverride) -> None:
     if decision.source not in STORED:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
-        raise ValueError("unknown is not a value: withdraw instead")
+        raise ValueError("unknown is not a value: withdraw the override instead")
 
 
 def add_to(bundle: HistoryBundle, decision: NewOverride) -> int:
