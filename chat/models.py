@@ -53,7 +53,9 @@ class Turn(models.Model):
     capabilities = models.JSONField(default=dict, blank=True)
     format = models.CharField(max_length=40, blank=True, default="")
     usage = models.JSONField(default=dict, blank=True)
-    program = models.CharField(max_length=10, blank=True, default="", help_text="Requested by a program.")
+    program = models.CharField(
+        max_length=10, blank=True, default="", help_text="Asked for by a program, which was told or not."
+    )
     reason = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -43,8 +43,8 @@ NOTICES: Mapping[str, str] = MappingProxyType(
             "tokens and now gets {context}. The server reloads the model."
         ),
         "context_taken_back": (
-            "{model} could not be loaded with {failed} tokens. Its context is {context} again, and this size is not tried "
-            "again. The server’s answer: {why}."
+            "{model} could not be loaded with {failed} tokens. Its context is {context} again, and this size is not "
+            "tried again. The server’s answer: {why}."
         ),
         "through_bash": (
             "{model} answered that it cannot access files. It is asked again, with bash instead of the file tools in "

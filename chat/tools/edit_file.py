@@ -12,7 +12,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "edit_file",
-    "Change one place in a text file of the workspace. The old text must stand there exactly once, with all its "
+    "Change one place in a text file of the workspace. The old text must occur exactly once, with all its "
     "spaces and line ends: read the file first.",
     {
         "type": "object",

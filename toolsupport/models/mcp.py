@@ -20,16 +20,14 @@ class McpServer(models.Model):
     url = models.URLField(max_length=300, blank=True, default="")
     token = EncryptedTextField(blank=True, default="", help_text="Encrypted; never shown again.")
     enabled = models.BooleanField(default=True)
-    in_house = models.BooleanField(default=False, help_text="Data that models send to it stays internal.")
-    version = models.CharField(max_length=120, blank=True, default="", help_text="As the server reports it.")
+    in_house = models.BooleanField(default=False, help_text="What models tell it goes nowhere else.")
+    version = models.CharField(max_length=120, blank=True, default="", help_text="As the server says it.")
     reachable = models.BooleanField(null=True, help_text="Unknown until it was asked once.")
     last_seen_at = models.DateTimeField(null=True, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     down_since = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(blank=True, default="")
-    left_out = SentenceJSONField(
-        default=list, blank=True, help_text="Tools of its list that were left out, with the reason."
-    )
+    left_out = SentenceJSONField(default=list, blank=True, help_text="What of its list could not be taken, in words.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -53,7 +51,7 @@ class McpTool(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     approved_at = models.DateTimeField(null=True, blank=True)
-    read_only = models.BooleanField(default=False, help_text="Only an administrator sets it, never the server.")
+    read_only = models.BooleanField(default=False, help_text="Only an administrator says so, never the server.")
     enabled = models.BooleanField(default=True)
     waiting = models.JSONField(null=True, blank=True)
     waiting_digest = models.CharField(max_length=64, blank=True, default="")

@@ -31,7 +31,7 @@ class Override(models.Model):
     withdraws = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="withdrawn_by"
     )
-    said_at = models.DateTimeField(null=True, blank=True, help_text="When it was set elsewhere, if it was imported.")
+    said_at = models.DateTimeField(null=True, blank=True, help_text="When it was said elsewhere, if it was imported.")
     expires_at = models.DateTimeField(null=True, blank=True, help_text="When it is withdrawn; blank for no end.")
     created_at = models.DateTimeField(auto_now_add=True)
 

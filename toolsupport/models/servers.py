@@ -25,8 +25,8 @@ class Server(models.Model):
     down_since = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(blank=True, default="")
     fault = models.CharField(max_length=20, blank=True, default="", help_text="A key of server_faults.FAULTS.")
-    failures = models.PositiveIntegerField(default=0, help_text="Requests in a row without an answer.")
-    next_check_at = models.DateTimeField(null=True, blank=True, help_text="When it is checked again automatically.")
+    failures = models.PositiveIntegerField(default=0, help_text="How often in a row it was asked in vain.")
+    next_check_at = models.DateTimeField(null=True, blank=True, help_text="When it is asked again by itself.")
     removed_at = models.DateTimeField(null=True, blank=True)
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -50,7 +50,7 @@ class ModelProfile(models.Model):
     """One model on one server. A removed model keeps its row, because people's decisions must stay."""
 
     server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="profiles")
-    name = models.CharField(max_length=200, help_text="The id that the server requires in a request.")
+    name = models.CharField(max_length=200, help_text="The id the server wants in a request.")
     digest = models.CharField(max_length=100, blank=True, default="")
     template_hash = models.CharField(max_length=64, blank=True, default="")
     family = models.CharField(max_length=80, blank=True, default="", help_text="A family of the table, or blank.")
@@ -58,7 +58,7 @@ class ModelProfile(models.Model):
     parameter_count = models.BigIntegerField(null=True, blank=True)
     quantization = models.CharField(max_length=40, blank=True, default="")
     context_length = models.PositiveIntegerField(null=True, blank=True, help_text="Trained context, in tokens.")
-    default_context = models.PositiveIntegerField(default=8192, help_text="num_ctx of requests, in tokens.")
+    default_context = models.PositiveIntegerField(default=8192, help_text="num_ctx we ask for, in tokens.")
     context_before = models.PositiveIntegerField(default=0, help_text="num_ctx until it was changed; 0: none.")
     context_failed = models.PositiveIntegerField(
         default=0, help_text="The smallest num_ctx that did not load; 0: none."
@@ -66,17 +66,17 @@ class ModelProfile(models.Model):
     context_build = models.CharField(max_length=32, blank=True, default="", help_text="The build it did not load with.")
     size_bytes = models.BigIntegerField(null=True, blank=True)
     loaded = models.BooleanField(default=False, help_text="In the server's memory when it was last asked.")
-    abilities = models.JSONField(default=list, blank=True, help_text="What the server declares, in its own words.")
+    abilities = models.JSONField(default=list, blank=True, help_text="What the server declares, as it says it.")
     modelfile = models.JSONField(
         null=True, blank=True, help_text="What its Modelfile sets: system, num_ctx, temperature. Blank: not asked yet."
     )
     description = models.TextField(blank=True, default="")
     enabled = models.BooleanField(default=True)
     defined = models.BooleanField(
-        default=False, help_text="A person added it: it stays although its server does not list it."
+        default=False, help_text="A person defined it: it is there though its server does not list it."
     )
     by_hand = models.JSONField(
-        default=dict, blank=True, help_text="What a person wrote about it, by field; refreshes do not change it."
+        default=dict, blank=True, help_text="What a person wrote of it, by field: no survey changes it."
     )
     options = models.JSONField(default=dict, blank=True)
     extra = models.JSONField(default=dict, blank=True, help_text="Imported fields we do not use, kept.")
@@ -90,7 +90,9 @@ class ModelProfile(models.Model):
     begins_inside = models.BooleanField(
         null=True, blank=True, help_text="Its replies begin inside reasoning; blank: not known."
     )
-    begins_inside_build = models.CharField(max_length=32, blank=True, default="", help_text="The build that showed it.")
+    begins_inside_build = models.CharField(
+        max_length=32, blank=True, default="", help_text="The build that this was seen of."
+    )
 
     class Meta:
         ordering = ["server__name", "name"]

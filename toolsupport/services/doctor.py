@@ -119,9 +119,7 @@ def origins() -> Finding:
     if len({urlsplit(one).scheme for one in settings.ORIGINS}) > 1:
         return Finding(what, None, "http and https are mixed, so cookies are sent unprotected. Use https only.")
     if settings.DEBUG and not all(_on_this_machine(one) for one in settings.ORIGINS):
-        return Finding(
-            what, False, "TOOLSUPPORT_DEBUG shows internal details to everyone who can reach this site. Remove it."
-        )
+        return Finding(what, False, "TOOLSUPPORT_DEBUG shows internal details to every visitor. Remove it.")
     return Finding(what, True, ", ".join(settings.ORIGINS))
 
 

@@ -71,7 +71,7 @@ class _PlainCopy:
             raise UnsupportedValue(f"it has more than {CHARACTERS:,} characters")
         if self._strict and sanitize.UNTAKEN.search(value):
             raise UnsupportedValue(
-                "a text in it holds a NUL character (U+0000) or half of a character, which cannot be stored: leave it out"
+                "a text in it has a NUL character (U+0000) or half of a character, which cannot be stored: omit it"
             )
         return sanitize.text(value)
 
