@@ -51,7 +51,7 @@ def checked(wanted: str) -> str:
 
 
 def memory_of(context: ToolContext) -> MemoryStore:
-    """Return the memory. Raises ToolError outside of a conversation."""
+    """Return the memory. Raises ToolError outside a conversation."""
     if context.memory is None:
         raise ToolError("Nothing can be remembered outside a conversation.")
     return context.memory

@@ -3,7 +3,7 @@
 In: the whole text of one value. Out: the value with its repairs in words, or None where there is no value to be read.
 Callers: the formats, `arguments` and `coercion`, once a call is complete; the repairs are listed with the call.
 - Sound JSON is never repaired: the strict reader comes first. The one exception is two values of one key.
-- A repair changes how a value is written, never what a schema wants of it: that is `coercion`.
+- A repair changes how a value is written, never what a schema requires: that is `coercion`.
 - Time is linear in the text, and nesting ends at DEEPEST: no text of a model may cost more.
 It never guesses a value that is not there, and never runs what it reads.
 """
@@ -68,7 +68,7 @@ def nesting(text: str) -> int:
     return deepest
 
 
-# Possessive throughout: a repeat that may be taken back costs memory for each of its rounds.
+# Possessive throughout: a repeat that may backtrack costs memory for each of its rounds.
 _BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.S)
 
 

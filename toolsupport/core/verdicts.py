@@ -235,7 +235,7 @@ def switch_ignored(outcomes: Sequence[TrialOutcome]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _TrialGroup:
-    """The trials with one setting of thinking, and what they prove by themselves."""
+    """The trials with one setting of thinking, and what they prove on their own."""
 
     made: Sequence[TrialOutcome]
     verdict: Verdict

@@ -115,7 +115,7 @@ def trouble(reply: ProbeReply) -> tuple[str, str] | None:
     """Return (code, why) if there is no reply to grade, else None.
 
     A call that the server could not parse is the model's fault; any other failure proves nothing about it. Neither does
-    a reply whose tokens ran out before a call, nor an empty one: servers whose parser swallows calls send such.
+    a reply whose tokens ran out before a call, nor an empty one: servers whose parser drops calls send such.
     """
     if reply.cut and not reply.calls:
         return "cut", sentence("cut_before_call", tokens=reply.usage.output_tokens or reply.budget)

@@ -74,7 +74,7 @@ async def drained(seconds: float) -> None:
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Yield batches like attempts.answer, and empty ones while a test goes on. Raises Busy before the first one."""
+    """Yield batches like attempts.answer, and empty ones while a test continues. Raises Busy before the first one."""
     places.take(prepared.caller)
     left = finished = False
     try:

@@ -130,7 +130,7 @@ class ChunkEncoder:
         return []
 
     def _reread(self, event: TextReclassified) -> list[JSON]:
-        """Send text that was sent only as reasoning as the answer too; sent chunks cannot be taken back."""
+        """Send text that was sent only as reasoning as the answer too; sent chunks cannot be undone."""
         missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
         self.content = event.text
         return [self._delta({"content": missing})] if missing else []

@@ -37,7 +37,7 @@ class Review(models.Model):
 class HistoryFacet(models.Model):
     """The kind, source and verdict that some entries share; there are a few dozen. Append-only."""
 
-    # How deep an entry stands: on its own, inside of what changed many models at once, or as a finding of a test.
+    # How deep an entry stands: on its own, inside what changed many models at once, or as a finding of a test.
     TOP, MEMBER, FINDING = range(3)
 
     kind = models.CharField(max_length=12)

@@ -177,7 +177,7 @@ PROVIDERS = {
             title="DeepSeek",
             default_url="https://api.deepseek.com",
             hint=HOSTED,
-            # A model that thinks between calls wants its thoughts back; one of them refuses tool_choice.
+            # A model that thinks between calls needs its thoughts in later requests; one of them refuses tool_choice.
             codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content")),
         ),
         replace(

@@ -119,7 +119,7 @@ class DetectionRun:
         self.skip: set[str] = set()
         self._spawn = spawn
         self._changed = asyncio.Event()
-        # Why the heartbeat stopped the test: a key of STOPS, "" while it goes on.
+        # Why the heartbeat stopped the test: a key of STOPS, "" while it continues.
         self._why = ""
         self._held_until = time.monotonic() + detections.LEASE.total_seconds()
         self._complained = False

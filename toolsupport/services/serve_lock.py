@@ -12,7 +12,7 @@ from django.db import connection
 
 from toolsupport.core.errors import ConfigError
 
-PRIVATE = 0o077  # the rights of others
+PRIVATE = 0o077  # the rights of other users
 
 
 def taken(address: str) -> TextIO | None:
@@ -52,7 +52,7 @@ def lock_file() -> Path:
 
 
 def make_private() -> None:
-    """Take the rights of others away from the database's files, which earlier versions gave by the usual umask."""
+    """Take the rights of other users away from the database's files, which earlier versions gave by the usual umask."""
     if connection.vendor == "sqlite":
         database = Path(settings.DATABASES["default"]["NAME"]).resolve()
         for file in (*database.parent.glob(f"{database.name}*"), *Path(settings.DATA_DIR).glob("backups/*")):

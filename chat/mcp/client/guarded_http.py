@@ -22,7 +22,7 @@ REFUSED = {
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The body of an answer: of a stream of events, which may go on for hours, each event is limited."""
+    """The body of an answer: of a stream of events, which may continue for hours, each event is limited."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, counter: StreamCounter) -> None:
         self.inner = inner

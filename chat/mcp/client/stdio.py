@@ -19,7 +19,7 @@ from chat.mcp.client.message_guard import LINE_BYTES, MessageGuard, ServerBroke
 from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.remote_tools import RemoteServer
 
-GRACE = 0.5  # seconds a server has to end by itself, then again after it was asked to
+GRACE = 0.5  # seconds a server has to end on its own, then again after it was asked to
 LAST_WORDS = 400
 # Lines that are no messages: some servers greet on their standard output.
 MOST_UNREADABLE = 50

@@ -209,7 +209,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
-        # No person saw what the other path holds: it has to be empty.
+        # No person saw what the other path holds: it must be empty.
         question.basis = NO_FILE
 
 

@@ -141,7 +141,7 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
     The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
-    # A test also withdraws claims: what it withdrew of others comes back, but not what an undo of it withdrew.
+    # A test also withdraws claims: what it withdrew of other tests comes back, but not what an undo of it withdrew.
     claims = Override.objects.filter(detection_id=detection).exclude(withdraws__detection_id=detection)
     last = _last_rows(claims.order_by("seq"))
     rows = [row for row, (_, withdrawn) in last.items() if not withdrawn]
@@ -214,7 +214,7 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 @transaction.atomic
 def undo(decision: NewOverride, rows: int) -> None:
-    """Take back the newest rows about this capability, as many as one act made: claims, or withdrawals of them.
+    """Withdraw the newest rows about this capability, as many as one act made: claims, or withdrawals of them.
 
     `newest` of the decision is the last of them: Conflict if another row followed. Raises NotFound.
     """
@@ -226,7 +226,7 @@ def undo(decision: NewOverride, rows: int) -> None:
 
 @transaction.atomic
 def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
-    """Take back the withdrawal of these claims about one model, as one bundle. Raises Conflict if none is withdrawn.
+    """Revert the withdrawal of these claims about one model, as one bundle. Raises Conflict if none is withdrawn.
 
     The capability of the decision is ignored.
     """
