@@ -73,7 +73,7 @@ real: $(STAMP) .venv-mlx/.installed ## Run the tests with a real model server (i
 clients: $(STAMP) .venv-clients/.installed ## Run openai, llm, LangChain, the AI SDK and others against the gateway
 	@$(PY) -m pytest -m clients tests/clients $(ARGS)
 
-agents: $(STAMP) .venv-agents/.installed .venv-clients/.installed ## Let other projects' agents finish a task, and write docs/agents.md
+agents: $(STAMP) .venv-agents/.installed .venv-clients/.installed ## Run a task with other agents and programs, and write docs/agents.md
 	@$(PY) -m pytest -m agents tests/agents $(ARGS)
 
 loss: $(STAMP) ## Measure how many calls get lost between a model and a program (8 minutes), and write docs/loss.md

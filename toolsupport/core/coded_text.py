@@ -1,7 +1,7 @@
 """Represents sentences that rows store as a code with parameters.
 
 A `Sentence` is a `str`: pages and APIs use it as any other text. `stored` is its JSON form in rows, from which the
-application's table of sentences writes the text anew, so that a changed wording also reaches old rows.
+application's table of sentences makes the text, so that a changed wording also reaches old rows.
 """
 
 from __future__ import annotations

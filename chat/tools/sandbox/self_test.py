@@ -17,7 +17,7 @@ SAID = 200  # characters of bubblewrap's message
 # (what does not hold, a test in shell that succeeds where it holds)
 CHECKS = (
     ("the workspace cannot be written", "touch made && rm made"),
-    ("commands do not run as nobody", '[ "$(id -u):$(id -g)" = 65534:65534 ]'),
+    ("commands do not run as `nobody`", '[ "$(id -u):$(id -g)" = 65534:65534 ]'),
     ("commands have rights of root", "! grep -q '^Cap[A-Z][a-z]*:.*[1-9a-f]' /proc/self/status"),
     ("commands can gain rights", "grep -q '^NoNewPrivs:.1' /proc/self/status"),
     ("other processes can be seen", '[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 9 ]'),

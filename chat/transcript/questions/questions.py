@@ -270,7 +270,7 @@ class ApprovalDecision:
 
 WHY = {
     "deny": "The person did not allow this call. Do not try it again; ask what to do instead.",
-    "expired": "Nobody allowed this call in time, so it was not run.",
+    "expired": "This call was not allowed in time, so it was not run.",
 }
 
 

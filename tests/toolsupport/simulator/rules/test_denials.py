@@ -14,7 +14,7 @@ from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool,
 # What this product tells models, and what others do.
 NOT_DONE = (
     "The person did not allow this call. Do not try it again; ask what to do instead.",
-    "Nobody allowed this call in time, so it was not run.",
+    "This call was not allowed in time, so it was not run.",
     "A new message came before anybody answered, so it was not run.",
     "The call was changed after it was allowed, so it was not run.",
     "The approval is too old, so it was not run. Request it again.",
