@@ -47,7 +47,7 @@ class FormatRecovery:
         after = f"Calls written as {failed} could not be read in this answer."
         request_spec = format_fallback.next_in_line(asked.request_spec, after) if self._guard.replied() else None
         if request_spec is not None:
-            facts = {"failed": sentence("unreadable_calls", format=failed)}
+            facts: dict[str, str] = {"failed": sentence("unreadable_calls", format=failed)}
             await self._go_on(asked, request_spec, "fallback", facts)
 
     async def refused(self, asked: RequestContext, event: ToolsRefused) -> None:

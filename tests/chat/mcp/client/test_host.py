@@ -40,7 +40,7 @@ async def test_a_changed_definition_is_not_called(server: RemoteServer) -> None:
         approved = received.tool("echo", server)
         await ask(host, received, "change")
         await received.until(lists=2)
-        with pytest.raises(ToolError, match="not what was approved"):
+        with pytest.raises(ToolError, match="no longer matches its approved definition"):
             await host.call(approved, {"text": "x"}, lambda *_: None)
         assert said(await ask(host, received, "echo", text="again approved")) == "again approved"
 
