@@ -1,4 +1,4 @@
-# Two commands do everything: `make run` starts the site, `make test` proves it.
+# Two commands do everything: `make run` starts the site, `make test` runs all of its tests.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,7 +10,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 ARGS ?=
 PARTS ?= all
-# Hundreds of processes of a test run would each compile what another one has compiled before.
+# Without a cache, hundreds of processes of a test run would each compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -24,30 +24,30 @@ UV := $(shell command -v uv 2>/dev/null)
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-help: ## What can be made
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT=…)
 	@exec $(PY) manage.py serve --host "$(HOST)" --port "$(PORT)"
 
 # Without ARGS the tests in a browser run beside the others (tests/stages.py): tests wait for half of their time.
-test: $(STAMP) ## Run every test, those in a browser too (make test ARGS='-k name')
+test: $(STAMP) ## Run every test, browser tests included (make test ARGS='-k name')
 ifneq ($(ARGS),)
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest $(ARGS)
 else ifneq ($(CHROMIUM),)
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m tests.stages $(PARTS)
 else ifeq ($(CI),true)
-	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
+	@echo "Chromium is missing, and no test may be left out here." >&2; exit 1
 else
-	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
+	@echo "Chromium is missing, so browser tests are left out. Install it with:"
 	@echo "    sudo apt-get install chromium-headless-shell     or     brew install --cask chromium"
 	@CHROMIUM= $(PY) -m tests.stages
 endif
 
-test-fast: $(STAMP) ## Run what starts no site, and one file with a site for each feature (about 5 minutes on two cores)
+test-fast: $(STAMP) ## Run the tests without a site, and one file with a site for each feature (about 5 minutes on two cores)
 	@$(PY) -m tests.stages fast
 
-check: $(STAMP) ## Everything that is checked without running the product
+check: $(STAMP) ## Check format, lint, types, imports and migrations
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports --no-cache | sed -n '/^Analyzed/,$$p'
@@ -58,41 +58,41 @@ check: $(STAMP) ## Everything that is checked without running the product
 	TOOLSUPPORT_ORIGINS=https://example.org $(PY) manage.py check --deploy --fail-level WARNING && \
 	$(PY) manage.py makemigrations --check --dry-run
 
-bench: $(STAMP) ## Measure against the figures the project promises (make bench ARGS=--quick)
+bench: $(STAMP) ## Measure the figures of docs/performance.md (make bench ARGS=--quick)
 	@$(PY) -m tests.bench $(ARGS)
 
-nightly: $(STAMP) .venv-described/.installed ## What takes too long for every day
+nightly: $(STAMP) .venv-described/.installed ## Run the long tests, once before a release
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
 		tests/toolsupport/simulator tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
 	@$(MAKE) clients agents
 
-real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
+real: $(STAMP) .venv-mlx/.installed ## Run the tests with a real model server (installs it)
 	@$(PY) -m pytest -m real_server tests/real $(ARGS)
 
-clients: $(STAMP) .venv-clients/.installed ## Run programs of others (openai, llm, LangChain, AI SDK) against the gateway
+clients: $(STAMP) .venv-clients/.installed ## Run openai, llm, LangChain, the AI SDK and others against the gateway
 	@$(PY) -m pytest -m clients tests/clients $(ARGS)
 
-agents: $(STAMP) .venv-agents/.installed .venv-clients/.installed ## Let agents and programs of others finish a task, and write docs/agents.md
+agents: $(STAMP) .venv-agents/.installed .venv-clients/.installed ## Run a task with other agents and programs, and write docs/agents.md
 	@$(PY) -m pytest -m agents tests/agents $(ARGS)
 
 loss: $(STAMP) ## Measure how many calls get lost between a model and a program (8 minutes), and write docs/loss.md
 	@$(PY) -m tests.loss $(ARGS)
 
-mcp: $(STAMP) .venv-mcp/.installed ## Run the tests against MCP servers of others (time, git, fetch, files, memory, everything)
+mcp: $(STAMP) .venv-mcp/.installed ## Run the tests with MCP servers of other projects (time, git, fetch, files, memory, everything)
 	@$(PY) -m pytest -m real_server tests/mcp $(ARGS)
 
 reference: $(STAMP) ## Write docs/reference from the code
 	@$(PY) -m tests.reference
 
-screenshots: $(STAMP) ## Make docs/screenshots from a running site
+screenshots: $(STAMP) ## Take the pictures of docs/screenshots from a running site
 	@CHROMIUM="$(CHROMIUM)" DJANGO_SETTINGS_MODULE=toolsupport.config.settings $(PY) -m tests.screenshots
 
-clean: ## Take away everything that was made here, except data/
+clean: ## Remove everything that make has made, except data/
 	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-agents .venv-described .venv-mcp .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-lock: ## Choose the newest versions that fit pyproject.toml, and write them down with their hashes
+lock: ## Lock the newest versions that fit pyproject.toml, with their hashes
 ifeq ($(UV),)
 	@test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv; }
 endif
@@ -110,7 +110,7 @@ endif
 	@.venv-mlx/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/real/requirements.txt
 	@touch "$@"
 
-# Schemathesis, of `make nightly`, needs other versions of what is tested with here.
+# Schemathesis (`make nightly`) needs other versions of packages that the tests use.
 .venv-described/.installed: tests/nightly/requirements.txt
 	@echo "Preparing .venv-described (about half a minute, once)"
 	@"$(PYTHON)" -m venv --clear .venv-described
@@ -137,7 +137,7 @@ endif
 	@cd .venv-agents && npm install --silent --no-audit --no-fund
 	@touch "$@"
 
-# The servers of `make mcp` likewise: what they need must never be among what toolsupport needs.
+# The same for the servers of `make mcp`: their packages must never be among those of toolsupport.
 .venv-mcp/.installed: tests/mcp/requirements.txt tests/mcp/package-lock.json
 	@command -v npm >/dev/null || { echo "Node is missing: 'sudo apt-get install nodejs npm'" >&2; exit 1; }
 	@echo "Preparing .venv-mcp (about half a minute, once)"
@@ -148,7 +148,7 @@ endif
 	@cd .venv-mcp/node && npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch "$@"
 
-# The environment is made anew only when the lock has changed; the stamp comes last, so a broken installation is repeated.
+# The environment is rebuilt only when the lock has changed; the stamp comes last, so a broken installation is repeated.
 $(STAMP): requirements.lock
 	@"$(or $(PYTHON),false)" -c "$(NEW_ENOUGH)" || { \
 		echo "Python 3.11 or newer is needed, and none was found: 'sudo apt-get install python3 python3-venv'" >&2; \

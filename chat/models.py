@@ -8,7 +8,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from chat.sentences import SENTENCES
 from chat.statuses import OPEN, CallStatus, TurnStatus
+from toolsupport.coded_columns import SentenceCharField, SentenceJSONField, SentenceTextField
 
 # The format of a call that no model made.
 AUTOMATIC = "automatic"
@@ -82,7 +84,9 @@ class Message(models.Model):
     thinking_ms = models.PositiveIntegerField(null=True, blank=True)
     calls = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
-    facts = models.JSONField(null=True, blank=True, help_text="The facts of a notice; empty in rows with a sentence.")
+    facts = SentenceJSONField(
+        null=True, blank=True, help_text="The facts of a notice; empty in rows with a sentence.", table=SENTENCES
+    )
     attachments = models.JSONField(default=list, blank=True, help_text="Paths of images in the workspace.")
     outside = models.JSONField(default=list, blank=True, help_text="The outside content that an answer depends on.")
     finished = models.BooleanField(default=True)
@@ -187,11 +191,15 @@ class Question(models.Model):
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="questions")
     tool_run = models.ForeignKey(ToolRun, null=True, blank=True, on_delete=models.CASCADE, related_name="questions")
     kind = models.CharField(max_length=30, help_text="approval, unknown_model, runtime_learning or prose_call.")
-    text = models.TextField()
+    text = SentenceTextField(table=SENTENCES)
     options = models.JSONField(default=list)
-    size = models.CharField(max_length=80, blank=True, default="", help_text="How much would change.")
-    reason = models.TextField(blank=True, default="", help_text="Why it asks, if the call alone does not show it.")
-    preview = models.TextField(blank=True, default="", help_text="What would change, as a unified diff.")
+    size = SentenceCharField(max_length=80, blank=True, default="", help_text="How much would change.", table=SENTENCES)
+    reason = SentenceTextField(
+        blank=True, default="", help_text="Why it asks, if the call alone does not show it.", table=SENTENCES
+    )
+    preview = SentenceTextField(
+        blank=True, default="", help_text="What would change, as a unified diff.", table=SENTENCES
+    )
     binds = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what is allowed.")
     basis = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what the preview replaces.")
     outside = models.JSONField(default=list, blank=True, help_text="The outside content in the chat that asks.")

@@ -1,4 +1,4 @@
-"""Turns the codes that rows of chats hold into sentences for people."""
+"""The sentences that rows of chats hold as codes: notices, ends of answers, questions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from toolsupport.core import server_flags
+from toolsupport.core.coded_text import SentenceTable, formatted
+from toolsupport.core.sentences import SENTENCES as OF_MODELS
 
 # Notices: a closed list (D4). A row holds the code and the facts; rows of earlier versions hold the sentence.
 NOTICES: Mapping[str, str] = MappingProxyType(
@@ -14,7 +16,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
         "switched": "Switched to {model}. Tools: {state} ({source})",
         "detecting": "Testing what {model} can do with tools.",
         "detected": "Tested {model}: {verdict}.",
-        "inconclusive": "The test of {model} was inconclusive: {why}.",
+        "inconclusive": "The test of {model} was inconclusive: {why:bare}.",
         "no_answer": "The question was not answered, so tools stay off for {model}.",
         "saved": "Saved for everyone: {model} {verdict}.",
         "proposed": "In this chat {model} {verdict}. Proposed for everyone.",
@@ -41,12 +43,12 @@ NOTICES: Mapping[str, str] = MappingProxyType(
             "tokens and now gets {context}. The server reloads the model."
         ),
         "context_taken_back": (
-            "{model} could not be loaded with {failed} tokens. It is back at {context}, and this size is not tried "
-            "again. The server’s answer: {why}."
+            "{model} could not be loaded with {failed} tokens. Its context is {context} again, and this size is not "
+            "tried again. The server’s answer: {why}."
         ),
         "through_bash": (
-            "{model} answered that it cannot reach files. It is asked again, with bash in place of the file tools in "
-            "this chat. No shell runs anything: the same tools do the work."
+            "{model} answered that it cannot access files. It is asked again, with bash instead of the file tools in "
+            "this chat. No shell runs: the same file tools do the work."
         ),
         "prompt_cut": "The server cut the beginning of the request: {model} has {context} tokens. {help}",
         "read_by_admin": "{person}, an administrator, read this conversation. Reason: {reason}",
@@ -71,12 +73,58 @@ ENDINGS: Mapping[str, str] = MappingProxyType(
         "same_call": "It made the same call {} times.",
     }
 )
+# Questions to people, how much a call would change, why it needs approval; and parts of notices.
+QUESTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "create_file": "Create {path}?",
+        "replace_file": "Replace {path}?",
+        "add_to_file": "Add to {path}?",
+        "edit_file": "Edit {path}?",
+        "run_program": "Run this Python program?",
+        "run_command": "Run this command?",
+        "use_prompts": "Use these prompts from the next request on: {names:list}?",
+        "stop_prompts": "Stop using all prompts?",
+        "remember": "Remember {lines} in this chat?",
+        "forget_all": "Forget everything in the memory of this chat?",
+        "use_tool": "Use {tool}?",
+        "use_server_tool": "Use {tool} of server {server}?",
+        "supports_tools": "Does {model} support tools?",
+        "this_model_supports_tools": "Does this model support tools?",
+        "answer_for_all": "Your answer applies to everyone. A test takes up to {seconds} s.",
+        "answer_for_chat": (
+            "Your answer applies in this chat and is proposed for everyone. A test takes up to {seconds} s."
+        ),
+        "remember_refusal": "{model}: This model appears not to support tools. Update its metadata?",
+        "one_line": "1 line",
+        "lines": "{count} lines",
+        "as_long_as_before": "{lines}, as before",
+        "line_becomes": "1 line becomes {after}",
+        "lines_become": "{before} lines become {after}",
+        "takes_tools": "takes tools",
+        "takes_no_tools": "takes no tools",
+        "follows_evidence": "follows the evidence again",
+        "with_detail": "{words} ({detail})",
+        "formats_failed_here": "{formats} do not arrive. {next}",
+        "native_from_now": "This chat continues with native tool calls",
+        "format_from_now": "This chat continues with {format}",
+        "tools_off_here": "Tools are off in this chat",
+        "unreadable_calls": "wrote calls that cannot be read as {format}",
+        "needs_native_setting": "needs a server setting for native tools",
+        "refused_native_tools": "was refused native tools by its server",
+        "unknown_number": "an unknown number of",
+        "by_program": "A program with one of your keys requested it.",
+        "in_prose": "The model wrote this call in its answer instead of calling the tool.",
+        "after_outside_content": "Requested after reading untrusted content.",
+    }
+)
+SENTENCES = SentenceTable(QUESTIONS, beside=OF_MODELS)
+sentence = SENTENCES.sentence
 CODE = re.compile(r"([a-z_]+)(?::(\d{1,9}))?")
 
 
 def notice(code: str, facts: Mapping[str, str]) -> str:
     """Return the text of a notice. Raises KeyError for an unknown code or a missing fact."""
-    return NOTICES[code].format(**facts)
+    return formatted(NOTICES[code], facts)
 
 
 def ending(reason: str) -> str:

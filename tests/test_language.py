@@ -14,6 +14,9 @@ from tests import house
 
 WORDS = ["said", "told", "tells", "says", "knows", "hears", "heard", "whoever", "somebody", "nobody", "anew"]
 WORDS += ["what became of", "lest", "wherefore"]
+# Translated turns of phrase: "continues", "inside", "must be", "automatically", "for lack of", "withdrawn".
+WORDS += ["goes on", "inside of", "has to be", "have to be", "by themselves", "for want of", "in vain", "there where"]
+WORDS += ["broke off", "breaks off", "takes back", "of its own accord"]
 BANNED = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 # In docstrings and comments of the code, besides: programs neither speak nor wish, and have no household.
 SPEECH = ["tell", "telling", "say", "saying", "hear", "hearing", "speaks", "spoke", "spoken of", "believes", "swears"]
@@ -32,7 +35,7 @@ ARCHAIC = [
 METAPHORS = ["doorman", "clerk", "corridor", "household", "laboratory", "briefing", "front door", "fell into", "beats"]
 IN_CODE = re.compile(rf"\b(?:{'|'.join([*WORDS, *SPEECH, *ARCHAIC, *METAPHORS])})\b", re.IGNORECASE)
 # Real uses: quoted texts, and what a server claims about itself, which the interface quotes as "The server says …".
-ALLOWED = ('like "the file says:"', "The server says")
+ALLOWED = ('like "the file says:"', "The server says", "The family table says", "may have to be")
 # Code is quoted as it is: `nobody` is a user of the system.
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 # Names that were replaced by the usual ones: writer, revocation, runner, executor, preferences.
@@ -61,6 +64,33 @@ def explanations(source: house.Source) -> Iterator[str]:
     yield from (token.string for token in tokens if token.type == tokenize.COMMENT)
 
 
+# Rules of simulated models, patterns, words for models, and help of columns, which only a migration changes.
+NOT_FOR_PEOPLE = (
+    "simulator/",
+    "core/formats/",
+    "core/prompt/",
+    "core/refusal",
+    "core/own_words",
+    "migrations/",
+    "models",
+)
+VERBS = "List Start Run Check Measure Write Take Remove Lock"
+
+
+def strings(source: house.Source) -> Iterator[str]:
+    """The texts in code with at least three words: errors, notices, help of commands."""
+    explained = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(source.tree):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in explained else None
+        if isinstance(text, str) and len(text.split()) >= 3:
+            yield text
+
+
+def targets() -> list[str]:
+    """The help of each target of make."""
+    return re.findall(r"^[a-z-]+:.*## (.+)$", (house.ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
 def log_lines(tree: ast.AST) -> Iterator[str]:
     """The texts that are written to a log."""
     for call, name in house.calls(tree):
@@ -87,6 +117,20 @@ def test_log_lines_and_module_heads_are_plain_english() -> None:
     }
     found = {path: [line for text in written for line in banned(text)] for path, written in texts.items()}
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_errors_notices_and_help_are_plain_english() -> None:
+    files = [
+        one for one in house.sources("toolsupport", "chat") if not any(part in one.path for part in NOT_FOR_PEOPLE)
+    ]
+    found = {source.path: [line for text in strings(source) for line in banned(text)] for source in files}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_targets_of_make_begin_with_a_verb() -> None:
+    written = targets()
+    assert len(written) > 10 and [line for line in written if list(banned(line))] == []
+    assert {line.split()[0] for line in written} <= set(VERBS.split())
 
 
 def test_docstrings_and_comments_are_plain_english() -> None:

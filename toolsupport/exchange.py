@@ -152,7 +152,7 @@ async def _answer(
 async def _read(
     listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
 ) -> list[Event]:
-    """Return what the reader makes of a batch and the check keeps, in steps between which other answers go on."""
+    """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
     found: list[Event] = []
     parts, read = _parts(listener, batch, check, offered), False
     while not read:

@@ -4,10 +4,10 @@ An event of one person, such as a ping, passes through about six rounds of the l
 ms of work in each round, a ping takes 2.4 s, although no answer works for long. So costly work is done in steps:
 
     async with loop_share.step() as step:
-        ...  # some milliseconds of work; `step.over()` returns whether another step should go on
+        ...  # some milliseconds of work; `step.over()` returns whether another step should continue
 
 - All steps of one round share ROUND seconds of processor time; the rest wait for a later round, in turn by person.
-- A step that takes longer is followed by a pause of the same length, in which everything else goes on.
+- A step that takes longer is followed by a pause of the same length, in which everything else continues.
 - What is awaited inside a step ends it, if that has to wait at all.
 - Where no step waits, a step begins at once and costs two microseconds more.
 

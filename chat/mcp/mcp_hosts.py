@@ -121,11 +121,9 @@ class McpHosts:
         """Call a tool and read its result. Raises ToolError."""
         hosted = self.running.get(tool.server.id)
         if hosted is None:
-            raise ToolError(f"{tool.server.name} is not connected. Go on without it, or try again later.")
+            raise ToolError(f"{tool.server.name} is not connected. Continue without it, or try again later.")
         if not await in_database(mcp_servers.may_still_be_called)(tool):
-            raise ToolError(
-                f"{tool.spec.name} may not be called any more: an administrator changed that, or its server."
-            )
+            raise ToolError(f"{tool.spec.name} may no longer be called: an administrator or the server changed it.")
 
         def progress(done: float, total: float | None, message: str | None) -> None:
             context.say(progress_in_words(done, total, message))

@@ -6,6 +6,7 @@ import json
 
 from chat.mcp import mcp_hosts
 from chat.mcp.client.connection import CALL
+from chat.sentences import sentence
 from chat.tools import BUILTINS
 from chat.tools.policy import IN_PROGRAMS
 from chat.tools.tool import Preview, Tool, ToolContext
@@ -47,12 +48,12 @@ def tool_of(remote: RemoteTool) -> Tool:
 
     async def run(context: ToolContext, arguments: JSON) -> ToolResult:
         if context.basis not in ("", remote.digest):
-            raise ToolError(f"{remote.spec.name} was defined anew after this call was allowed, so it was not run.")
+            raise ToolError(f"{remote.spec.name} was redefined after this call was allowed, so it was not run.")
         return await mcp_hosts.current().run(remote, context, arguments)
 
     def preview(context: ToolContext, arguments: JSON) -> Preview:
         written = json.dumps(arguments, indent=2, ensure_ascii=False)
-        asked = f"Use {remote.name} of server {remote.server.name}?"
+        asked = sentence("use_server_tool", tool=remote.name, server=remote.server.name)
         return Preview(asked, basis=remote.digest, code=written)
 
     phrase, sends = f"Ask {remote.server.name}", not remote.in_house

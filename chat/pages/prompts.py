@@ -59,7 +59,7 @@ def withdraw(request: AuthedRequest) -> HttpResponse:
         prompts.withdraw(request.user, name)
     except NotFound:
         return _answer(request, {"failed": "It was already withdrawn."})
-    return _answer(request, {"notice": f"Withdrew {name}. Chats stop using it with their next message."})
+    return _answer(request, {"notice": f"{name} was withdrawn. Chats stop using it with their next message."})
 
 
 def _given(request: AuthedRequest) -> PromptDraft:

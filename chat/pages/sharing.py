@@ -58,7 +58,7 @@ def read(request: AuthedRequest, shared_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.ADMINISTER)
 def others(request: AuthedRequest) -> HttpResponse:
-    """List conversations of others that an administrator could read for a reason."""
+    """List conversations of other people that an administrator could read for a reason."""
     return render(request, OTHERS, {"listed": sharing.of_others(request.user)})
 
 

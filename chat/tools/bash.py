@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chat.sentences import sentence
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.sandbox import concurrency, self_test, shell_process
 from chat.tools.sandbox.self_test_cache import cached_test
@@ -48,7 +49,7 @@ def _notes(ended: CommandResult) -> list[str]:
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the whole command."""
-    return Preview("Run this command?", code=_command(arguments))
+    return Preview(sentence("run_command"), code=_command(arguments))
 
 
 def _command(arguments: JSON) -> str:
@@ -58,7 +59,7 @@ def _command(arguments: JSON) -> str:
     return command
 
 
-# The sandbox ends a command by itself, with what it had printed: this is for when that goes wrong.
+# The sandbox ends a command on its own, with what it had printed: this is for when that goes wrong.
 TOOL = Tool(
     SPEC,
     run,

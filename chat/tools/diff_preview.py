@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterator
 
+from chat.sentences import sentence
 from chat.tools.tool import ToolContext
 from toolsupport.core import text_diff
 from toolsupport.core.errors import NotFound, ToolError
@@ -58,8 +59,8 @@ def only_over(context: ToolContext, path: str, basis: str, content: str) -> Iter
     """
     if basis_of(current(context, path)) != basis:
         raise ToolError(
-            f"Nothing was written: {path!r} changed after this change of it was prepared. "
-            "Read the file again, then ask for the change anew."
+            f"Nothing was written: {path!r} changed after this change was prepared. "
+            "Read the file again, then request the change again."
         )
     yield content.encode()
 
@@ -67,12 +68,12 @@ def only_over(context: ToolContext, path: str, basis: str, content: str) -> Iter
 def lines_in_words(text: str) -> str:
     """Return the length of a text: "1 line", "14 lines"."""
     count = len(text.splitlines())
-    return f"{count} line{'' if count == 1 else 's'}"
+    return sentence("one_line") if count == 1 else sentence("lines", count=count)
 
 
 def growth(before: str, after: str) -> str:
     """Return how the length of a text changes: "5 lines become 3", "5 lines, as before"."""
     old, new = len(before.splitlines()), len(after.splitlines())
     if old == new:
-        return f"{lines_in_words(before)}, as before"
-    return f"{lines_in_words(before)} become{'s' if old == 1 else ''} {new}"
+        return sentence("as_long_as_before", lines=lines_in_words(before))
+    return sentence("line_becomes", after=new) if old == 1 else sentence("lines_become", before=old, after=new)

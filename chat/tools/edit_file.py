@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chat.sentences import sentence
 from chat.tools.diff_preview import basis_of, current, growth, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport import cancellable_threads
@@ -11,14 +12,14 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "edit_file",
-    "Change one place in a text file of the workspace. The old text must stand there exactly once, with all its "
+    "Change one place in a text file of the workspace. The old text must occur exactly once, with all its "
     "spaces and line ends: read the file first.",
     {
         "type": "object",
         "properties": {
             "path": {"type": "string", "description": "Where the file is, from the top of the workspace"},
             "old": {"type": "string", "description": "The text to replace, exactly as it stands in the file"},
-            "new": {"type": "string", "description": "The text to put there instead"},
+            "new": {"type": "string", "description": "The new text"},
         },
         "required": ["path", "old", "new"],
         "additionalProperties": False,
@@ -37,7 +38,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the change. Raises ToolError or NotFound if it is not possible."""
     path, before, after = _changed(context, arguments)
-    return Preview(f"Edit {path}?", change=TextChange(path, before, after), size=growth(before, after))
+    asked = sentence("edit_file", path=path)
+    return Preview(asked, change=TextChange(path, before, after), size=growth(before, after))
 
 
 def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
@@ -48,7 +50,9 @@ def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
         raise NotFound(f"{path!r} does not exist. Use write_file to make it.")
     places = _places(before, old) if old else 0
     if places != 1:
-        found = "is empty" if not old else "does not stand there" if not places else f"stands there {places} times"
+        found = (
+            "is empty" if not old else "does not occur in the file" if not places else f"stands there {places} times"
+        )
         raise ToolError(f"Nothing was changed: the old text {found}. Give a longer piece that occurs exactly once.")
     return path, before, before.replace(old, new)
 

@@ -14,8 +14,8 @@ READ = 16_000
 
 SPEC = ToolSpec(
     NAME,
-    "Run one SQL query (SELECT or WITH) on a database and get its rows as CSV. Only reading is possible. "
-    "Let the database count and sum instead of asking for many rows.",
+    "Run one SQL query (SELECT or WITH) on a database and get its rows as CSV. Queries are read-only. "
+    "Let the database count and sum instead of requesting many rows.",
     {
         "type": "object",
         "properties": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chat.sentences import sentence
 from chat.tools.stores import NamedPrompt, PromptStore
 from chat.tools.tool import Preview, Tool, ToolContext
 from toolsupport.core.errors import ToolError
@@ -13,7 +14,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 SPEC = ToolSpec(
     "hot_swap",
     "Choose which of the team's prepared prompts guide you from now on in this conversation. Those you name take the "
-    "place of those chosen before; with an empty list none holds.",
+    "place of those chosen before; with an empty list none is used.",
     {
         "type": "object",
         "properties": {
@@ -36,13 +37,13 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
         raise ToolError("The argument 'prompts' is needed, as a list of names.")
     names = [_name(given, prompts.offered) for given in wanted]
     await prompts.choose(names)
-    return ToolResult(f"From now on: {', '.join(names)}." if names else "None of the prepared prompts holds any more.")
+    return ToolResult(f"From now on: {', '.join(names)}." if names else "None of the prepared prompts is in use now.")
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Name the prompts."""
-    names = ", ".join(_name(str(given), _prompts(context).offered) for given in arguments.get("prompts") or ())
-    return Preview(f"Use these prompts from the next request on: {names}?" if names else "Stop using all prompts?")
+    names = [_name(str(given), _prompts(context).offered) for given in arguments.get("prompts") or ()]
+    return Preview(sentence("use_prompts", names=names) if names else sentence("stop_prompts"))
 
 
 def _name(given: str, offered: Sequence[NamedPrompt]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chat.sentences import sentence
 from chat.tools.diff_preview import basis_of, lines_in_words
 from chat.tools.stores import MemoryStore
 from chat.tools.tool import Preview, Tool, ToolContext, text
@@ -37,7 +38,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the change."""
     memory, wanted = memory_of(context), checked(text(arguments, "text"))
-    asked = f"Remember {lines_in_words(wanted)} in this chat?" if wanted.strip() else "Forget all that is remembered?"
+    asked = sentence("remember", lines=lines_in_words(wanted)) if wanted.strip() else sentence("forget_all")
     return Preview(asked, change=TextChange("memory", memory.text, wanted.strip()), basis=basis_of(memory.text))
 
 
@@ -50,7 +51,7 @@ def checked(wanted: str) -> str:
 
 
 def memory_of(context: ToolContext) -> MemoryStore:
-    """Return the memory. Raises ToolError outside of a conversation."""
+    """Return the memory. Raises ToolError outside a conversation."""
     if context.memory is None:
         raise ToolError("Nothing can be remembered outside a conversation.")
     return context.memory

@@ -96,7 +96,7 @@ async def go_on(call: ToolCall, context: ToolContext, tool: Tool, after: tuple[b
     """Continue an allowed and paused call with (its state, the result it waited for)."""
     resume = tool.resume
     if resume is None:
-        return refused(f"{call.name} cannot be gone on with.")
+        return refused(f"{call.name} cannot be continued.")
     return await _timed(call, tool, context, lambda: resume(context, *after))
 
 
@@ -143,7 +143,7 @@ def _storable(given: ToolResult, limit: int) -> ToolResult:
 def failed(call: ToolCall, error: Exception) -> str:
     """Log an unexpected error of a tool; return the sentence for the model."""
     _log(call, error)
-    return f"{call.name} failed for a reason of its own. The server's log tells more."
+    return f"{call.name} failed. The server's log has the reason."
 
 
 def _error(words: str) -> ToolResult:

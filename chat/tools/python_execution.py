@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from chat.sentences import sentence
 from chat.statuses import CallStatus
 from chat.tools.sandbox import concurrency, python_interpreter
 from chat.tools.sandbox.json_values import UnsupportedValue, plain, readable_copy
@@ -130,7 +131,7 @@ def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallRea
     try:
         arguments = plain(_by_name(called, spec))
     except UnsupportedValue as error:
-        reason = f"The arguments of {spec.name} cannot be taken: {error}."
+        reason = f"The arguments of {spec.name} do not fit: {error}."
         return CallRejected(spec.name, reason, called.name, identity, fault="schema")
     return calls.check(ToolCall(identity, spec.name, arguments), [spec])
 
@@ -149,7 +150,7 @@ def _by_name(called: FunctionCall, spec: ToolSpec) -> dict[str, object]:
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """Show the whole program."""
-    return Preview("Run this Python program?", code=text(arguments, "code"))
+    return Preview(sentence("run_program"), code=text(arguments, "code"))
 
 
 def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:

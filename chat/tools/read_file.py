@@ -18,7 +18,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "read_file",
-    "Read a text file of the workspace and get its content. Use it before you speak about a file or change one.",
+    "Read a text file of the workspace and get its content. Use it before you answer about a file or change one.",
     {
         "type": "object",
         "properties": {

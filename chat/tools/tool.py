@@ -36,7 +36,7 @@ class ToolContext:
     one was asked. `conversation` and `person` (its owner) are ids. `say` shows output to people while the tool runs.
     `find_tools` searches tools by purpose, and offers them from then on. `functions` are the tools that a program may
     call. `databases` are those that the conversation may read. `memory` and `prompts` are those of the conversation,
-    None outside of one.
+    None outside one.
     """
 
     workspace: Workspace

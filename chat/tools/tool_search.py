@@ -33,12 +33,12 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     """Return the matching tools, each on a line; from now on they are offered."""
     query = text(arguments, "query")
     if not query.strip():
-        raise ToolError("The query is empty: say what you want to do.")
+        raise ToolError("The query is empty: write what you want to do.")
     if context.find_tools is None:
-        raise ToolError("There are no tools to be found here.")
+        raise ToolError("There are no tools to search here.")
     found = await context.find_tools(query)
     if not found:
-        return ToolResult("No tool was found for this. Say it in other words, or go on with the tools you have.")
+        return ToolResult("No tool was found for this. Use other words, or continue with the tools you have.")
     return ToolResult(listed(found))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from chat.sentences import sentence
 from chat.tools.diff_preview import basis_of, current, growth, lines_in_words, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, switch, text
 from toolsupport import cancellable_threads
@@ -12,7 +13,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "write_file",
-    "Write a whole text file of the workspace; what stood there before is replaced. Directories are made as needed. "
+    "Write a whole text file of the workspace; earlier content is replaced. Directories are created as needed. "
     "To change a part of a file use edit_file.",
     {
         "type": "object",
@@ -52,9 +53,10 @@ def preview(context: ToolContext, arguments: JSON) -> Preview:
     after = (before or "") + content if switch(arguments, "append") else content
     change = TextChange(path, before, after)
     if before is None:
-        return Preview(f"Create {path}?", change=change, basis=basis_of(before), size=lines_in_words(content))
-    verb = "Add to" if switch(arguments, "append") else "Replace"
-    return Preview(f"{verb} {path}?", change=change, basis=basis_of(before), size=growth(before, after))
+        asked = sentence("create_file", path=path)
+        return Preview(asked, change=change, basis=basis_of(before), size=lines_in_words(content))
+    asked = sentence("add_to_file" if switch(arguments, "append") else "replace_file", path=path)
+    return Preview(asked, change=change, basis=basis_of(before), size=growth(before, after))
 
 
 def _verb(arguments: JSON) -> str:

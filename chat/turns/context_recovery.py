@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from chat.sentences import sentence
 from chat.transcript.announcements import AddedNotice, Announcement
 from chat.transcript.turns import context_findings, record
 from chat.transcript.turns.begin import ClaimedTurn
@@ -119,7 +120,7 @@ class ContextRecovery:
 
     async def _say(self, code: str, window: ContextWindow, facts: dict[str, str], once: bool = False) -> None:
         """Add a notice; with `once`, only if the conversation does not have the same one already."""
-        context = f"{window.given:,}" if window.given else "an unknown number of"
+        context = f"{window.given:,}" if window.given else sentence("unknown_number")
         help_ = context_limits.help_for(self._claimed.prepared.endpoint.kind)
         facts = {"model": self._claimed.model, "context": context, "help": help_} | facts
         notice = await in_database(record.notice_of_context)(self._store, code, facts, once)

@@ -1,4 +1,4 @@
-"""Runs a call outside of any conversation, in a temporary workspace."""
+"""Runs a call outside any conversation, in a temporary workspace."""
 
 from __future__ import annotations
 

@@ -80,10 +80,10 @@ class TurnEnded:
 TURN_ENDS = {
     TurnStatus.DONE: "the model gave its answer",
     TurnStatus.STOPPED: "a person stopped it",
-    TurnStatus.INTERRUPTED: "the process that ran it went away",
+    TurnStatus.INTERRUPTED: "the process that ran it ended",
     TurnStatus.FAILED: "the server or the model failed",
     "limit": "the loop reached one of its limits",
-    TurnStatus.MODEL_CHANGED: "another model was chosen in mid-turn",
+    TurnStatus.MODEL_CHANGED: "another model was chosen during the answer",
 }
 
 AroundReplies = RoundStarted | RoundEnded | RefusalInText | TurnEnded

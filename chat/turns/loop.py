@@ -2,10 +2,10 @@
 
 In: a `TurnState`, a function that asks the model, and a `CallExecutor`. Out: batches of events in order; the last one
 is TurnEnded or ApprovalNeeded. Callers: `run`, which writes the events into rows and frames, and a parked turn, which
-goes on from a state that was read from its rows.
+continues from a state that was read from its rows.
 - Every call in the history is followed by its result, in the order of the calls, before the model is asked again.
-- What a person must allow stays pending, with all that follow it: `pending` and `history` are all there is to go on.
-- It ends by itself: limits of rounds, of calls, and of the same call again, programs' calls included.
+- What a person must allow stays pending, with all that follow it: `pending` and `history` are the whole state.
+- It ends on its own: limits of rounds, of calls, and of the same call again, programs' calls included.
 It never touches rows, pages or tools, and never decides what may run: that is the executor's.
 """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from chat.sentences import sentence
 from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import learning
 from chat.transcript.turns import record
@@ -46,15 +47,15 @@ class FormatRecovery:
         after = f"Calls written as {failed} could not be read in this answer."
         request_spec = format_fallback.next_in_line(asked.request_spec, after) if self._guard.replied() else None
         if request_spec is not None:
-            facts = {"failed": f"wrote calls that cannot be read as {failed}"}
+            facts: dict[str, str] = {"failed": sentence("unreadable_calls", format=failed)}
             await self._go_on(asked, request_spec, "fallback", facts)
 
     async def refused(self, asked: RequestContext, event: ToolsRefused) -> None:
         """Handle refused tools: the server would refuse them in every round of this turn."""
         request_spec = exchange.otherwise(asked.request_spec, event)
         if request_spec.format:
-            setting, refusal = "needs a server setting for native tools", "was refused native tools by its server"
-            await self._go_on(asked, request_spec, "fallback", {"failed": setting if event.misconfigured else refusal})
+            why = sentence("needs_native_setting" if event.misconfigured else "refused_native_tools")
+            await self._go_on(asked, request_spec, "fallback", {"failed": why})
         else:
             await self._go_on(asked, request_spec, "tools_need_setting" if event.misconfigured else "tools_refused", {})
         label = MISCONFIGURED if event.misconfigured else UNSUPPORTED

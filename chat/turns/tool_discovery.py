@@ -69,7 +69,7 @@ async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
     except Lost:
         raise
     except Exception:
-        # Without it the model can still search by itself.
+        # Without it the model can still search on its own.
         log.exception("could not search tools before turn %s", claimed.turn)
         return None
     if not found:

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from chat.mcp import mcp_tools
+from chat.sentences import sentence
 from chat.statuses import CallStatus
 from chat.tools import BUILTINS, diff_preview, outside_sources, policy, shell_stand_in
 from chat.tools.policy import CallDecision, CallOutcome
@@ -35,6 +36,7 @@ from chat.turns.events import ApprovalNeeded
 from chat.turns.lasting_writes import in_database
 from toolsupport import cancellable_threads
 from toolsupport.core import outside_content, tool_translation
+from toolsupport.core.coded_text import joined
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.refusal_phrases import claims_no_file_access
@@ -216,7 +218,7 @@ class ToolExecutor:
             IN_PROSE if needed.found else "",
             TAINTED if ungranted and self.tainted else "",
         ]
-        reason = " ".join(filter(None, notes))
+        reason = joined(*notes)
         may_grant = tool is not None and policy.grantable(tool, self.tainted or bool(self.outside))
         return questions.ApprovalRequest(
             served,
@@ -232,12 +234,11 @@ class ToolExecutor:
         )
 
 
-BY_PROGRAM = "A program with one of your keys requested it."
-IN_PROSE = "The model wrote this call in its answer instead of calling the tool."
-TAINTED = "Requested after reading untrusted content."
+BY_PROGRAM, IN_PROSE = sentence("by_program"), sentence("in_prose")
+TAINTED = sentence("after_outside_content")
 STOPPED = CallOutcome(CallStatus.STOPPED, ToolResult("A person stopped this tool.", is_error=True), 0)
-CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again if a person shall decide."
-TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
+CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again to ask a person."
+TAKEN_BACK = "The permission for this tool was withdrawn, so it was not run. Call it again to ask a person."
 
 
 def tools_of(prepared: RequestContext) -> dict[str, Tool]:
@@ -256,4 +257,4 @@ def previewed(tool: Tool | None, call: ToolCall, context: ToolContext) -> Previe
     """Return the preview of a call. Blocks on the disk; raises ToolError or NotFound if it cannot work."""
     if tool is not None and tool.preview:
         return tool.preview(context, call.arguments)
-    return Preview(f"Use {call.name}?")
+    return Preview(sentence("use_tool", tool=call.name))

@@ -43,7 +43,7 @@ class LiveOutput:
             self._cards.pop()
 
     def say(self, text: str) -> None:
-        """Add to the output; output outside of a call is not shown."""
+        """Add to the output; output outside a call is not shown."""
         if not self._cards or not text or self._cards[-1].text.length >= LIMIT:
             return
         self._waiting.append(text)

@@ -96,7 +96,9 @@ async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(sit
         assert "now gets 32,768" in said(open_page, "cut_raised")[1]
         await answers(asked)
         back = said(open_page, "context_taken_back")
-        assert len(back) == 1 and "It is back at 16,384" in back[0] and "more system memory (16.0 GiB)" in back[0]
+        assert (
+            len(back) == 1 and "Its context is 16,384 again" in back[0] and "more system memory (16.0 GiB)" in back[0]
+        )
         await answers(asked)
         assert len(said(open_page, "cut_raised")) == 2 and len(said(open_page, "context_taken_back")) == 1
         assert len(said(open_page, "prompt_cut")) == 1

@@ -35,7 +35,7 @@ def test_a_cut_is_noticed_cured_and_taken_back_by_the_keyboard(open_browser: Cal
     expect(page.locator("details.call")).to_contain_text("Listed")
     send(page, "a " * 15_500 + ASKED)
     send(page, ASKED)
-    expect(page.locator("[data-code=context_taken_back]")).to_contain_text("is back at 16,384")
+    expect(page.locator("[data-code=context_taken_back]")).to_contain_text("Its context is 16,384 again")
     page.locator("[data-code=context_taken_back]").scroll_into_view_if_needed()
     photograph(page, "context-light-1280")
     assert violations(page) == []

@@ -93,7 +93,7 @@ def test_undo_shows_what_changed_back(page: Page, site: Site) -> None:
     expect(page.locator("#history")).to_contain_text("Confirmed")
     look_at(page, "undo-model")
     model = page.url
-    for place, words in enumerate(("Nothing changed: an earlier test says the same.", "→")):
+    for place, words in enumerate(("Nothing changed: an earlier test found the same.", "→")):
         page.goto(model)
         page.locator("#history li", has_text="Tested automatically").get_by_role("link").nth(place).click()
         page.get_by_role("button", name="Undo").click()

@@ -17,7 +17,7 @@ def test_reading_listing_and_adding_a_line_by_keyboard(page: Page) -> None:
     new_chat(page, "sim-shell")
     ask(page, "Read config.json and tell me its version.")
     answered(page)
-    expect(page.locator("[data-code=through_bash]")).to_contain_text("answered that it cannot reach files")
+    expect(page.locator("[data-code=through_bash]")).to_contain_text("answered that it cannot access files")
     card = page.locator("details.call").first
     expect(card).to_contain_text("Read config.json")
     card.locator("summary").first.press("Enter")

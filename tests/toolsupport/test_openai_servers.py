@@ -155,7 +155,10 @@ async def test_a_comment_is_a_sign_of_life() -> None:
     async with scripted([HEAD, chunk(b": ping\n\n"), HANG]) as server:
         endpoint = server.endpoint(Limits(first_token=300, between=0.2), "openai")
         [failure] = await ask(endpoint, request_spec(tools=False))
-        assert isinstance(failure, Failed) and failure.message == "The answer was given up: nothing came for 0.2 s."
+        assert (
+            isinstance(failure, Failed)
+            and failure.message == "The answer was stopped: the server sent nothing for 0.2 s."
+        )
 
 
 # -- from an address to rows --

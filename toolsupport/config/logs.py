@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from toolsupport.core.redaction import redact
 
-# The request that is being answered here, "" outside of one.
+# The request that is being answered here, "" outside one.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "server_time"}

@@ -21,7 +21,7 @@ FRAMES = Counter("toolsupport_frames", "Frames from pages.", ["outcome"], regist
 THREADS = Gauge("toolsupport_work_threads", "Threads that work for tools.", registry=REGISTRY)
 RUNNING = Gauge("toolsupport_turns_running", "Answers that are being written.", registry=REGISTRY)
 TURNS = Counter("toolsupport_turns", "Answers that ended.", ["reason"], registry=REGISTRY)
-REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed for want of a right.", ["why"], registry=REGISTRY)
+REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed because a permission ended.", ["why"], registry=REGISTRY)
 SIGN_INS = Counter("toolsupport_sign_ins", "Attempts to sign in.", ["outcome"], registry=REGISTRY)
 GARBLED = Counter("toolsupport_calls_garbled", "Calls that a server could not read.", registry=REGISTRY)
 PROGRAMS = Gauge("toolsupport_programs_running", "Answers that are being written to programs.", registry=REGISTRY)

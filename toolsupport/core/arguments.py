@@ -20,7 +20,7 @@ OTHER_KEYS = frozenset({*ID_KEYS, "type", "index", "thought", "reasoning"})
 WRAPPERS = ("function", "function_call", "tool_call")
 # A model that writes a list of thousands writes its types right, and each part takes 10 µs.
 MOST_CONVERTED = 3_000
-BRACKET_TOO_MANY = "left out a bracket too many"
+BRACKET_TOO_MANY = "removed an extra bracket"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _arguments_in(value: JSON, name_key: str, spec: ToolSpec | None) -> tuple[An
     rest = {key: part for key, part in value.items() if key != name_key and key not in OTHER_KEYS}
     known = properties(spec.parameters) if spec else {}
     if rest and all(key in known for key in rest):
-        return rest, ("took what stood beside the name for the arguments",)
+        return rest, ("used the values beside the name as the arguments",)
     return {}, ()
 
 
@@ -121,9 +121,9 @@ def _as_object(arguments: Any) -> tuple[JSON | None, tuple[str, ...]]:
         read = read_json(arguments)
         if read is None:
             return None, ()
-        arguments, repairs = read.value, ("read the arguments out of a text", *read.repairs)
+        arguments, repairs = read.value, ("read the arguments from a text", *read.repairs)
     if isinstance(arguments, list) and len(arguments) == 1:
-        arguments, repairs = arguments[0], (*repairs, "took the arguments out of a list")
+        arguments, repairs = arguments[0], (*repairs, "read the arguments from a list")
     return (arguments, repairs) if isinstance(arguments, dict) else (None, ())
 
 

@@ -1,6 +1,6 @@
-"""Decides whether a call may go on to be run: a tool that was offered, with arguments that fit its schema.
+"""Decides whether a call may run: a tool that was offered, with arguments that fit its schema.
 
-What cannot run becomes a CallRejected whose reason the model can act on; what had to be mended is written down in
+What cannot run becomes a CallRejected whose reason the model can act on; what had to be repaired is written down in
 `repairs`. A name is corrected only where one single offered tool can be meant. Arguments that do not fit the schema
 take its types first, as those of calls in text do (`"3"` where an integer is wanted); arguments that fit stay.
 """
@@ -61,7 +61,7 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
 
 
 def preparing(call: ToolCall, offered: Sequence[ToolSpec]) -> Iterator[None]:
-    """Compile a large schema before its first check, in steps between which others can go on."""
+    """Compile a large schema before its first check, in steps between which others can continue."""
     spec = find_tool(call.name, offered)
     written = _json(spec.parameters) if spec and depth_of(spec.parameters) <= DEEPEST else ""
     if len(written) > SMALL:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from toolsupport.core.sentences import sentence
+
 LONGEST = 65_536
 # llama-server's fields, also inside the JSON string or the Go map in which Ollama passes them on.
 PROMPT = re.compile(r"\bn_prompt_tokens\W{1,8}(\d{1,9})\b")
@@ -35,14 +37,14 @@ SENTENCES = tuple(
 # What to do by kind of server: a request of ours sets the context on Ollama's wire only.
 HELP: Mapping[str, str] = MappingProxyType(
     {
-        "ollama": "A larger context (num_ctx) or fewer tools would help.",
-        "simulator": "A larger context (num_ctx) or fewer tools would help.",
-        "llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
-        "vllm": "Start its server with a larger --max-model-len, or offer fewer tools.",
-        "sglang": "Start its server with a larger --context-length, or offer fewer tools.",
+        "ollama": sentence("context_of_request"),
+        "simulator": sentence("context_of_request"),
+        "llamacpp": sentence("context_llamacpp"),
+        "vllm": sentence("context_vllm"),
+        "sglang": sentence("context_sglang"),
     }
 )
-OTHERWISE = "Start its server with a larger context, choose a model with one, or offer fewer tools."
+OTHERWISE = sentence("context_of_server")
 
 
 @dataclass(frozen=True, slots=True)

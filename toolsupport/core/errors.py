@@ -5,7 +5,7 @@ ToolsupportError
 │   ├── Unreachable        it cannot be reached, or went away
 │   ├── Refused            it answered with an error (status, body)
 │   └── Garbled            it answered with unreadable bytes
-├── ConfigError            a setting is at fault: an administrator can mend it
+├── ConfigError            a setting is at fault: an administrator can fix it
 ├── ToolError              a tool could not do what it was asked; the text is for the model
 ├── NotAllowed             the person may not do this
 ├── NotFound               it does not exist, or is not theirs (the two look the same)

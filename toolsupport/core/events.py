@@ -165,13 +165,13 @@ FAILURES = {
     "cut": "the stream ended without its end mark",
     "garbled": "the bytes are not what this kind of server sends",
     "too_large": "a line or an answer was larger than the limit",
-    "unauthorized": "the server wants another key (401, 403)",
-    "model_missing": "the server does not know the model (404)",
-    "busy": "the server asks to come back later (408, 429, 503)",
+    "unauthorized": "the server requires another key (401, 403)",
+    "model_missing": "the server does not have the model (404)",
+    "busy": "the server is busy (408, 429, 503)",
     "refused": "the server refused the request (other 4xx)",
     "server": "the server failed (5xx, or an error inside the stream)",
-    "unreadable_call": "the model wrote calls that its server could not read, again and again",
-    "empty": "the model finished without saying or asking for anything",
+    "unreadable_call": "the model wrote several calls that its server could not read",
+    "empty": "the model finished with an empty answer",
     "tool_choice_not_met": "a program required a call, and the model made none",
 }
 

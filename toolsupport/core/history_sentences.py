@@ -51,7 +51,7 @@ class BundleFacts:
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """What a sentence about one entry needs. `restored`: a withdrawal that was taken back; `test`: it is about one."""
+    """What a sentence about one entry needs. `restored`: a withdrawal that was reverted; `test`: it is about one."""
 
     kind: str
     source: str

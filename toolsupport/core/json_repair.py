@@ -3,7 +3,7 @@
 In: the whole text of one value. Out: the value with its repairs in words, or None where there is no value to be read.
 Callers: the formats, `arguments` and `coercion`, once a call is complete; the repairs are listed with the call.
 - Sound JSON is never repaired: the strict reader comes first. The one exception is two values of one key.
-- A repair changes how a value is written, never what a schema wants of it: that is `coercion`.
+- A repair changes how a value is written, never what a schema requires: that is `coercion`.
 - Time is linear in the text, and nesting ends at DEEPEST: no text of a model may cost more.
 It never guesses a value that is not there, and never runs what it reads.
 """
@@ -68,7 +68,7 @@ def nesting(text: str) -> int:
     return deepest
 
 
-# Possessive throughout: a repeat that may be taken back costs memory for each of its rounds.
+# Possessive throughout: a repeat that may backtrack costs memory for each of its rounds.
 _BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.S)
 
 
@@ -104,7 +104,7 @@ class _RepairingReader:
         # Llama 3 writes ```json around the object, others between the marks of a call.
         fence = FENCE.match(text)
         if fence:
-            self.repairs.append("took the code fence away")
+            self.repairs.append("removed the code fence")
         self.text = text
         self.at = fence.end() if fence else 0
 
@@ -175,7 +175,7 @@ class _RepairingReader:
         self.at = found.end() if found else self.at
         character = self._next()
         if character and character in "}]":
-            self._mend("took a comma away" if separators else "")
+            self._mend("removed a comma" if separators else "")
         elif character and separators != ",":
             self._mend("put a comma between two values")
 
@@ -207,7 +207,7 @@ class _RepairingReader:
             if self._fits(at + 1, closing):
                 self.at = at + 1
                 break
-            self._mend("kept a quote inside of a string")
+            self._mend("kept a quote inside a string")
             at += 1
         return self._unescaped(self.text[start:at])
 
@@ -233,7 +233,7 @@ class _RepairingReader:
         text = ESCAPE.sub(_sound_escape, text)
         # Written files hold raw line breaks and tabs, which JSON allows in escaped form only.
         if any(sign < " " for sign in text):
-            self._mend("allowed line breaks inside of a string")
+            self._mend("allowed line breaks inside a string")
         text = _BARE_QUOTE.sub(r'\1\\"', text)
         try:
             return str(json.loads(f'"{text}"', strict=False))

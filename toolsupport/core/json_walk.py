@@ -3,9 +3,9 @@
 In: a source that stands at `{` or `[`, and the markers that may end the value. Out: the source stands behind the last
 bracket, in front of such a marker, or at the end of the text; the observer gets each part while it is read.
 Callers: the formats whose arguments are JSON; `read_json` then reads what was walked.
-- A marker inside of a string ends nothing: a file may hold `</tool_call>`.
-- Where a string seems never to end, a marker inside of it was the end after all. The next quote settles that, or the
-  end of the text; until then the observer gets nothing behind the marker, so what it showed is never taken back.
+- A marker inside a string ends nothing: a file may hold `</tool_call>`.
+- Where a string seems never to end, a marker inside it was the end after all. The next quote settles that, or the
+  end of the text; until then the observer gets nothing behind the marker, so what it showed never changes.
 - Linear in the text, and no recursion: callers compare `deepest` with DEEPEST before they read the value.
 It never builds a value and repairs nothing.
 """
@@ -22,7 +22,7 @@ QUOTES = ('"', "'")
 OPENING, CLOSING = frozenset("{["), frozenset("}]")
 BEFORE_A_VALUE = frozenset("{[,:")
 BEHIND_A_STRING = frozenset(",:}]")
-# A mark that begins like this stands in many texts, so inside of a string it ends nothing: a word, a fence, a prompt.
+# A mark that begins like this stands in many texts, so inside a string it ends nothing: a word, a fence, a prompt.
 PROSE = re.compile(r"[\w`>]")
 BARE = re.compile(r"""[^"'{}\[\],:<\s]*""")
 

@@ -1,6 +1,6 @@
 """Splits growing Markdown into blocks that no later text can change.
 
-A block may hold more than one element of Markdown: where it is not certain that one has ended, it goes on. A list, for
+A block may hold more than one element of Markdown: as long as its end is uncertain, it continues. A list, for
 example, ends only at a line that can belong to none of its items. What is inside a block never decides about another
 one, with one exception: a definition of a link counts for the whole text, also for what stands before it.
 """
@@ -35,7 +35,7 @@ class BlockSplitter:
     def _begin(self) -> None:
         self._lines: list[str] = []
         self._fence = ""
-        # Lines that are indented by as much belong to the open item of a list; 0 outside of lists.
+        # Lines that are indented by as much belong to the open item of a list; 0 outside lists.
         self._item = 0
         self._filled = self._after_blank = self._ended = False
 

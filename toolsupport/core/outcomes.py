@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from toolsupport.core.sentences import sentence
+
 # Result of one trial → whether the model passed; None if the trial proves nothing about the model.
 CODES: Mapping[str, bool | None] = MappingProxyType(
     {
@@ -72,4 +74,9 @@ def subjects(outcomes: Iterable[TrialOutcome], step: str) -> list[str]:
 
 def share(tried: Sequence[TrialOutcome]) -> str:
     """Return `2 of 3`: how many of the outcomes passed."""
-    return f"{sum(bool(outcome.passed) for outcome in tried)} of {len(tried)}"
+    return sentence("share", **tally(tried))
+
+
+def tally(tried: Sequence[TrialOutcome]) -> dict[str, int]:
+    """Return the same as parameters of a sentence."""
+    return {"right": sum(bool(outcome.passed) for outcome in tried), "tried": len(tried)}

@@ -134,7 +134,7 @@ LANGUAGES = {
     ),
 }
 
-# What ends by itself.
+# What ends on its own.
 PASSING = (
     r"暂时|暫時|现在|目前不可用|稍后|稍後|维护|維護|繁忙|一時的|メンテナンス|일시적|점검|현재 사용",
     r"temporairement|pour le moment|actuellement indisponible|tymczasowo|chwilowo|obecnie niedostępn"

@@ -137,7 +137,7 @@ _FLAGS = (
     ),
 )
 
-# What ends by itself, or holds for one contract, place or trial: a model is not its host's offer of today.
+# What ends on its own, or holds for one contract, place or trial: a model is not its host's offer of today.
 _NOT_FOR_EVER = (
     rule(
         OTHER,
@@ -233,7 +233,7 @@ _IN_THE_WAY = (
     ),
 )
 
-# After what stands in the way: "streaming is currently not supported with tools" names a setting.
+# After the obstacle: "streaming is currently not supported with tools" names a setting.
 _CURRENTLY = (
     rule(
         OTHER,

@@ -13,6 +13,7 @@ from typing import Any
 from toolsupport.core import name_checks, text_diff
 from toolsupport.core.invisible_chars import UNSEEN, written_out
 from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ToolSpec
 
 NAME_LENGTH = 64
@@ -82,21 +83,21 @@ def why_not(definition: Any) -> str:
     """Return the reason why a definition is rejected, "" if it is accepted."""
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str) or not name or len(name) > 128 or name_checks.problem(name):
-        return "A tool was left out: its name is missing, too long or has invisible characters."
+        return sentence("tool_without_name")
     if alike := name_checks.imitated(name):
-        return f"{name} was left out: it looks like {alike}, but has letters of another script."
+        return sentence("tool_imitates", tool=name, other=alike)
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
-        return f"{name} was left out: its schema does not describe an object."
+        return sentence("tool_no_object", tool=name)
     written = canonical(definition)
     if len(written) > MOST_CHARACTERS:
-        return f"{name} was left out: its definition has more than {MOST_CHARACTERS:,} characters."
+        return sentence("tool_too_long", tool=name, most=MOST_CHARACTERS)
     if "\\u0000" in written or UNWRITABLE.search(written):
-        return f"{name} was left out: its definition has characters that cannot be stored."
+        return sentence("tool_unstorable", tool=name)
     try:
         SchemaBudget(schema)
     except UnsupportedSchema as error:
-        return f"{name} was left out: in its schema, {error}."
+        return sentence("tool_schema", tool=name, reason=str(error))
     return ""
 
 
@@ -114,9 +115,9 @@ def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]
         twice.update({name} & found.keys())
         reasons += [reason] if reason else []
         found |= {} if reason else {name: definition}
-    reasons += [f"{name} was left out: there are several tools of that name." for name in sorted(twice)]
+    reasons += [sentence("tool_twice", tool=name) for name in sorted(twice)]
     if len(definitions) > MOST_TOOLS:
-        reasons.append(f"Only the first {MOST_TOOLS} tools were used.")
+        reasons.append(sentence("tools_over_limit", most=MOST_TOOLS))
     return {name: one for name, one in found.items() if name not in twice}, tuple(reasons)
 
 

@@ -69,7 +69,7 @@ def _sentence(key: str, found: re.Match[str]) -> str:
     code = f"U+{ord(found.group()):04X}"
     name = f"a NUL character ({code})" if found.group() == "\0" else f"half of a character (the surrogate {code})"
     place = f"the argument {key!r}" if key else "the name of an argument"
-    return f"{place} holds {name}, which cannot be kept: leave it out"
+    return f"{place} holds {name}, which cannot be stored: leave it out"
 
 
 def text(value: str) -> str:

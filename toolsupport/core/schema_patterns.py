@@ -1,6 +1,6 @@
 """Checks the patterns of a schema within a limit of work, whatever the pattern and the text.
 
-The engine of `jsonschema_rs` takes 7 µs a character for some short patterns, and minutes for lookarounds of others. So
+The engine of `jsonschema_rs` takes 7 µs a character for some short patterns, and minutes for lookarounds in others. So
 `pattern` is renamed before a schema is compiled, and checked here: by the linear engine where that can, by the
 backtracking one on short texts otherwise. Beyond the limits a text counts as fitting: the tool checks it again.
 """

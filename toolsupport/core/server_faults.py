@@ -16,7 +16,7 @@ WRONG_KEY, WRONG_API = "wrong_key", "wrong_api"
 
 @dataclass(frozen=True, slots=True)
 class ServerFault:
-    """`words` has a place for the kind of server. `passes`: it may end by itself, so the server is asked again soon.
+    """`words` has a place for the kind of server. `passes`: it may end on its own, so the server is asked again soon.
 
     `hint` is the advice if that of the kind of server does not fit.
     """

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from toolsupport.core.families import FAMILIES
+from toolsupport.core.sentences import SENTENCES
 
 # Kind of server → how it is started so that it takes tools; and the name it has in the family table.
 FLAGS: Mapping[str, str] = {
@@ -21,7 +22,7 @@ NO_PARSER = "NAME"
 # Formats that no family writes → one of which every parser reads this too.
 OF_FAMILIES = {"mistral": "mistral_json"}
 # The one sentence about a missing setting. Pages show what stands in backquotes as code.
-SENTENCE = "The server needs a setting for tools: `{flag}`."
+SENTENCE = SENTENCES.templates["needs_setting"]
 
 # Words of an error that only one server writes, also where a gateway stands before it.
 _MARKS = (("--jinja", "llamacpp"), ("--enable-auto-tool-choice", "vllm"))
@@ -38,7 +39,7 @@ def of(kind: str, parsers: Mapping[str, str]) -> str:
 
 def sentence(flag: str) -> str:
     """Return the sentence for people about a setting that a server lacks."""
-    return SENTENCE.format(flag=flag.replace("`", "'"))
+    return SENTENCES.sentence("needs_setting", flag=flag.replace("`", "'"))
 
 
 def left_in_text(kind: str, written: str, parsers: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
+from toolsupport.core.sentences import sentence
 
 LEAST = 2  # passes in agreement before a yes
 LEAST_ALONE = 3  # the same for leaving tools alone, where no failure is allowed
@@ -122,10 +123,6 @@ def in_doubt(outcomes: Sequence[TrialOutcome]) -> bool:
     return differ or len(called) > len({think for think, _ in called})
 
 
-WORDS = {"native": "native", "via_bash": "through bash", "refused": "refused"}
-
-
-def sentence(side: Mapping[str, Any]) -> str:
-    """Return what was found about each tool in words: "`read_file`: native; `edit_file`: through bash"."""
-    found = ((name.removeprefix("tool:"), WORDS.get(str(value), str(value))) for name, value in side.items())
-    return "; ".join(f"`{name}`: {words}" for name, words in found)
+def ways(side: Mapping[str, Any]) -> list[str]:
+    """Return how the model does the work of each tool: "`read_file`: native", "`edit_file`: through bash"."""
+    return [sentence(f"tool_{value}", tool=name.removeprefix("tool:")) for name, value in side.items()]

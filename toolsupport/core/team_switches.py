@@ -111,8 +111,8 @@ class TeamSwitches:
     tools_notice: bool = field(
         default=False,
         metadata=_text(
-            "Say in the answer that tools were left out",
-            "The first sentence of an answer to a program says that it was given without the program's tools, and why."
+            "Mention in the answer that tools were left out",
+            "An answer to a program begins with a sentence that the program's tools were left out, and why."
             " Answers in a required format never have it. The headers of the answer always name the reason.",
             {"off": "No", "on": "Yes"},
             "Begin answers to programs whose tools were left out with a sentence about it.",

@@ -57,7 +57,7 @@ def serve(call: ToolCall, request_spec: RequestSpec) -> TranslatedCall:
     if same is not None and any(spec.name == same.name for spec in request_spec.callable):
         return TranslatedCall(same, f"asked {BASH}, served by {same.name}")
     if any(spec.name == call.name for spec in request_spec.hidden) and call.name != BASH:
-        return TranslatedCall(call, f"{call.name} was not offered, and served all the same")
+        return TranslatedCall(call, f"{call.name} was not offered, but was served")
     return TranslatedCall(call)
 
 

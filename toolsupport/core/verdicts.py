@@ -14,8 +14,10 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import side_findings
+from toolsupport.core.coded_text import joined
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects
+from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects, tally
+from toolsupport.core.sentences import sentence
 
 __all__ = [
     "CODES",
@@ -48,15 +50,8 @@ FORMAT_SILENT = 3  # unfinished trials before a format is left
 # A reply that never came to a call: nothing is proved about the model, but with this setting no call was found.
 UNFINISHED = ("cut", "timeout")
 
-VERDICTS = {
-    "native": "calls tools natively",
-    "text": "works with tools as text",
-    "flaky": "calls tools, but not reliably",
-    "ignored": "accepts tools but never calls them",
-    "refused": "refuses tools",
-    "misconfigured": "needs a server setting for tools",
-    "inconclusive": "the test was inconclusive",
-}
+NAMES = ("native", "text", "flaky", "ignored", "refused", "misconfigured", "inconclusive")
+VERDICTS: Mapping[str, str] = {name: sentence(f"verdict_{name}") for name in NAMES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +77,7 @@ def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
     if works and native.values.get("tools") is not True:
         values = {**side, **native.values, **works.values}
         detail = {**native.detail, "native": native.name, **works.detail}
-        return Verdict("text", f"{native.reason} {works.reason}".strip(), values, detail)
+        return Verdict("text", joined(native.reason, works.reason), values, detail)
     return Verdict(native.name, native.reason, {**side, **native.values}, native.detail)
 
 
@@ -91,10 +86,11 @@ def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict
     works = _text(outcomes)
     if works:
         return Verdict("text", works.reason, {**side, **works.values}, works.detail)
-    sentence = side_findings.sentence(side)
+    ways = side_findings.ways(side)
     if any(value in ("native", "via_bash") for value in side.values()):
-        return Verdict("native", f"{sentence}.", side)
-    why = sentence or next((outcome.why for outcome in reversed(outcomes)), "Nothing was tried.")
+        return Verdict("native", sentence("tool_ways", ways=ways), side)
+    last = next((outcome.why for outcome in reversed(outcomes)), sentence("nothing_tried"))
+    why = sentence("tool_ways_open", ways=ways) if ways else last
     return Verdict("inconclusive", why, detail={"why": why})
 
 
@@ -207,7 +203,7 @@ def _refused(accepted: Sequence[TrialOutcome]) -> Verdict | None:
     answered = any(outcome.code in ("right", "no_word") and outcome.subject == "bare" for outcome in accepted)
     if refusal is None or not answered or not _all_refused(tries):
         return None
-    return Verdict("refused", f"The server refused the tools: {refusal.why.rstrip('.')}.", {"tools": False})
+    return Verdict("refused", sentence("tools_refused", why=refusal.why), {"tools": False})
 
 
 def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
@@ -239,7 +235,7 @@ def switch_ignored(outcomes: Sequence[TrialOutcome]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _TrialGroup:
-    """The trials with one setting of thinking, and what they prove by themselves."""
+    """The trials with one setting of thinking, and what they prove on their own."""
 
     made: Sequence[TrialOutcome]
     verdict: Verdict
@@ -258,7 +254,7 @@ class _TrialGroup:
     @property
     def sentence(self) -> str:
         tried = counting(self.made)
-        return share(tried) if tried else f"nothing proved ({self.verdict.reason.rstrip('.')})"
+        return share(tried) if tried else sentence("nothing_proved", why=self.verdict.reason)
 
 
 def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
@@ -271,7 +267,7 @@ def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
         values["tools_thinking"] = "both"
     elif best.calls and other.without_a_call:
         values["tools_thinking"] = "on_only" if best is on else "off_only"
-    reason = f"{best.verdict.reason} With thinking on: {on.sentence}, off: {off.sentence}."
+    reason = joined(best.verdict.reason, sentence("thinking_both", on=on.sentence, off=off.sentence))
     detail = {**best.verdict.detail, "thinking": {"on": on.sentence, "off": off.sentence}}
     return Verdict(best.verdict.name, reason, values, detail)
 
@@ -288,10 +284,10 @@ def _of_setting(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) 
         return Verdict("misconfigured", leaked.why, detail={**detail, "flag": leaked.flag})
     if _streaming_decides(made, EACH_WAY):
         streams = next(outcome.streamed for outcome in made if outcome.passed)
-        sentence = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {share(made)}."
-        return Verdict("native", sentence, {"tools": True, "streaming": streams}, detail)
+        code = "called_when_streamed" if streams else "called_when_not_streamed"
+        return Verdict("native", sentence(code, **tally(made)), {"tools": True, "streaming": streams}, detail)
     if len(tried) < ENOUGH:
-        why = next((outcome.why for outcome in made if outcome.passed is None), "Too few trials were made.")
+        why = next((outcome.why for outcome in made if outcome.passed is None), sentence("too_few_trials"))
         return Verdict("inconclusive", why, detail={**detail, "why": why})
     return _of_counts(outcomes, made, detail)
 
@@ -300,31 +296,30 @@ def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], d
     tried, right = counting(made), _passed(made)
     if right == len(tried):
         streams = {"streaming": True} if any(outcome.passed and outcome.streamed for outcome in made) else {}
-        return Verdict("native", f"Called natively: {share(tried)}.", {"tools": True, **streams}, detail)
+        return Verdict("native", sentence("called_natively", **tally(tried)), {"tools": True, **streams}, detail)
     why = "" if _is_yes(made) else _why_no_is_open(made)
     if why:
         return Verdict("inconclusive", why, detail={**detail, "why": why})
     if right == 0 and all(outcome.code in ("no_call", "in_text") for outcome in tried):
         never = any(outcome.code == "no_call" for outcome in of_step(outcomes, "rendered"))
-        sentence = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."
-        return Verdict("ignored", sentence, {"tools": False}, detail)
-    wrong = ", ".join(sorted({outcome.code.replace("_", " ") for outcome in tried if not outcome.passed}))
-    sentence = f"Called natively: {share(tried)}. Otherwise: {wrong}."
-    return Verdict("flaky", sentence, {"tools": _is_yes(made)}, {**detail, "works": _is_yes(made)})
+        why = sentence("not_in_prompt" if never else "never_called")
+        return Verdict("ignored", why, {"tools": False}, detail)
+    wrong = sorted({outcome.code for outcome in tried if not outcome.passed})
+    why = sentence("called_natively_mixed", **tally(tried), wrong=wrong)
+    return Verdict("flaky", why, {"tools": _is_yes(made)}, {**detail, "works": _is_yes(made)})
 
 
 def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
     """Return why trials without a yes do not prove a no either; "" if they do."""
     if _streaming_decides(made, 2):
-        return f"Called only streamed or only not streamed ({share(made)}), in too few trials to be sure."
+        return sentence("streaming_open", **tally(made))
     if _enough_for_no(made):
         return ""
     tried = counting(made)
     silent = [outcome for outcome in made if outcome.passed is None]
     if not silent:
-        return f"Called natively: {share(tried)}. A no needs {ENOUGH_FOR_NO} trials."
-    sentence = f"{len(silent)} of {len(made)} trials proved nothing, and they may be the ones with calls"
-    return f"Called natively: {share(tried)}; {sentence}. {silent[0].why}"
+        return sentence("too_few_for_no", **tally(tried), least=ENOUGH_FOR_NO)
+    return sentence("too_many_open", **tally(tried), silent=len(silent), made=len(made), why=silent[0].why)
 
 
 def _streaming_decides(made: Sequence[TrialOutcome], each: int) -> bool:
@@ -359,11 +354,9 @@ def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
             if _streaming_decides(made, FORMAT_EACH_WAY):
                 values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
             written = FORMATS[name].label if name in FORMATS else name
-            off = " with thinking off" if think is False else ""
-            sentence = f"It works with tools as {written} text: {share(made)}{off}."
-            tried = counting(made)
-            counts = {"passed": _passed(made), "tried": len(tried)}
-            return Verdict("text", sentence, values, {"format": name, **counts})
+            code = "works_as_text_unthinking" if think is False else "works_as_text"
+            counts = {"passed": _passed(made), "tried": len(counting(made))}
+            return Verdict("text", sentence(code, format=written, **tally(made)), values, {"format": name, **counts})
     return None
 
 

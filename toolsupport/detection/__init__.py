@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from toolsupport.core.sentences import sentence
 from toolsupport.detection import (
     accepted,
     called,
@@ -29,25 +30,28 @@ class Detector:
     """One step: `title` is its name for people, `answers` the most answers of the model that it needs."""
 
     name: str
-    title: str
     run: Callable[[ProbeRunner], Awaitable[None]]
     answers: int
+
+    @property
+    def title(self) -> str:
+        return sentence(f"step_{self.name}")
 
 
 DETECTORS: Mapping[str, Detector] = MappingProxyType(
     {
         detector.name: detector
         for detector in (
-            Detector("declared", "What does the server claim?", declared.run, 0),
-            Detector("loaded", "Does it answer?", warm_up.run, 1),
-            Detector("accepted", "Does the server accept tools?", accepted.run, 10),
-            Detector("rendered", "Do the tools reach its prompt?", rendered.run, 0),
-            Detector("called", "Does it call the right tool?", called.run, 32),
-            Detector("second_turn", "Does it use a tool's result?", second_turn.run, 12),
-            Detector("control", "Does it answer without a call when none is needed?", control.run, 12),
-            Detector("parallel", "Does it make two calls at once?", parallel.run, 12),
-            Detector("formats", "Does it write calls as text?", text_formats.run, 48),
-            Detector("per_tool", "Which file tools does it call?", per_tool.run, 60),
+            Detector("declared", declared.run, 0),
+            Detector("loaded", warm_up.run, 1),
+            Detector("accepted", accepted.run, 10),
+            Detector("rendered", rendered.run, 0),
+            Detector("called", called.run, 32),
+            Detector("second_turn", second_turn.run, 12),
+            Detector("control", control.run, 12),
+            Detector("parallel", parallel.run, 12),
+            Detector("formats", text_formats.run, 48),
+            Detector("per_tool", per_tool.run, 60),
         )
     }
 )

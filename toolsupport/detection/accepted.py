@@ -7,6 +7,7 @@ from dataclasses import replace
 from toolsupport.core import server_flags
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.refusals import MISCONFIGURED, classify
+from toolsupport.core.sentences import sentence
 from toolsupport.core.verdicts import acceptance_settled
 from toolsupport.detection.probe_prompts import GREETING, TOOLS
 from toolsupport.detection.probe_reply import ProbeReply, trouble
@@ -43,7 +44,7 @@ async def _greet(runner: ProbeRunner, streamed: bool) -> None:
 async def warm_up(runner: ProbeRunner) -> bool:
     """Send a greeting, which loads the model; return whether it was answered."""
     bare = await runner.warm_up(BARE)
-    code, why = trouble(bare) or ("right", "It answers.")
+    code, why = trouble(bare) or ("right", sentence("answers"))
     code = "right" if code == "cut" else code
     await runner.note(BARE, bare, TrialOutcome("accepted", code, why, subject="bare"))
     return code in ANSWERED
@@ -60,4 +61,4 @@ def _outcome(reply: ProbeReply, subject: ProbeTarget) -> TrialOutcome:
     problem = trouble(reply)
     if problem is not None and problem[0] not in ANSWERED:
         return TrialOutcome("accepted", *problem, subject="tools")
-    return TrialOutcome("accepted", "right", "A request with tools is taken.", subject="tools")
+    return TrialOutcome("accepted", "right", sentence("accepts_tools"), subject="tools")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from toolsupport.core import server_flags, verdicts
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentences import sentence
 from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, demand
 from toolsupport.detection.probe_reply import ProbeReply
@@ -50,5 +51,5 @@ def _outcome(runner: ProbeRunner, question: ProbeRequest, reply: ProbeReply, ask
     if not in_text:
         return outcome
     flag = server_flags.left_in_text(runner.subject.endpoint.kind, form_of(reply.text), runner.subject.parsers)
-    why = f"Its call stayed in the text. {server_flags.sentence(flag)}" if flag else outcome.why
+    why = sentence("call_left_in_text", setting=server_flags.sentence(flag)) if flag else outcome.why
     return replace(outcome, code="in_text", why=why, flag=flag)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.core.outcomes import TrialOutcome, of_step
+from toolsupport.core.sentences import sentence
 from toolsupport.detection.probe_prompts import GREETING, TOOLS, greeting
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -24,5 +25,5 @@ def _outcome(reply: ProbeReply) -> TrialOutcome:
     asked_for = [call.name for call in reply.calls] + [rejected.name for rejected in reply.rejected]
     problem = trouble(reply)
     if problem is None and asked_for:
-        problem = "called_for_nothing", f"It was greeted and called {asked_for[0]}."
-    return TrialOutcome("control", *(problem or ("right", "It greeted and called nothing.")))
+        problem = "called_for_nothing", sentence("greeted_and_called", tool=asked_for[0])
+    return TrialOutcome("control", *(problem or ("right", sentence("greeted"))))

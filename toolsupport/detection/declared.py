@@ -8,6 +8,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Failed, TextDelta
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentences import sentence
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
 
@@ -22,7 +23,7 @@ async def run(runner: ProbeRunner) -> None:
         async with asyncio.timeout(SECONDS):
             details = await providers.describe(runner.subject.endpoint, runner.subject.request_spec.model)
     except (ProviderError, TimeoutError) as error:
-        why = str(error) or f"It sent no answer within {SECONDS:g} s."
+        why = str(error) or sentence("no_claim_in_time", seconds=SECONDS)
         reply.failed = Failed("unreachable", why)
         await runner.note(ASKED, reply, TrialOutcome("declared", "failed", why))
         return
@@ -34,7 +35,8 @@ async def run(runner: ProbeRunner) -> None:
 
 def _judged(capabilities: tuple[str, ...] | None, unsaid: tuple[str, ...]) -> tuple[str, str]:
     if capabilities is None or "tools" in unsaid:
-        return "unsaid", "The server says nothing about tools, which is not a no."
+        return "unsaid", sentence("no_claim")
     if "tools" in capabilities:
-        return "right", "The server says that it takes tools."
-    return "denied", f"The server leaves tools out of what it can do: {', '.join(capabilities) or 'nothing'}."
+        return "right", sentence("claims_tools")
+    claimed = sentence("claims_no_tools", capabilities=capabilities) if capabilities else sentence("claims_nothing")
+    return "denied", claimed

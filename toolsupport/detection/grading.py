@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from toolsupport.core.coded_text import QUOTED
 from toolsupport.core.formats import code_mode
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.probe_prompts import TICKET, ProbePrompt
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRequest
 
-LONGEST_QUOTE = 160
 # What was wrong with a call that could be read.
 FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
 
@@ -23,24 +24,27 @@ def judge(step: str, question: ProbeRequest, reply: ProbeReply, asked: ProbeProm
 
 
 def _unstreamed_only(reply: ProbeReply) -> tuple[str, str] | None:
-    return ("refused", "The server refuses tools together with streaming.") if reply.refuses_streaming else None
+    return ("refused", sentence("refuses_streaming")) if reply.refuses_streaming else None
 
 
 def _of_calls(reply: ProbeReply, asked: ProbePrompt) -> tuple[str, str]:
     if not reply.calls and not reply.rejected:
-        return "no_call", f"It called nothing and wrote: {quoted(reply.text)}"
+        return "no_call", sentence("called_nothing", text=shortened(reply.text))
     if not reply.calls:
         first = reply.rejected[0]
         return FAULTS.get(first.fault, "malformed"), first.reason
     call = next((call for call in _made(reply) if call.name == TICKET.name), None)
     if call is None:
-        return "unknown_tool", f"It called {reply.calls[0].name} where {TICKET.name} was demanded."
+        return "unknown_tool", sentence("called_another", called=reply.calls[0].name, wanted=TICKET.name)
     if call.arguments.get("ticket") != asked.ticket:
-        return "not_copied", f"It was to copy {asked.ticket} and wrote {quoted(str(call.arguments.get('ticket')))}."
+        written = shortened(str(call.arguments.get("ticket")))
+        return "not_copied", sentence("not_copied", written=written, wanted=asked.ticket)
     if call.arguments.get("copies") != asked.copies:
-        return "wrong_arguments", f"copies was to be {asked.copies}, it wrote {call.arguments.get('copies')!r}."
-    repairs = f" Repairs: {'; '.join(call.repairs)}." if call.repairs else ""
-    return "right", f"The right tool, with the arguments that were demanded.{repairs}"
+        written = shortened(repr(call.arguments.get("copies")))
+        return "wrong_arguments", sentence("wrong_copies", written=written, wanted=asked.copies)
+    if call.repairs:
+        return "right", sentence("right_call_repaired", repairs=list(call.repairs))
+    return "right", sentence("right_call")
 
 
 def _made(reply: ProbeReply) -> list[ToolCall]:
@@ -52,7 +56,6 @@ def _made(reply: ProbeReply) -> list[ToolCall]:
     ]
 
 
-def quoted(text: str) -> str:
-    """Return the beginning of a model's text, on one line."""
-    plain = " ".join(text.split())
-    return f"“{plain[:LONGEST_QUOTE]}{'…' if len(plain) > LONGEST_QUOTE else ''}”" if plain else "nothing"
+def shortened(text: str) -> str:
+    """Return the part of a model's text that a sentence quotes."""
+    return " ".join(text.split())[: QUOTED + 1]

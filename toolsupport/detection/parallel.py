@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentences import sentence
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, both, demand
 from toolsupport.detection.probe_reply import ProbeReply, calls_of, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -26,14 +27,14 @@ def judged(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[
     made = calls_of(reply, TICKET.name)
     tickets = {call.arguments.get("ticket") for call in made}
     if tickets == {asked.ticket for asked in wanted}:
-        return "right", "Two calls in one answer."
+        return "right", sentence("two_calls")
     if _different(reply) > 1:
-        return "proves_nothing", f"It made two calls at once, but not as demanded{_complaint(reply)}."
+        return "proves_nothing", _complaint(reply)
     if not made:
-        return "none_made", "Two calls were demanded at once, and it made none: that says nothing of two."
+        return "none_made", sentence("no_calls_of_two")
     if reply.cut:
-        return "cut", f"Its reply was cut after {len(made)} of two calls."
-    return "only_one", f"Of two calls that were demanded at once it made {len(tickets)}."
+        return "cut", sentence("cut_after_calls", made=len(made))
+    return "only_one", sentence("one_of_two", made=len(tickets))
 
 
 def _different(reply: ProbeReply) -> int:
@@ -43,4 +44,6 @@ def _different(reply: ProbeReply) -> int:
 
 
 def _complaint(reply: ProbeReply) -> str:
-    return f": {reply.rejected[0].reason.rstrip('.')}" if reply.rejected else ""
+    if not reply.rejected:
+        return sentence("two_other_calls")
+    return sentence("two_rejected_calls", reason=reply.rejected[0].reason)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome, of_step
 from toolsupport.core.refusal_phrases import claims_no_file_access
+from toolsupport.core.sentences import sentence
 from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, all_called, decided, results
 from toolsupport.core.types import ChatMessage, Role, ToolSpec
-from toolsupport.detection.grading import quoted
+from toolsupport.detection.grading import shortened
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
 
@@ -78,20 +79,21 @@ def judged(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
 
     A server's grammar can force the name of the only tool, but not the requested file: so the arguments decide.
     """
-    tools = {name: ("right", f"It called {name}.")}
-    tools.setdefault(BASH.name, ("via_bash", f"It did the work of {name} through bash."))
+    tools = {name: ("right", sentence("called_tool", tool=name))}
+    tools.setdefault(BASH.name, ("via_bash", sentence("used_bash", tool=name)))
     made = [(call.name, compact(call.arguments), "") for call in reply.calls]
     made += [(call.name, call.raw, call.reason) for call in reply.rejected]
     for tool, (code, why) in tools.items():
         written = [(text, reason) for called, text, reason in made if called == tool]
         right = [reason for text, reason in written if about in text.lower()]
         if right:
-            return code, why if "" in right else f"{why} The call did not fit: {right[0]}"
+            return code, why if "" in right else sentence("call_did_not_fit", called=why, reason=right[0])
         if written:
-            return "proves_nothing", f"It called {tool} for something else than {about}: {quoted(written[0][0])}"
+            elsewhere = sentence("called_for_else", tool=tool, wanted=about, written=shortened(written[0][0]))
+            return "proves_nothing", elsewhere
     if _asks_back(reply.text):
-        return "proves_nothing", f"It asked back: {quoted(reply.text)}"
-    return "no_call", f"It did not call {name} and wrote: {quoted(reply.text)}"
+        return "proves_nothing", sentence("asked_back", text=shortened(reply.text))
+    return "no_call", sentence("did_not_call", tool=name, text=shortened(reply.text))
 
 
 def _asks_back(text: str) -> bool:

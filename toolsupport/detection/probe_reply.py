@@ -19,6 +19,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.reply_builder import ReplyBuilder
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 
@@ -114,10 +115,10 @@ def trouble(reply: ProbeReply) -> tuple[str, str] | None:
     """Return (code, why) if there is no reply to grade, else None.
 
     A call that the server could not parse is the model's fault; any other failure proves nothing about it. Neither does
-    a reply whose tokens ran out before a call, nor an empty one: servers whose parser swallows calls send such.
+    a reply whose tokens ran out before a call, nor an empty one: servers whose parser drops calls send such.
     """
     if reply.cut and not reply.calls:
-        return "cut", f"Its reply was cut after {reply.usage.output_tokens or reply.budget} tokens, before any call."
+        return "cut", sentence("cut_before_call", tokens=reply.usage.output_tokens or reply.budget)
     if reply.failed is None:
         empty = not (reply.text.strip() or reply.calls or reply.rejected or reply.refused)
         return ("no_word", _nothing(reply)) if empty else None
@@ -139,8 +140,8 @@ def is_malformed(failed: Failed) -> bool:
 
 def _nothing(reply: ProbeReply) -> str:
     written = reply.usage.output_tokens or 0
-    counted = f", although {written} tokens were counted: its server may have swallowed a call" if written > 1 else ""
-    return f"{'It thought and then answered' if reply.thought else 'It answered'} nothing{counted}."
+    code = "thought_and_nothing" if reply.thought else "answered_nothing"
+    return sentence(f"{code}_counted", tokens=written) if written > 1 else sentence(code)
 
 
 def calls_of(reply: ProbeReply, tool: str) -> Sequence[ToolCall]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from toolsupport.core import side_findings, step_results, verdicts
-from toolsupport.core.outcomes import of_step, share
+from toolsupport.core.coded_text import joined
+from toolsupport.core.outcomes import of_step, tally
+from toolsupport.core.sentences import sentence
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, Detector
 from toolsupport.detection.per_tool import FILE_TOOLS
@@ -33,8 +35,7 @@ class StepProgress:
     took_ms: int = 0
 
 
-LEFT_OUT = "Left out by a person."
-OVER = "The time of the whole test was over."
+SKIPPED = sentence("skipped")
 ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
@@ -50,7 +51,7 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
         for name in names:
             detector = DETECTORS[name]
             if skipped(name):
-                await tell(StepProgress(name, detector.title, "skipped", LEFT_OUT))
+                await tell(StepProgress(name, detector.title, "skipped", SKIPPED))
             elif not verdicts.wanted(name, runner.outcomes):
                 await tell(StepProgress(name, detector.title, "not_needed"))
             else:
@@ -70,7 +71,7 @@ async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool]
     try:
         await detector.run(runner)
     except StepSkipped:
-        return StepProgress(detector.name, detector.title, "skipped", LEFT_OUT)
+        return StepProgress(detector.name, detector.title, "skipped", SKIPPED)
     except TimeLimitReached:
         return StepProgress(detector.name, detector.title, "done", _cut_short(runner, detector.name))
     again = runner.first_round and detector.name in side_findings.SAMPLED
@@ -88,11 +89,11 @@ def _cut_short(runner: ProbeRunner, step: str) -> str:
     """Return the text for a step that ran out of time: an unmeasured capability is no finding about the model."""
     if step == "per_tool":
         missing = [tool for tool in FILE_TOOLS if not side_findings.way_of(runner.outcomes, tool)]
-        return f"Not measured for want of time: {', '.join(missing)}." if missing else _summary(runner, step)
+        return sentence("tools_not_measured", tools=missing) if missing else _summary(runner, step)
     tried = side_findings.results(runner.outcomes, step)
     if step in side_findings.STEPS and side_findings.decided(tried, step) is None:
-        return f"Not measured for want of time: {len(tried)} trials were made."
-    return f"{OVER} {_summary(runner, step)}".strip()
+        return sentence("not_measured", tried=len(tried))
+    return joined(sentence("out_of_time"), _summary(runner, step))
 
 
 async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
@@ -113,4 +114,4 @@ def _summary(runner: ProbeRunner, step: str) -> str:
     if step not in side_findings.STEPS or len(made) < 2:
         return made[-1].why if made else ""
     mixed = side_findings.decided(side_findings.results(made, step), step) is None
-    return f"{share(made)}{', too few or too mixed to say' if mixed else ''}. {made[-1].why}"
+    return sentence("passed_of_open" if mixed else "passed_of", **tally(made), last=made[-1].why)

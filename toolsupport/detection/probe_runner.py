@@ -18,6 +18,7 @@ from toolsupport import exchange, providers
 from toolsupport.core import side_findings
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 from toolsupport.detection import model_loading
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
@@ -197,11 +198,11 @@ class ProbeRunner:
     async def _loaded(self, question: ProbeRequest) -> ProbeReply:
         """Return the first answer, repeating the request while the server reports that it is loading the model."""
         loading = await model_loading.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
-        await self.tell(f"The model may have to be loaded: up to {loading:g} s, which are not counted.")
+        await self.tell(sentence("may_load", seconds=loading))
         begun = time.monotonic()
         reply = await self._timed(question, self.limits.total, loading)
         while model_loading.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
-            await self.tell(f"Its server has been loading the model for {spent:.0f} s, which are not counted.")
+            await self.tell(sentence("loading", seconds=spent))
             await asyncio.sleep(self.limits.pause)
             reply = await self._timed(question, self.limits.total, self.limits.load - spent)
         reply.seconds = time.monotonic() - begun
@@ -237,8 +238,8 @@ class ProbeRunner:
                         for event in batch:
                             reply.take(event)
         except TimeoutError:
-            whole = "No whole answer" if reply.first else "The server did not answer"
-            reply.failed = Failed("timeout", f"{whole} within {time.monotonic() - begun:.0f} s.")
+            code = "no_whole_answer" if reply.first else "no_answer_in_time"
+            reply.failed = Failed("timeout", sentence(code, seconds=round(time.monotonic() - begun)))
         reply.seconds = time.monotonic() - begun
         return reply
 

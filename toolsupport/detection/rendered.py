@@ -8,6 +8,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.reply_builder import ReplyBuilder
+from toolsupport.core.sentences import sentence
 from toolsupport.detection.probe_prompts import GREETING, TICKET, TOOLS
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -25,7 +26,7 @@ async def run(runner: ProbeRunner) -> None:
         shown = None
     if shown is not None:
         inside = shown.proves or TICKET.name in shown.text
-        why = f"The tools {'are' if inside else 'are not'} in the prompt, by the server's {shown.by}."
+        why = sentence("tools_in_prompt" if inside else "tools_not_in_prompt", source=shown.by)
         outcome = TrialOutcome("rendered", "right" if inside else "no_call", why, subject=shown.by)
         await runner.note(question, ProbeReply(ReplyBuilder(shown.text)), outcome)
     elif runner.bare is not None and runner.greeted is not None:
@@ -35,6 +36,6 @@ async def run(runner: ProbeRunner) -> None:
 def _by_tokens(bare: ProbeReply, greeted: ProbeReply) -> TrialOutcome:
     without, with_tools = bare.usage.prompt_tokens, greeted.usage.prompt_tokens
     if without is None or with_tools is None:
-        return TrialOutcome("rendered", "unsaid", "The server neither shows its prompts nor counts their tokens.")
-    why = f"The prompt has {without} tokens without tools and {with_tools} with them."
+        return TrialOutcome("rendered", "unsaid", sentence("prompt_not_shown"))
+    why = sentence("prompt_tokens", without=without, with_tools=with_tools)
     return TrialOutcome("rendered", "right" if with_tools > without else "no_call", why, subject="count of tokens")

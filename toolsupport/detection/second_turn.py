@@ -8,8 +8,9 @@ import unicodedata
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall
-from toolsupport.detection.grading import quoted
+from toolsupport.detection.grading import shortened
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, answered, demand, secret
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -35,18 +36,18 @@ async def run(runner: ProbeRunner) -> None:
 def judged(reply: ProbeReply, seat: str) -> tuple[str, str]:
     """Return (code, why): whether the answer shows that the model read the result."""
     if _signs(seat) in _signs(reply.text):
-        return "right", "It read the seat from the result."
+        return "right", sentence("result_read")
     taker = _taker(reply, seat)
     if taker:
-        return "right", f"It passed the seat from the result on to {taker}."
+        return "right", sentence("result_passed_on", tool=taker)
     troubled = trouble(reply)
     if troubled is not None:
         return troubled
     if _signs(seat) in _signs(reply.thinking):
-        return "proves_nothing", f"It gave the seat in its reasoning only, and answered: {quoted(reply.text)}"
+        return "proves_nothing", sentence("result_in_reasoning", text=shortened(reply.text))
     if reply.calls:
-        return "called_for_nothing", f"It called {reply.calls[0].name} again instead of reading the result."
-    return "not_copied", f"The result was {seat}, the answer: {quoted(reply.text)}"
+        return "called_for_nothing", sentence("called_again", tool=reply.calls[0].name)
+    return "not_copied", sentence("result_not_read", result=seat, text=shortened(reply.text))
 
 
 def _taker(reply: ProbeReply, seat: str) -> str:

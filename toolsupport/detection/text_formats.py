@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport.core.events import CallReady, Finished, TextDelta
-from toolsupport.core.format_choice import CODE, READ_ONLY
+from toolsupport.core.format_choice import CODE, READ_ONLY, label
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolSpec
 from toolsupport.core.verdicts import format_settled, format_works
 from toolsupport.detection.code_mode_calls import calls_in
@@ -111,7 +112,7 @@ async def _works(runner: ProbeRunner, name: str, think: bool | str | None) -> bo
         reply = await runner.ask(question)
         outcome = judge("formats", question, reply, asked)
         if outcome.passed and (raw := _in_another_body(name, reply.written)):
-            why = f"It wrote the call as {format_of(raw)}, not as {name}."
+            why = sentence("another_format", written=label(format_of(raw)), wanted=label(name))
             outcome = replace(outcome, code="no_call", why=why)
             runner.written.append(raw)
         elif outcome.code == "no_call":

@@ -43,9 +43,9 @@ class ReplySlots:
         in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], limit_of(caller)
         if self._taken[caller] >= for_one:
             whose, limit = ("with this key", "key") if caller.key else ("for you", "person")
-            raise Busy(f"{for_one} answers {whose} are being written, more may not be at once.", limit)
+            raise Busy(f"{for_one} answers {whose} are being written, which is the maximum.", limit)
         if self._taken.total() >= in_all:
-            raise Busy(f"{in_all} answers are being written, more may not be at once.", "process")
+            raise Busy(f"{in_all} answers are being written, which is the maximum.", "process")
         self._taken[caller] += 1
         self.empty.clear()
         metrics.PROGRAMS.set(self._taken.total())
@@ -74,7 +74,7 @@ async def drained(seconds: float) -> None:
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Yield batches like attempts.answer, and empty ones while a test goes on. Raises Busy before the first one."""
+    """Yield batches like attempts.answer, and empty ones while a test continues. Raises Busy before the first one."""
     places.take(prepared.caller)
     left = finished = False
     try:

@@ -70,7 +70,7 @@ class RequestSummary:
 class Attempt:
     """One answer in progress. `spoiled` is the reason why it cannot be used, written for the model.
 
-    `called` are the calls that began, `live` those that were partly passed on: these cannot be taken back, `waiting`
+    `called` are the calls that began, `live` those that were partly passed on: these cannot be undone, `waiting`
     those that are sent when they are whole. `cut`: the last call was incomplete when the reply reached its token limit.
     """
 

@@ -45,7 +45,7 @@ class Step(Enum):
 class Block:
     """One block: its number in the reply, its id, and the text or arguments so far; `name` of the called tool.
 
-    `whole`: it ended by itself; a limit of tokens may cut the last call.
+    `whole`: it ended on its own; a limit of tokens may cut the last call.
     """
 
     number: int
@@ -118,7 +118,7 @@ class BlockStream:
             self._content += event.text
             return self._grow(Kind.TEXT, event.text)
         if isinstance(event, TextReclassified):
-            # What was sent cannot be taken back; text that was sent as reasoning only is sent as the answer, too.
+            # What was sent cannot be undone; text that was sent as reasoning only is sent as the answer, too.
             known = self._content if event.text.startswith(self._content) else ""
             self._content = event.text
             return self._grow(Kind.TEXT, event.text.removeprefix(known))

@@ -71,5 +71,5 @@ def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, .
         return required(tools) if allowed["mode"] == "required" else (tools, "auto")
     named = tuple(tool for tool in tools if tool.name == choice["function"]["name"])
     if not named:
-        raise InvalidField("tool_choice has to be auto, none, required, or name one of the tools.", "tool_choice")
+        raise InvalidField("tool_choice must be auto, none, required, or name one of the tools.", "tool_choice")
     return named, "required"

@@ -25,7 +25,9 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_shapes, error_replies
 from toolsupport.gateway.attempts import RequestSummary
 
-NOT_AS_STREAMED = "The arguments of a call had to be mended after a part of them was sent. Ask again without stream."
+NOT_AS_STREAMED = (
+    "The arguments of a call needed a repair after a part of them was sent. Send the request again without stream."
+)
 
 
 def new_id(kind: str) -> str:
@@ -129,7 +131,7 @@ class ChunkEncoder:
         return []
 
     def _reread(self, event: TextReclassified) -> list[JSON]:
-        """Send text that was sent only as reasoning as the answer too; sent chunks cannot be taken back."""
+        """Send text that was sent only as reasoning as the answer too; sent chunks cannot be undone."""
         missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
         self.content = event.text
         return [self._delta(content=missing)] if missing else []

@@ -45,7 +45,7 @@ def _assistant(given: JSON, place: str) -> ChatMessage:
 def _result(given: JSON, place: str) -> ChatMessage:
     call_id = given.get("tool_call_id")
     if not call_id:
-        raise InvalidField("A result has to say which call it belongs to.", f"{place}.tool_call_id")
+        raise InvalidField("A result must name the call that it belongs to.", f"{place}.tool_call_id")
     text, images = _content(given, place)
     return ChatMessage(Role.TOOL, text, call_id=call_id, images=images)
 

@@ -83,7 +83,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
     must_call = asked.choice == MUST_CALL
     if must_call and not untested and not prepared.request_spec.offers_tools:
         raise ToolChoiceNotMet(
-            f"This model cannot be made to call a tool. {prepared.request_spec.format_reason}", "tool_choice"
+            f"This model cannot be required to call a tool. {prepared.request_spec.format_reason}", "tool_choice"
         )
     return PreparedRequest(
         caller=caller,

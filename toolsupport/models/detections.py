@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from toolsupport.coded_columns import SentenceJSONField, SentenceTextField
 from toolsupport.models.servers import ModelProfile
 
 OPEN = ("queued", "running")
@@ -27,9 +28,9 @@ class Detection(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     skip_requested = models.CharField(max_length=30, blank=True, default="", help_text="The step to leave out.")
-    progress = models.JSONField(default=list, blank=True, help_text="[{step, state, detail}] so far, in order.")
+    progress = SentenceJSONField(default=list, blank=True, help_text="[{step, state, detail}] so far, in order.")
     verdict = models.CharField(max_length=20, blank=True, default="", help_text="One of core.verdicts.VERDICTS.")
-    detail = models.JSONField(
+    detail = SentenceJSONField(
         default=dict, blank=True, help_text="What the verdict rests on: format, passed, tried, flag, why."
     )
     actor = models.ForeignKey(
@@ -76,7 +77,7 @@ class Trial(models.Model):
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
     passed = models.BooleanField(null=True, help_text="Unknown where the trial says nothing about the model.")
-    why = models.TextField(blank=True, default="")
+    why = SentenceTextField(blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.detections import Detection
 from toolsupport.models.overrides import Override
 from toolsupport.models.servers import ModelProfile, Server
@@ -36,7 +37,7 @@ class Review(models.Model):
 class HistoryFacet(models.Model):
     """The kind, source and verdict that some entries share; there are a few dozen. Append-only."""
 
-    # How deep an entry stands: on its own, inside of what changed many models at once, or as a finding of a test.
+    # How deep an entry stands: on its own, inside what changed many models at once, or as a finding of a test.
     TOP, MEMBER, FINDING = range(3)
 
     kind = models.CharField(max_length=12)
@@ -79,7 +80,7 @@ class HistoryEntry(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    text = models.TextField(blank=True, default="", help_text="Why, in words.")
+    text = SentenceTextField(blank=True, default="", help_text="Why, in words.")
     evidence = models.JSONField(
         default=dict, blank=True, help_text="What a refusal rests on: status, rule, body (redacted)."
     )

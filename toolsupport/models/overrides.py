@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.servers import ModelProfile
 
 
@@ -21,7 +22,7 @@ class Override(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    reason = models.TextField(blank=True, default="")
+    reason = SentenceTextField(blank=True, default="")
     detection = models.ForeignKey(
         "toolsupport.Detection", null=True, blank=True, on_delete=models.PROTECT, related_name="overrides"
     )

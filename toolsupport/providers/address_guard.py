@@ -15,7 +15,7 @@ class AddressRefused(OSError):
 
 
 class InsideRefused(AddressRefused):
-    """A connection into this network, for a server that has to be outside of it."""
+    """A connection into this network, for a server that must be outside it."""
 
 
 def guarded_socket(inside: bool) -> Callable[[AddrInfoType], socket.socket]:

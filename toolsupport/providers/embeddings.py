@@ -50,7 +50,7 @@ async def _answer(endpoint: Endpoint, body: JSON, seconds: float) -> Any:
 def _checked(endpoint: Endpoint, answer: Any, wanted: int) -> list[list[float]]:
     vectors = _vectors(answer)
     if len(vectors) != wanted or len({len(vector) for vector in vectors}) > 1:
-        raise http_client.raised(error_text.failed(endpoint, "garbled", "it gave other vectors than it was asked for"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", "it returned other vectors than requested"))
     return vectors
 
 

@@ -44,8 +44,8 @@ ADDRESS = FailureCause("unreachable", "its address cannot be used")
 INSIDE = FailureCause(
     "unreachable", "its address is inside this network; an administrator can allow that on the server's page"
 )
-NEVER_USED = FailureCause("unreachable", "it leads to an address that is never used, such as cloud metadata")
-SILENT = FailureCause("timeout", "nothing came in time")
+NEVER_USED = FailureCause("unreachable", "it resolves to an address that is never used, such as cloud metadata")
+SILENT = FailureCause("timeout", "no data came in time")
 ODD = FailureCause("garbled", "it does not speak HTTP")
 
 # Exception → its meaning before the first byte of an answer. The first row that matches any link of the chain
@@ -69,16 +69,16 @@ CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (httpx.PoolTimeout, NOT_TAKEN),
     (httpx.ReadTimeout, SILENT),
     (httpx.WriteTimeout, SILENT),
-    (httpx.ProxyError, FailureCause("unreachable", "a proxy stands in the way")),
+    (httpx.ProxyError, FailureCause("unreachable", "a proxy answers in its place")),
     (httpx.UnsupportedProtocol, ADDRESS),
     (httpx.InvalidURL, ADDRESS),
     (httpx.RemoteProtocolError, ODD),
     (httpx.LocalProtocolError, FailureCause("refused", "the request cannot be written")),
     (httpx.DecodingError, ODD),
-    (httpx.TooManyRedirects, FailureCause("refused", "it sends us elsewhere")),
+    (httpx.TooManyRedirects, FailureCause("refused", "it redirects to another address")),
     (httpx.StreamError, FailureCause("garbled", "its answer could not be read")),
     (TimeoutError, NOT_TAKEN),  # of the system; the transport's clock recognises our own limits
-    (OSError, FailureCause("unreachable", "the network does not lead there")),
+    (OSError, FailureCause("unreachable", "the network has no route to it")),
     (httpx.ConnectTimeout, NOT_TAKEN),
     (httpx.TimeoutException, SILENT),
     (httpx.NetworkError, CLOSED),
@@ -119,7 +119,7 @@ def failed(endpoint: Endpoint, kind: str, words: str) -> Failed:
 def broken_off(error: BaseException) -> Failed:
     """Return the failure of a reply that ended after it had begun."""
     cause = cause_of(error)
-    return Failed("cut", f"The answer broke off: {CLOSED.words if cause.kind == 'garbled' else cause.words}.")
+    return Failed("cut", f"The answer was cut off: {CLOSED.words if cause.kind == 'garbled' else cause.words}.")
 
 
 def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
@@ -131,7 +131,7 @@ def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
 
 
 LEADS = {
-    "unauthorized": "The server at {server} wants another API key ({status}):",
+    "unauthorized": "The server at {server} requires another API key ({status}):",
     "model_missing": "The server at {server} does not have this model:",
     "busy": "The server at {server} is busy ({status}):",
     "refused": "The server at {server} refused the request ({status}):",

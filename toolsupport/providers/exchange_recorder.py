@@ -43,7 +43,7 @@ class RecordedExchange:
             self._tail_size -= len(self._tail.popleft())
 
     def end(self) -> None:
-        """Nothing more comes of it. The first end counts."""
+        """No more data follows. The first end counts."""
         if self.duration_ms is None:
             self.duration_ms = round((time.monotonic() - self._begun) * 1000)
 

@@ -96,7 +96,7 @@ def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: st
     base = endpoint.base_url.rstrip("/")
     url = httpx.URL(base + path_at(base, path))
     if url.scheme not in ("http", "https") or not url.host:
-        raise httpx.UnsupportedProtocol("an address begins with http:// or https:// and the name of a machine")
+        raise httpx.UnsupportedProtocol("an address begins with http:// or https:// and a host name")
     if endpoint.api_key:
         headers["authorization"] = f"Bearer {endpoint.api_key}"
     elif url.userinfo:

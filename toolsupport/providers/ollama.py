@@ -75,7 +75,7 @@ class OllamaCodec:
         if not self._over and rest.strip() and _is_json(rest):
             self._line(rest, events)
         if not self._ended():
-            self._fail("cut", "The answer broke off before the server reported its end.", events)
+            self._fail("cut", "The answer was cut off before the server reported its end.", events)
         return events
 
     def _ended(self) -> bool:

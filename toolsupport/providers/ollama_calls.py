@@ -19,7 +19,7 @@ from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, ToolCall
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
-NO_OBJECT = "The arguments have to be one JSON object. Call again with valid JSON."
+NO_OBJECT = "The arguments must be one JSON object. Call again with valid JSON."
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
 
 SHOWN_BODY = 65_536
 ERROR_KEYS = ("error", "detail", "message")
-CUT = "The answer broke off before the server reported its end."
+CUT = "The answer was cut off before the server reported its end."
 NOTHING = "The server ended the answer without sending anything. The conversation may be longer than its context."
 CALL_LOST = "The server says that the model called a tool, but sent no call: it could not read what the model wrote."
 

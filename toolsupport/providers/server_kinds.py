@@ -48,14 +48,14 @@ OPENAI = Provider(
     codec=OpenAICodec,
     chat_path="/v1/chat/completions",
     default_url="",
-    hint="Start it, or correct its address: what stands before /v1, or before /chat/completions.",
+    hint="Start it, or correct its address: the part before /v1 or /chat/completions.",
 )
 
 # The same protocol at another path, or with small differences. Templates of local models get a switch for thinking;
 # servers that ignore tool_choice or apply only a part of it (llama.cpp, LM Studio, LocalAI) do not get it.
 LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content")
 SERVED = replace(LOCAL, tool_choice=True)
-HOSTED = "Look whether its address and its API key are right, and whether this machine reaches the internet."
+HOSTED = "Check its address and its API key, and whether this machine reaches the internet."
 
 PROVIDERS = {
     provider.kind: provider
@@ -196,8 +196,8 @@ PROVIDERS = {
             title="DeepSeek",
             default_url="https://api.deepseek.com",
             hint=HOSTED,
-            # A model that thinks between calls wants its thoughts back; one of them refuses tool_choice. Replies may be
-            # any JSON object, but follow no schema.
+            # A model that thinks between calls needs its thoughts in later requests; one of them refuses tool_choice.
+            # Replies may be any JSON object, but follow no schema.
             codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content", schema="")),
             constrains="",
         ),

@@ -71,7 +71,7 @@ class _Deadline:
         if self._now() >= self._end:
             return Failed("timeout", f"The answer was stopped: it took longer than {self.limits.total:g} s.")
         if self.begun:
-            return Failed("timeout", f"The answer was given up: nothing came for {self._between:g} s.")
+            return Failed("timeout", f"The answer was stopped: the server sent nothing for {self._between:g} s.")
         waited = self.limits.first_token
         return Failed("timeout", f"The model sent nothing for {waited:g} s. It may still be loading; try again.")
 
@@ -243,7 +243,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                     piece = await anext(pieces, b"")
             except error_text.FAULTS as error:
                 # The end mark may have come before the connection was lost. Without one it is an error, also at 200:
-                # Ollama's /v1 swallows an error in mid-stream, llama-server is cut off when it is stopped.
+                # Ollama's /v1 drops an error during a stream, llama-server is cut off when it is stopped.
                 last = codec.flush()
                 if not ended_well(last):
                     last = [clock.late() if waiting.expired() else error_text.broken_off(error)]

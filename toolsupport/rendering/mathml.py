@@ -38,7 +38,7 @@ CLASSES = {"mrow": {"boxed"}, "mtd": {"left", "right"}}
 # Environments that the library does not know, as those that it shows alike.
 SAME = {"aligned": "align*", "gathered": "matrix", "gather": "matrix", "gather*": "matrix", "equation*": "equation"}
 ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}")
-# Definitions could make a short text long; the rest reaches outside of a formula.
+# Definitions could make a short text long; the rest reaches outside a formula.
 REFUSED = re.compile(r"\\(?:newcommand|renewcommand|def|let|href|url|class|style|cssId|require|includegraphics)\b")
 # The library writes an upright letter as a reference to a plain one, any other letter as itself.
 UPRIGHT = re.compile(r"&#x000[0-7][0-9A-F];\Z")

@@ -11,7 +11,7 @@ from toolsupport.rendering.code_colors import CodeColors
 from toolsupport.rendering.message_html import LONGEST, LONGEST_BLOCK, TOO_COSTLY, TOO_LONG, plain
 from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted, used
 
-# Seconds of one block and of all blocks of a message: less than the task has, so that it ends by itself.
+# Seconds of one block and of all blocks of a message: less than the task has, so that it ends on its own.
 SECONDS, SECONDS_OF_ALL = 0.5, 0.9
 # Padded tables make more HTML than text; a page has many messages.
 LARGEST_HTML = 4_000_000

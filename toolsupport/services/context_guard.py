@@ -15,7 +15,7 @@ from toolsupport.registry.metrics import prompt_counts
 from toolsupport.registry.models.request_context import RequestContext
 
 NO_ROOM = "no_room"
-REASON = "The conversation leaves no room for it in the context of the model."
+REASON = "The context of the model has no room left for it."
 
 
 def needed(prepared: RequestContext, history: Sequence[ChatMessage]) -> int:

@@ -18,7 +18,9 @@ from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
 from toolsupport.core import redaction, verdicts
+from toolsupport.core.coded_text import mapped
 from toolsupport.core.refusals import classify
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial
@@ -39,7 +41,7 @@ LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
 # What a database raises that is locked, full or away: it may take the same a moment later.
 UNREACHABLE = (OperationalError, InterfaceError)
 RETRY = 0.5  # seconds between two attempts to write
-BROKE_OFF = "The test failed."
+BROKE_OFF = sentence("test_failed")
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 Written = TypeVar("Written")
@@ -117,7 +119,7 @@ class DetectionRun:
         self.skip: set[str] = set()
         self._spawn = spawn
         self._changed = asyncio.Event()
-        # Why the heartbeat stopped the test: a key of STOPS, "" while it goes on.
+        # Why the heartbeat stopped the test: a key of STOPS, "" while it continues.
         self._why = ""
         self._held_until = time.monotonic() + detections.LEASE.total_seconds()
         self._complained = False
@@ -210,7 +212,9 @@ class DetectionRun:
         step = self.steps.get(trial.outcome.step)
         if step is not None and step.state == "running":
             passed = trial.outcome.passed
-            step = replace(step, detail=f"{trial.n}: {trial.outcome.why}", passed=step.passed + bool(passed))
+            step = replace(
+                step, detail=sentence("trial", n=trial.n, why=trial.outcome.why), passed=step.passed + bool(passed)
+            )
             await self._tell(replace(step, tried=step.tried + (passed is not None)))
         await self._write(detections.add_trial, evidence(trial))
 
@@ -219,7 +223,7 @@ class DetectionRun:
 
 
 def _cancelled(runner: ProbeRunner) -> DetectionResult:
-    return DetectionResult("", {"why": "It was cancelled."}, status="cancelled", run_ms=runner.run_ms)
+    return DetectionResult("", {"why": sentence("test_cancelled")}, status="cancelled", run_ms=runner.run_ms)
 
 
 def _lost(runner: ProbeRunner) -> DetectionResult:
@@ -281,7 +285,7 @@ def evidence(trial: ProbeTrial) -> TrialRecord:
         request=_clean(request),
         response=_clean(response),
         passed=trial.outcome.passed,
-        why=redaction.redact(trial.outcome.why),
+        why=mapped(trial.outcome.why, redaction.redact),
         status=_status(trial),
         duration_ms=round(reply.seconds * 1000),
         prompt_tokens=reply.usage.prompt_tokens,

@@ -59,13 +59,15 @@ def examine() -> Iterator[Finding]:
 def data_directory() -> Finding:
     path = Path(settings.DATA_DIR)
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return Finding("data directory", False, f"{path} cannot be written. Give it to the user this runs as.")
+        return Finding("data directory", False, f"{path} cannot be written. Make it writable for the user of the site.")
     open_to_others = path.stat().st_mode & 0o077
     if open_to_others:
-        return Finding("data directory", None, f"Others can look into {path}. Close it: chmod 700 {path}")
+        return Finding("data directory", None, f"Other users can read {path}. Restrict it: chmod 700 {path}")
     readable = _readable_by_others(path)
     if readable:
-        words = f"Others have rights on {readable[0]} ({len(readable)} such files). Close them: chmod -R go-rwx {path}"
+        words = (
+            f"Other users can read {readable[0]} ({len(readable)} such files). Restrict them: chmod -R go-rwx {path}"
+        )
         return Finding("data directory", None, words)
     return Finding("data directory", True, str(path))
 
@@ -115,9 +117,9 @@ def origins() -> Finding:
     if foreign:
         return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")
     if len({urlsplit(one).scheme for one in settings.ORIGINS}) > 1:
-        return Finding(what, None, "http and https are mixed, so cookies travel without protection. Keep to https.")
+        return Finding(what, None, "http and https are mixed, so cookies are sent unprotected. Use https only.")
     if settings.DEBUG and not all(_on_this_machine(one) for one in settings.ORIGINS):
-        return Finding(what, False, "TOOLSUPPORT_DEBUG shows the inside to everybody who can reach this. Take it away.")
+        return Finding(what, False, "TOOLSUPPORT_DEBUG shows internal details to every visitor. Remove it.")
     return Finding(what, True, ", ".join(settings.ORIGINS))
 
 
@@ -152,7 +154,7 @@ def metrics() -> Finding:
             words = "TOOLSUPPORT_METRICS_LOOPBACK has no effect behind https. Set TOOLSUPPORT_METRICS_TOKEN instead."
             return Finding(what, None, words)
         readers.append("every program on this machine")
-    return Finding(what, True, f"/metrics is read by {', '.join(readers)}")
+    return Finding(what, True, f"/metrics can be read by {', '.join(readers)}")
 
 
 def layer() -> Finding:
@@ -178,7 +180,7 @@ async def _there_and_back() -> None:
 
 def administrator() -> Iterator[Finding]:
     if first_admin.needs_setup():
-        yield Finding("administrator", None, "There is none yet. `manage.py serve` prints the address to make one.")
+        yield Finding("administrator", None, "There is none yet. `manage.py serve` prints the address to create one.")
     else:
         yield Finding("administrator", True, "there is one")
 
@@ -259,7 +261,7 @@ async def _listed(server_id: int) -> Finding:
     except ConfigError as error:
         return Finding(f"server {server.name}", False, str(error))
     if found.ok is False and server.simulated:
-        return Finding(found.what, None, "It runs only while `manage.py serve` does.")
+        return Finding(found.what, None, "It runs only while `manage.py serve` runs.")
     return found
 
 

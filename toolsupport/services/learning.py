@@ -10,6 +10,7 @@ from typing import Any
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.redaction import redact
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal
+from toolsupport.core.sentences import sentence
 from toolsupport.registry.knowledge import (
     effective_values,
     event_log,
@@ -152,7 +153,12 @@ def _text(chosen: LearningChoice) -> LearningResult:
     _off_here(chosen)
     name = first_format(chosen.profile)
     here = NewOverride(
-        chosen.profile, "format", name, actor=chosen.actor, reason="Text mode was chosen.", session=chosen.conversation
+        chosen.profile,
+        "format",
+        name,
+        actor=chosen.actor,
+        reason=sentence("text_mode_chosen"),
+        session=chosen.conversation,
     )
     overrides.add(here)
     if switches.in_force().detects:
@@ -160,7 +166,7 @@ def _text(chosen: LearningChoice) -> LearningResult:
     return LearningResult("detecting", {"format": name})
 
 
-WHY = "Its server refused tools in a running answer."
+WHY = sentence("refused_in_chat")
 CHOICES: Mapping[str, Callable[[LearningChoice], LearningResult]] = MappingProxyType(
     {"save": _save, "session": _session, "text": _text}
 )

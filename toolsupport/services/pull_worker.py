@@ -48,7 +48,7 @@ class PullWorker:
             await asyncio.sleep(LOOK)
 
     async def leave(self) -> None:
-        """Let another process go on at once, after everything here was cancelled."""
+        """Let another process continue at once, after everything here was cancelled."""
         if self._served:
             try:
                 await in_database(pulls.leave)(self.owner)

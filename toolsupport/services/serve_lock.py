@@ -12,7 +12,7 @@ from django.db import connection
 
 from toolsupport.core.errors import ConfigError
 
-PRIVATE = 0o077  # the rights of others
+PRIVATE = 0o077  # the rights of other users
 
 
 def taken(address: str) -> TextIO | None:
@@ -36,7 +36,7 @@ def taken(address: str) -> TextIO | None:
         other = lock.readline().strip() or "another process"
         lock.close()
         raise ConfigError(
-            f"This database is served already, by {other}. Stop that process first. Several processes of one site need "
+            f"This database is already served by {other}. Stop that process first. Several processes of one site need "
             "PostgreSQL (DATABASE_URL) and Redis (REDIS_URL)."
         ) from None
     lock.truncate(0)
@@ -52,7 +52,7 @@ def lock_file() -> Path:
 
 
 def make_private() -> None:
-    """Take the rights of others away from the database's files, which earlier versions gave by the usual umask."""
+    """Take the rights of other users away from the database's files, which earlier versions gave by the usual umask."""
     if connection.vendor == "sqlite":
         database = Path(settings.DATABASES["default"]["NAME"]).resolve()
         for file in (*database.parent.glob(f"{database.name}*"), *Path(settings.DATA_DIR).glob("backups/*")):

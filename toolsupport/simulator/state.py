@@ -12,7 +12,7 @@ from toolsupport.simulator.models import MODELS, SimulatedModel
 class SimulatorState:
     """`pace` is the seconds per token of a normal model; `drifts` counts the new builds so far.
 
-    `deleted` are models that are gone until they are pulled again, `pulled` the bytes of downloads that broke off.
+    `deleted` are models that are gone until they are pulled again, `pulled` the bytes of downloads that were cut off.
     """
 
     memory: ModelMemory

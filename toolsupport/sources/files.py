@@ -69,7 +69,7 @@ def tables(source: DatabaseSource) -> dict[str, Path]:
         if path.suffix.lower() in READERS and _ordinary(entry) and len(found) < MOST_FILES:
             found.setdefault(re.sub(r"\W+", "_", path.stem), path)
     if not found:
-        raise SourceError("That directory holds no CSV, TSV or Parquet file.")
+        raise SourceError("This directory has no CSV, TSV or Parquet file.")
     return found
 
 

@@ -148,4 +148,4 @@ def _called(part: exp.Expr) -> Iterator[str]:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or ["it is no SQL"])[0][:300]
+    return (str(error).splitlines() or ["it is not SQL"])[0][:300]

@@ -95,7 +95,7 @@ def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
     ) as connection:
         connection.read_only = True
         if postgresql_checks.value(connection, IDENTITY) == source.forbidden:
-            raise SourceError("That is the database of toolsupport itself, which is never a source.")
+            raise SourceError("This is the database of toolsupport itself, which is never a source.")
         postgresql_checks.check_role(connection)
         yield connection
         connection.rollback()

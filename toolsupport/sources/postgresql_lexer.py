@@ -53,7 +53,7 @@ def _read(kind: str, text: str) -> str:
     """Return the name that a token stands for, "" if it is none."""
     if kind == "quoted":
         return _cut(text[1:-1].replace('""', '"'))
-    # Upper and lower case are the same outside of quotes.
+    # Upper and lower case are the same outside quotes.
     return _cut(text.lower()) if kind == "name" else ""
 
 

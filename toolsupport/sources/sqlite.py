@@ -78,14 +78,14 @@ def identity(path: str) -> str:
     except (OSError, ValueError):
         raise SourceError("There is no such file on the server.") from None
     if not stat.S_ISREG(status.st_mode):
-        raise SourceError("That is no ordinary file.")
+        raise SourceError("This is not an ordinary file.")
     return f"sqlite {status.st_dev} {status.st_ino}"
 
 
 @contextmanager
 def _open(source: DatabaseSource) -> Iterator[sqlite3.Connection]:
     if identity(source.location) == source.forbidden:
-        raise SourceError("That is the database of toolsupport itself, which is never a source.")
+        raise SourceError("This is the database of toolsupport itself, which is never a source.")
     address = f"file:{quote(os.path.abspath(source.location))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=2, isolation_level=None)) as connection:
         for limit, most in LIMITS.items():

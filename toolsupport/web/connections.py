@@ -68,7 +68,7 @@ class ConnectionLimits:
 
 
 class Connection:
-    """One accepted connection: its phase, and when that has to be over."""
+    """One accepted connection: its phase, and when that must be over."""
 
     def __init__(self, table: ConnectionTable, address: str, limited: bool) -> None:
         self.table, self.address, self.limited = table, address, limited

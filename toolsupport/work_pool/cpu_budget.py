@@ -11,7 +11,7 @@ import signal
 import time
 from types import FrameType, TracebackType
 
-# A handler may raise where an exception is swallowed, for example in a destructor: it raises again after this time.
+# A handler may raise where an exception is ignored, for example in a destructor: it raises again after this time.
 AGAIN = 0.02
 SHORTEST = 0.0005
 

@@ -75,7 +75,7 @@ class WorkPool:
         job = Job(owner, task, arguments)
         with self._changed:
             if self._closed or not self._queue.put(owner, job):
-                raise WorkRefused("too much work waits")
+                raise WorkRefused("too much work is waiting")
             if len(self._queue) > self._threads - len(self._running) and self._threads < self._workers:
                 self._threads += 1
                 threading.Thread(target=self._serve, name="work-pool", daemon=True).start()

@@ -149,7 +149,7 @@ def in_words(error: BaseException) -> str:
     if kind == "MCPError" and UNPARSED not in str(error)[:LONGEST_ERROR]:
         return f"It answered with an error: {_one_line(error, 300)}"
     if kind in ("ValidationError", "MCPError"):
-        return "It answered with something that is not of the protocol."
+        return "Its answer does not follow the protocol."
     return f"It cannot be reached ({kind}: {_one_line(error, 200)})."
 
 

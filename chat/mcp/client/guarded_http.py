@@ -14,11 +14,15 @@ from chat.mcp.client.address_check import judged_address
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke, StreamCounter
 from toolsupport.core.errors import ConfigError
 
-REFUSED = {401: "It wants another token", 403: "It refuses this token", 407: "A proxy in between wants a password"}
+REFUSED = {
+    401: "It requires another token",
+    403: "It refuses this token",
+    407: "A proxy in between requires a password",
+}
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The body of an answer: of a stream of events, which may go on for hours, each event is limited."""
+    """The body of an answer: of a stream of events, which may continue for hours, each event is limited."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, counter: StreamCounter) -> None:
         self.inner = inner
@@ -68,7 +72,7 @@ def complaint_about(response: httpx2.Response) -> str:
     if status in REFUSED:
         return f"{REFUSED[status]} (status {status})."
     if response.is_redirect:
-        return f"It sends elsewhere (status {status}), which is not followed. Enter the address it sends to."
+        return f"It redirects (status {status}), which is not followed. Enter the address it sends to."
     if response.headers.get("content-encoding", "identity") != "identity":
-        return "It packs its answers, which nobody asked for."
+        return "It sends compressed answers, which were not requested."
     return ""

@@ -92,9 +92,11 @@ class McpHost:
         """Return the result of a tool. Raises ToolError; only approved tools are called."""
         connection, name = self._connection, self.server.name
         if connection is None:
-            raise ToolError(f"{name} does not answer at the moment. Go on without it, or try again later.")
+            raise ToolError(f"{name} does not answer at the moment. Continue without it, or try again later.")
         if self._digests.get(tool.name) != tool.digest:
-            raise ToolError(f"{tool.name} of {name} is not what was approved any more. An administrator has to look.")
+            raise ToolError(
+                f"{tool.name} of {name} no longer matches its approved definition. An administrator must check it."
+            )
         try:
             async with asyncio.timeout(CALL):
                 return await connection.call(tool.name, arguments, progress)

@@ -50,12 +50,12 @@ class ResultReader:
         structured = result.get("structuredContent")
         if structured is not None and not any(_same(part, structured) for part in parts):
             strippeds.append(f"[structured]\n{json.dumps(structured, ensure_ascii=False, indent=1)}")
-        text = "\n\n".join(filter(None, strippeds)) or "[The tool gave nothing back.]"
+        text = "\n\n".join(filter(None, strippeds)) or "[The tool returned nothing.]"
         return ToolResult(sanitize.text(text), is_error=result.get("isError") is True)
 
     def _part(self, part: JSON) -> str:
         kind = str(part.get("type"))
-        return KINDS[kind](self, part) if kind in KINDS else f"[{kind[:40]}: a kind of content that is not known here]"
+        return KINDS[kind](self, part) if kind in KINDS else f"[{kind[:40]}: an unknown kind of content]"
 
     def _text(self, part: JSON) -> str:
         return str(part.get("text", ""))

@@ -19,7 +19,7 @@ from chat.mcp.client.message_guard import LINE_BYTES, MessageGuard, ServerBroke
 from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.remote_tools import RemoteServer
 
-GRACE = 0.5  # seconds a server has to end by itself, then again after it was asked to
+GRACE = 0.5  # seconds a server has to end on its own, then again after it was asked to
 LAST_WORDS = 400
 # Lines that are no messages: some servers greet on their standard output.
 MOST_UNREADABLE = 50
@@ -154,4 +154,4 @@ def _farewell(process: Process, stderr_lines: deque[str]) -> str:
     words = " ".join("".join(stderr_lines).split())
     code = process.returncode or 0
     how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-    return f"The process {how}. Its last words: {words}" if words else f"The process {how}."
+    return f"The process {how}. Its last output: {words}" if words else f"The process {how}."

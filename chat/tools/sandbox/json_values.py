@@ -12,7 +12,7 @@ from toolsupport.core import sanitize
 DEPTH = 64
 PARTS = 20_000
 CHARACTERS = 1024 * 1024
-# What the programs of others can read as a number again.
+# What the programs of other projects can read as a number again.
 LARGEST = 2**63 - 1
 SHOWN_CHARACTERS = 1000
 
@@ -71,7 +71,7 @@ class _PlainCopy:
             raise UnsupportedValue(f"it has more than {CHARACTERS:,} characters")
         if self._strict and sanitize.UNTAKEN.search(value):
             raise UnsupportedValue(
-                "a text in it holds a NUL character (U+0000) or half of a character, which cannot be kept: leave it out"
+                "a text in it has a NUL character (U+0000) or half of a character, which cannot be stored: omit it"
             )
         return sanitize.text(value)
 
@@ -91,7 +91,7 @@ class _PlainCopy:
 
     def _other(self, value: object, depth: int) -> Any:
         if self._strict:
-            raise UnsupportedValue(f"{_kind(value)} is no JSON: pass text, numbers, True, False, None, lists or dicts")
+            raise UnsupportedValue(f"{_kind(value)} is not JSON: pass text, numbers, True, False, None, lists or dicts")
         if isinstance(value, set | frozenset):
             return self._list(list(value), depth)
         return self._text(str(value)[:SHOWN_CHARACTERS], 0)

@@ -37,7 +37,7 @@ LONGEST_ERROR = 20_000
 MOST_NAMES = 40
 # Seconds after a step in which a Python that ends would be aborted.
 QUIET = 0.2
-# The sandbox stops a program by itself; its process is ended from outside where that takes longer than this.
+# The sandbox stops a program on its own; its process is ended from outside where that takes longer than this.
 GRACE = 2.0
 NO_FILES = "there are no files and no system here, only the functions of the tools"
 
@@ -237,7 +237,9 @@ async def _name(snapshot: AsyncNameLookupSnapshot, functions: Collection[str]) -
 
 def _in_words(error: MontyError) -> str:
     text = error.display() if isinstance(error, MontySyntaxError | MontyRuntimeError) else str(error)
-    return sanitize.text(text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}\n[The error goes on.]")
+    return sanitize.text(
+        text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}\n[The rest of the error was cut.]"
+    )
 
 
 def self_test() -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-# Memory outside of any process and disk space outside of a file's size, which escape the limits; resources that all
+# Memory outside any process and disk space outside a file's size, which escape the limits; resources that all
 # programs of the machine share; kernel interfaces that commands do not need. Name → number on x86_64, on aarch64.
 REFUSED = {
     "memfd_create": (319, 279),

@@ -17,7 +17,7 @@ SAID = 200  # characters of bubblewrap's message
 # (what does not hold, a test in shell that succeeds where it holds)
 CHECKS = (
     ("the workspace cannot be written", "touch made && rm made"),
-    ("commands do not run as nobody", '[ "$(id -u):$(id -g)" = 65534:65534 ]'),
+    ("commands do not run as `nobody`", '[ "$(id -u):$(id -g)" = 65534:65534 ]'),
     ("commands have rights of root", "! grep -q '^Cap[A-Z][a-z]*:.*[1-9a-f]' /proc/self/status"),
     ("commands can gain rights", "grep -q '^NoNewPrivs:.1' /proc/self/status"),
     ("other processes can be seen", '[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 9 ]'),
@@ -37,7 +37,7 @@ def why_not() -> str:
     if not bwrap.program():
         return INSTALL
     if not seccomp.is_supported():
-        return "This kind of processor is not known well enough to shut commands in."
+        return "Commands cannot be sandboxed on this kind of processor."
     with tempfile.TemporaryDirectory(prefix="toolsupport-sandbox-", ignore_cleanup_errors=True) as outside:
         root = Path(outside, "workspace")
         root.mkdir(mode=0o700)
@@ -51,7 +51,7 @@ def _tried(root: Path, outside: str) -> str:
     try:
         made = _run(root, script)
     except (OSError, subprocess.TimeoutExpired):
-        return "Bubblewrap could not be started here, or did not come to an end."
+        return "Bubblewrap could not be started here, or did not finish."
     *wrong, last = made.stdout.splitlines() or [""]
     if last != "tried":
         message = (made.stderr.strip().splitlines() or ["no reason given"])[-1]

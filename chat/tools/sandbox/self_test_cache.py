@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 MOMENT = 2.0  # seconds, less than the lease of a running answer
-STILL = "It is being tried on this machine. Look again in a moment."
+STILL = "Its self-test runs now. Reload the page in a moment."
 
 
 def cached_test(test: Callable[[], str], moment: float = MOMENT) -> Callable[[], str]:

@@ -81,7 +81,7 @@ TASKS: Mapping[str, FirstTask] = MappingProxyType(
             FirstTask(
                 "swap",
                 "Switch models in mid-chat",
-                "“Read config.json and tell me the version.” Your latest chat goes on with another model.",
+                "“Read config.json and tell me the version.” Your latest chat continues with another model.",
                 "Read config.json and tell me the version",
                 lambda found: found.without,
                 swaps=True,

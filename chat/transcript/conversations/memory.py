@@ -148,5 +148,5 @@ class ConversationMemory:
         if stands is not None:
             raise ToolError(
                 "Nothing was written: a person changed the memory meanwhile. It now reads:\n"
-                f"{stands or '(nothing)'}\nCall memory_dump again with all that shall be remembered."
+                f"{stands or '(nothing)'}\nCall memory_dump again with everything to remember."
             )

@@ -75,7 +75,7 @@ def user_messages(rows: Sequence[MessageRow], seen: bool) -> dict[int, types.Cha
 
 
 def _why_not(seen: bool) -> str:
-    return "They are not shown any more." if seen else "You cannot see images."
+    return "They are no longer shown." if seen else "You cannot see images."
 
 
 def _images(row: MessageRow) -> tuple[bytes, ...]:

@@ -170,7 +170,7 @@ def _images(row: Message) -> ShownImages | None:
 def may_go_on(turn: Turn, text: str) -> bool:
     """Return True for an answer that ended early and can be continued; `text` is that of its last message.
 
-    One that failed, mostly by a lost connection, needs something to go on from: text, or the result of a tool.
+    One that failed, mostly by a lost connection, needs something to continue from: text, or the result of a tool.
     """
     if turn.status in BROKEN_OFF or (turn.status == TurnStatus.DONE and turn.reason):
         return True

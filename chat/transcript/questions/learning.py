@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chat.models import Question, Turn
+from chat.sentences import sentence
 from chat.transcript.announcements import AddedNotice, Announcement, AskedQuestion, announce
 from chat.transcript.conversations.conversations import Person, say
 from chat.transcript.messages import present
@@ -37,7 +38,7 @@ def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> Announcement[AskedQues
     """Ask whether to remember a refusal; None if the conversation has that question already."""
     if Question.objects.filter(conversation=turn.conversation, kind=KIND, answer="").exists():
         return None
-    text = f"{turn.profile.name}: This model appears not to support tools. Update its metadata?"
+    text = sentence("remember_refusal", model=turn.profile.name)
     row = Question.objects.create(
         conversation=turn.conversation, turn=turn, kind=KIND, text=text, options=list(options)
     )

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from chat.models import Conversation, Question
+from chat.sentences import sentence
 from chat.transcript.announcements import Announcements, EndedQuestion, announce_all
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import hold
@@ -82,7 +83,8 @@ def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str,
     if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
         return None
     found = format_findings.spoken([before] if before else failed)
-    return "detected", {"verdict": f"{found} do not arrive. {_goes_on(test.profile, conversation_id, failed)}"}
+    following = _goes_on(test.profile, conversation_id, failed)
+    return "detected", {"verdict": sentence("formats_failed_here", formats=found, next=following)}
 
 
 def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> str:
@@ -90,10 +92,10 @@ def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> 
     profile = profile_cache.profile(profile_id)
     known = effective_values.known(profile, conversation_id) if profile else Capabilities({})
     if known["tools"].value is True:
-        return "This chat goes on with native tool calls"
+        return sentence("native_from_now")
     name = known["format"].value
     goes_on = isinstance(name, str) and name not in failed
-    return f"This chat goes on with {format_choice.label(name)}" if goes_on else "Tools are off in this chat"
+    return sentence("format_from_now", format=format_choice.label(name)) if goes_on else sentence("tools_off_here")
 
 
 @transaction.atomic
@@ -127,9 +129,9 @@ def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
         return "flag_to_set", {"flag": str(test.detail.get("flag") or test.reason)}
     if test.proved:
         extra = test.detail.get("format") or _share(test)
-        return "detected", {"verdict": f"{test.verdict_words} ({extra})" if extra else test.verdict_words}
-    why = test.reason or "it was interrupted"
-    return "inconclusive", {"why": why.rstrip(".")}
+        words = test.verdict_words
+        return "detected", {"verdict": sentence("with_detail", words=words, detail=extra) if extra else words}
+    return "inconclusive", {"why": test.reason or sentence("test_interrupted")}
 
 
 def _share(test: ShownDetection) -> str:

@@ -209,7 +209,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
-        # No person saw what the other path holds: it has to be empty.
+        # No person saw what the other path holds: it must be empty.
         question.basis = NO_FILE
 
 
@@ -270,7 +270,7 @@ class ApprovalDecision:
 
 WHY = {
     "deny": "The person did not allow this call. Do not try it again; ask what to do instead.",
-    "expired": "Nobody allowed this call in time, so it was not run.",
+    "expired": "This call was not allowed in time, so it was not run.",
 }
 
 
@@ -287,7 +287,7 @@ def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
         return ApprovalDecision(False, "The call was changed after it was allowed, so it was not run.")
     # A program was let run when it was allowed, and waits since then for a call of its own.
     if run.snapshot is None and question.answered_at and timezone.now() - question.answered_at > TIME_TO_ANSWER:
-        return ApprovalDecision(False, "It was allowed too long ago to be run only now. Ask for it again.")
+        return ApprovalDecision(False, "The approval is too old, so it was not run. Request it again.")
     return ApprovalDecision(True, basis=question.basis, level=run.level)
 
 

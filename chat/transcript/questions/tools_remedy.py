@@ -15,6 +15,7 @@ from chat.transcript.messages.view_models import ShownQuestion
 from chat.transcript.questions import learning, unknown_model
 from chat.transcript.settings import chat_settings
 from toolsupport.core import tools_remedy
+from toolsupport.core.sentences import sentence
 from toolsupport.core.tools_remedy import SWITCH_ON, TEST, USE_AGAIN, ChatToolState, ToolsRemedy
 from toolsupport.core.types import Role
 from toolsupport.registry.knowledge import effective_values, overrides
@@ -92,7 +93,7 @@ def _use_again(person: Person, conversation: Conversation) -> None:
     """Withdraw what was decided about native tools for this chat only."""
     assert conversation.profile is not None
     here = NewOverride(
-        conversation.profile.pk, "tools", actor=person.pk, reason="Use tools again.", session=str(conversation.pk)
+        conversation.profile.pk, "tools", actor=person.pk, reason=sentence("use_again"), session=str(conversation.pk)
     )
     for claim in overrides.in_force(conversation.profile, here):
         overrides.withdraw(claim.id, here)

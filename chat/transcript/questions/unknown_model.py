@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.models import Conversation, Question
+from chat.sentences import sentence as _question
 from chat.transcript.announcements import (
     AddedNotice,
     Announcement,
@@ -21,6 +22,7 @@ from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownQuestion
 from chat.transcript.settings import chat_settings
 from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.core.sentences import sentence
 from toolsupport.detection.probe_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
 from toolsupport.registry.knowledge import overrides
@@ -38,7 +40,11 @@ OPTIONS = ("auto", "yes", "no", "none")
 # Where a conversation keeps the last decision of people that it has a notice of.
 RECEIVED = "heard_decision"
 Notice = Announcement[AddedNotice]
-WORDS = {True: "takes tools", False: "takes no tools", None: "follows the evidence again"}
+WORDS = {
+    True: _question("takes_tools"),
+    False: _question("takes_no_tools"),
+    None: _question("follows_evidence"),
+}
 
 
 @transaction.atomic
@@ -106,7 +112,7 @@ def _decide(person: Person, conversation: Conversation, profile: int, value: boo
     newest = overrides.newest_seq(profile, "tools")
     if known_of.holds(profile, "tools") is not None:
         raise Conflict(f"This was already set. {overrides.stands(profile, 'tools')}", "decided")
-    reason = "Answered in a chat."
+    reason = sentence("answered_in_chat")
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
         overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
         chat_settings.change(conversation.pk, **{RECEIVED: change_feed.decisions([profile])[profile]})
@@ -126,13 +132,13 @@ def _say(conversation: Conversation, profile: int, code: str, verdict: str = "")
 def _ask(person: Person, conversation: Conversation, build: str) -> Question:
     model = picker.shown(conversation.profile_id)
     for_all = Action.DECIDE_FOR_ALL in actions_of(person.pk or 0)
-    scope = "applies to everyone" if for_all else "applies in this chat and is proposed for everyone"
+    scope = "answer_for_all" if for_all else "answer_for_chat"
     return Question.objects.create(
         conversation=conversation,
         kind=KIND,
-        text=f"Does {model.name if model else 'this model'} support tools?",
+        text=_question("supports_tools", model=model.name) if model else _question("this_model_supports_tools"),
         options=list(OPTIONS),
-        preview=f"Your answer {scope}. A test takes up to {longest('tools'):.0f} s.",
+        preview=_question(scope, seconds=round(longest("tools"))),
         binds=build,
     )
 

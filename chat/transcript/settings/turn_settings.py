@@ -79,7 +79,7 @@ def prepared(conversation: Conversation) -> ChatRequestContext:
 
 
 def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
-    """What a model may do outside of conversations, with the databases of a person, for a call of this tool.
+    """What a model may do outside conversations, with the databases of a person, for a call of this tool.
 
     No search comes before the call, so a tool that waits to be found counts as found. Raises NotFound, ConfigError.
     """

@@ -256,7 +256,7 @@ def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
     if not mine.update(status=TurnStatus.RUNNING, owner=owner, lease_until=in_future(TURN), started_at=Now()):
         return None
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
-    # It goes on with the model it began with, which may have been for this answer only, as may its format.
+    # It continues with the model it began with, which may have been for this answer only, as may its format.
     turn.conversation.profile = turn.profile
     prepared = turn_settings.prepared(turn.conversation)
     runs = list(turn.tool_runs.select_related("message").order_by("id"))

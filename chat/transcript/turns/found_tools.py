@@ -36,7 +36,7 @@ def searchable(prepared: RequestContext) -> tuple[ToolSpec, ...]:
 def add(turn: Turn, names: Sequence[str], outside: Iterable[OutsideSource] = ()) -> None:
     """Offer these tools from now on, before those that were found earlier. A search without results counts too.
 
-    Outside content that has made the model search goes on with them, wherever they are offered. Descriptions of new
+    Outside content that has made the model search continues with them, wherever they are offered. Descriptions of new
     tools are outside content: permissions that were given before are revoked, and a person is asked again.
     """
     settings, sources = turn.conversation.settings, outside_content.stored(outside)

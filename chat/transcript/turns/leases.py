@@ -6,7 +6,7 @@ that were interrupted. Callers: the runner, on every tick (`keep_alive`, `settle
 - A running turn has one owner, and only that owner writes its rows: a turn without its lease is reported as lost.
 - A lease runs out by the database's clock, never by that of a process.
 - A turn ends once: the update that ends it asks again whether the lease ran out, so two processes cannot both do it.
-It never takes a turn over: one whose process died is interrupted, and only a person goes on with it.
+It never takes a turn over: one whose process died is interrupted, and only a person continues with it.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ async def test_an_approved_tool_runs_tells_its_progress_and_is_stopped_being_cal
         assert said == ["1 of 2 step 1\n", "2 of 2 step 2\n"]
         row = await in_database(McpTool.objects.get)(name="progress")
         await in_database(tool_approvals.set_read_only)(row.pk, False, bob.pk)
-        with pytest.raises(ToolError, match="may not be called any more"):
+        with pytest.raises(ToolError, match="may no longer be called"):
             await tool.run(context, {})
 
 

@@ -31,7 +31,7 @@ def delete(workspace: Workspace) -> None:
 
 
 # T3
-@pytest.mark.parametrize(("old", "places"), [("aa", "2 times"), ("b", "2 times"), ("c", "does not stand there")])
+@pytest.mark.parametrize(("old", "places"), [("aa", "2 times"), ("b", "2 times"), ("c", "does not occur in the file")])
 async def test_an_edit_needs_one_place_where_places_overlap_too(context: ToolContext, old: str, places: str) -> None:
     context.workspace.write("notes.md", [b"b aaa b"])
     call = ToolCall("1", "edit_file", {"path": "notes.md", "old": old, "new": "x"})

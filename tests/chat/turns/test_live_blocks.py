@@ -83,7 +83,7 @@ async def test_hostile_texts_do_nothing_in_any_block() -> None:
 
 async def test_without_workers_the_whole_text_is_tried_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(*_: object) -> None:
-        raise WorkRefused("too much work waits")
+        raise WorkRefused("too much work is waiting")
 
     monkeypatch.setattr(formatted, "formatted_blocks", refuse)
     html, shown = await streamed(TEXT, 5)

@@ -11,7 +11,7 @@ ASKED = "create an issue on github"
 WITHOUT_IT = {
     "nothing else": ASKED,
     "a note about images": f"{ASKED}\n\n[Attached: cat.png, dog.png. You cannot see images.]",
-    "a note about images that are gone": f"[Attached: a.png. They are not shown any more.]\n{ASKED}",
+    "a note about images that are gone": f"[Attached: a.png. They are no longer shown.]\n{ASKED}",
     "a quoted result": f"> weather: 12 degrees in Oslo\n> rain\n{ASKED}",
     "a fence": f'```json\n{{"weather": 12}}\n```\n{ASKED}',
     "a fence of tildes": f"{ASKED}\n~~~\nweather\n~~~",

@@ -192,5 +192,5 @@ def test_each_finding_has_its_two_trials_before_any_has_more(seconds: float, mon
     assert {step.state for step in ended.values()} == {"done", "not_needed"}
     for name in missing:
         step = {value: key for key, value in STEPS.items()}.get(name, "per_tool")
-        assert ended[step].detail.startswith("Not measured for want of time"), ended[step]
+        assert ended[step].detail.startswith("Not measured, because the test ran out of time"), ended[step]
     assert "tool:list_directory" not in missing or "list_directory" in ended["per_tool"].detail

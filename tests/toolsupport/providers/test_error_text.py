@@ -93,11 +93,11 @@ def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     [
         (CLOSE, "unreachable", "does not answer (the connection was closed)"),
         ((b"HTTP/1.1 2",), "unreachable", "the connection was closed"),
-        ((HEAD,), "cut", "broke off"),
-        ((HEAD, said("Hi")), "cut", "broke off"),
-        ((b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nshort",), "cut", "broke off"),
+        ((HEAD,), "cut", "was cut off"),
+        ((HEAD, said("Hi")), "cut", "was cut off"),
+        ((b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nshort",), "cut", "was cut off"),
         ((b"SSH-2.0-OpenSSH_9.2\r\n\r\n",), "garbled", "is not Ollama (it does not speak HTTP)"),
-        (answer(200, b"<html>"), "cut", "broke off"),
+        (answer(200, b"<html>"), "cut", "was cut off"),
         (answer(200, b"<html>\n"), "garbled", "not a line of an Ollama answer"),
     ],
 )

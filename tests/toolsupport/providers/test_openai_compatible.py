@@ -355,7 +355,7 @@ def test_a_rejection_says_what_to_do(case: str, words: str) -> None:
     ("case", "words"),
     [
         ("no event at all", "without sending anything"),
-        ("cut between events", "broke off"),
+        ("cut between events", "was cut off"),
         ("tool_calls without calls", "sent no call"),
         ("nothing said", "without an answer. Its finish reason was “stop”."),
         ("an error object", "failed while answering: “no”"),

@@ -222,7 +222,7 @@ async def test_one_model_by_its_name() -> None:
 @pytest.mark.asyncio
 async def test_the_key_goes_along_and_a_wrong_one_is_told() -> None:
     async with scripted(answer(401, b'{"error":{"message":"Invalid API Key"}}')) as server:
-        with pytest.raises(RequestRefused, match="wants another API key") as raised:
+        with pytest.raises(RequestRefused, match="requires another API key") as raised:
             await providers.survey(Endpoint("openai", server.endpoint().base_url, api_key="sk-canary"))
         assert "authorization: bearer sk-canary" in server.requests[0][0].lower()
         assert "canary" not in str(raised.value)

@@ -104,7 +104,7 @@ def test_a_data_directory_that_others_can_look_into_is_told(settings: Settings, 
     assert doctor.data_directory().ok is True
     (tmp_path / "backups" / "copy").chmod(0o640)
     found = doctor.data_directory()
-    assert found.ok is None and "backups/copy (1 such files). Close them: chmod -R go-rwx" in found.words
+    assert found.ok is None and "backups/copy (1 such files). Restrict them: chmod -R go-rwx" in found.words
     settings.DATA_DIR = tmp_path / "missing"
     assert doctor.data_directory().ok is False
 

@@ -103,11 +103,11 @@ def test_the_command_proposes_confirms_and_outranks(tmp_path: Path, bob: User, a
     assert not Override.objects.exists()
     run("import_models", str(file))
     assert Override.objects.get().proposed
-    with pytest.raises(CommandError, match="Say who decides"):
+    with pytest.raises(CommandError, match="Name the person who decides"):
         run("import_models", str(file), "--confirm")
     with pytest.raises(CommandError, match="alice may not decide for everyone"):
         run("import_models", str(file), "--confirm", "--as", "alice")
-    with pytest.raises(CommandError, match="No person is called 'dora'"):
+    with pytest.raises(CommandError, match="There is no person named 'dora'"):
         run("import_models", str(file), "--confirm", "--as", "dora")
     run("import_models", str(file), "--confirm", "--as", "bob")
     assert Override.objects.get(proposed=False).actor == bob

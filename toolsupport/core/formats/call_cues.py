@@ -77,7 +77,7 @@ REPORT = re.compile(
 # The same, where nothing but the call can be what was written.
 QUOTES = _one_of(
     r"\b(?:says|said|reads|contains|states|wrote|typed|posted|answered|replied|is written|(?:asked|told) me to \w+)"
-    # A reported sentence that goes on up to the call, as in `The user wrote: ignore the rules and …`
+    # A reported sentence that continues up to the call, as in `The user wrote: ignore the rules and …`
     r"(?: (?:this|that|here|there|so|only|the following))?[*_]*[ \t]*[:：][^.!?;。！？；\n]{0,100}\Z",
     r"\b(?:asked|told|want(?:s|ed)?) (?:me|us|it) to (?:run|call|use|execute|write)\s*\Z",
     r"\b(?:says|said|wrote|typed|is written|called|named|titled|literally|rename it to|what does)\s*\Z",

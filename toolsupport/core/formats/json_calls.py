@@ -74,7 +74,7 @@ class JsonCalls:
         source.back_to(self._end)
         rest = source.buffer[source.at :].strip()
         if source.ended and rest and any(closer.startswith(rest) for closer in self._closers.markers):
-            source.take(len(source.buffer))  # the reply ended inside of the closing mark
+            source.take(len(source.buffer))  # the reply ended inside the closing mark
         return self._tell(source.cut())
 
     def _begins_an_object(self) -> Steps[bool]:

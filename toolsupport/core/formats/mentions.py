@@ -56,7 +56,7 @@ GOES_ON_BELOW = frozenset(",;)，；）、。")
 # Signs that may begin a stray mark of a format, or close its bracket: what follows them decides.
 BRACKETS = frozenset("<[]{}|")
 MOST_SIGNS = 24
-# What a sentence goes on with whose subject is the call above.
+# What a sentence continues with whose subject is the call above.
 VERBS = frozenset(
     {"is", "are", "was", "were", "would", "will", "does", "has", "means", "should", "could", "can", "must"}
     | {"ist", "war", "est", "es", "era", "è", "é", "bedeutet", "heißt"}

@@ -15,12 +15,12 @@ from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec
 
-# What a text may not hold outside of CDATA: signs of tags, and breaks at its beginning, which would be left out.
+# What a text may not hold outside CDATA: signs of tags, and breaks at its beginning, which would be left out.
 SPECIAL = re.compile(r"[<>&]|\A\s")
 
 
 def read_function(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Read a function outside of other tags; a call only under an offered name."""
+    """Read a function outside other tags; a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, MINICPM_TAGS, bare=True).read()
 

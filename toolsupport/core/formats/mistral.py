@@ -29,7 +29,7 @@ LONGEST_NAME = 128
 WORDS = re.compile(r"[\w ,.:!'’-]{1,64}\s{0,8}(?=\[\s{0,8}\{)")
 WORDS_BEGUN = re.compile(r"[\w ,.:!'’-]{0,64}\s{0,8}(?:\[\s{0,8})?")
 WORDS_LEFT_OUT = "left out words in front of the calls"
-NO_ARGUMENTS = "took a name without arguments for a call without any"
+NO_ARGUMENTS = "read a name without arguments as a call without any"
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:

@@ -75,9 +75,9 @@ class CallReader(LiteralReader):
     def _closed_by_the_end(self) -> bool:
         """Return whether only the bracket is missing: the reply ends after a closed value."""
         if not self.arguments or not isinstance(list(self.arguments.values())[-1], str | dict | list):
-            raise UnreadableString("the call breaks off")
+            raise UnreadableString("the call is incomplete")
         if self.dirty:
-            raise UnreadableString("the call breaks off, and a quote in a text is not escaped")
+            raise UnreadableString("the call is incomplete, and a quote in a text is not escaped")
         self.mended("closed the call at the end of the reply")
         return True
 
@@ -129,12 +129,12 @@ class CallReader(LiteralReader):
             for one in value:
                 self._keep(self._next_position(), one)
         else:
-            raise UnreadableString(f"{stars} stands before something that cannot be spread")
+            raise UnreadableString(f"{stars} precedes a value that cannot be spread")
 
     def _place(self, value: Any) -> None:
         """Use a dict without a name as all arguments if its members are parameters."""
         if isinstance(value, dict) and value and set(value) <= set(self._properties) and not self.arguments:
-            self.mended("took one object for the arguments")
+            self.mended("used one object as the arguments")
             for key, one in value.items():
                 self._keep(key, one)
         else:

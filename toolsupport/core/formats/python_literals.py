@@ -169,7 +169,7 @@ def _as_key(value: Any) -> str:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, int | float):
         return str(value)
-    raise UnreadableString("a key of a dict is no text")
+    raise UnreadableString("a key of a dict is not text")
 
 
 def _integer(word: str) -> int:

@@ -56,7 +56,7 @@ COMMAS = re.compile(r"[,;\s]*")
 TO_BRACKET = re.compile(r"[^)\n<]*")
 BLANK = re.compile(r"[ \t]*")
 UNREADABLE = "The call of {} could not be read: {}. Write it again."
-NOT_ALONE = "something stands behind it on its line"
+NOT_ALONE = "there is other text on the same line"
 LINE_END = re.compile(r"[ \t]{0,32}[\r\n;,`]")
 LINE_END_BEGUN = re.compile(r"[ \t]{0,32}")
 

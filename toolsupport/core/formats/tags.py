@@ -5,7 +5,7 @@ written, and the call once it is clear what follows it. Callers: `qwen3_coder_xm
 `xml_dialects` (DeepSeek DSML, MiniMax M2 and others), `kimi_k3`, `minicpm5`, `functionary`, `step3`, `harmony`.
 - Values are raw text, and may hold every tag there is (a file about this format): an end is believed only where
   something that may follow an end does. What is in doubt is not shown until that is settled.
-- Types come from the schema alone. Nothing that was shown of a value is taken back.
+- Types come from the schema alone. Nothing that was shown of a value changes later.
 - What was repaired is listed with the call; what cannot be read becomes a call with the reason why not.
 It is no XML reader: `<` and `&` in a value are text, since models do not escape them.
 """

@@ -48,7 +48,7 @@ def _counted(call: ToolCall, number: int, attempt: int) -> str:
     return f"functions.{call.name}:{number + attempt}"
 
 
-# Call format of a family → how it wants ids spelled; all others take any.
+# Call format of a family → how it requires ids; all others take any.
 SPELLINGS: Mapping[str, Callable[[ToolCall, int, int], str]] = MappingProxyType(
     {"kimi_k2": _counted, "mistral_args": _nine, "mistral_json": _nine, "mistral_name_json": _nine}
 )

@@ -26,7 +26,7 @@ from toolsupport.core.prompt.call_ids import CallIds
 from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 INTERRUPTED = "No result: the call was interrupted before it was done."
-BROKEN_OFF = "(The answer broke off here.)"
+BROKEN_OFF = "(The answer was cut off here.)"
 BEGINNING = "(The conversation begins here.)"
 UNSPOKEN = (Role.SYSTEM, Role.NOTICE)
 LONGEST_NAME = 64

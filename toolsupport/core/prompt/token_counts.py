@@ -16,7 +16,7 @@ from toolsupport.core.types import ChatMessage, RequestSpec
 
 PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take more
 LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
-SURE = 1.1  # an estimate has to be beyond the limit by this much before a cut is claimed
+SURE = 1.1  # an estimate must be beyond the limit by this much before a cut is claimed
 FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves no room for an answer
 
 

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--outside-only",
             action="store_true",
-            help="Never connect to this machine or into a private network for it. Default: it may be inside.",
+            help="Never connect to this machine or a private network for it. Default: it may be inside.",
         )
         parser.add_argument(
             "--api-key-env", metavar="VAR", help="Name of the environment variable that holds its API key."

@@ -23,7 +23,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         person = User.objects.filter(username=options["username"], is_active=True).first()
         if person is None:
-            raise CommandError(f"Nobody called {options['username']!r} may sign in.")
+            raise CommandError(f"There is no person named {options['username']!r} who may sign in.")
         if not may(person, Action.CHAT):
             raise CommandError(f"The role of {options['username']} does not allow to {Action.CHAT}.")
         try:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--username", default=os.environ.get(NAME, ""), help="The name to sign in with.")
         parser.add_argument(
-            "--noinput", "--no-input", action="store_true", help=f"Take the password from {PASSWORD}, ask nothing."
+            "--noinput", "--no-input", action="store_true", help=f"Read the password from {PASSWORD}, without prompts."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

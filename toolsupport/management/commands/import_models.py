@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="The file to read.")
-        parser.add_argument("--dry-run", action="store_true", help="Print the changes, change nothing.")
+        parser.add_argument("--dry-run", action="store_true", help="Print the changes without making them.")
         parser.add_argument(
             "--as", dest="person", metavar="USERNAME", help="The person who imports. Required by the next two options."
         )
@@ -51,7 +51,7 @@ def ticked(plans: tuple[MergePlan, ...], options: dict[str, Any]) -> MergeConsen
     actor = first_admin.id_of(person) if person else None
     wants = options["confirm"] or options["outrank"]
     if wants and actor is None:
-        raise ConfigError("Say who decides: --as USERNAME.")
+        raise ConfigError("Name the person who decides: --as USERNAME.")
     if wants and Action.DECIDE_FOR_ALL not in actions_of(actor or 0):
         raise ConfigError(f"{person} may not decide for everyone.")
     everything = frozenset(plan.index for plan in plans)
@@ -66,5 +66,5 @@ def entry_line(plan: MergePlan) -> str:
         for change in plan.changes
     ]
     where = f" on {plan.server}" if plan.server else ""
-    words = "; ".join(changes) or plan.note or ("a model not seen here yet" if plan.state == "new" else "nothing new")
+    words = "; ".join(changes) or plan.note or ("a new model" if plan.state == "new" else "nothing new")
     return f"{plan.entry.id}{where} ({plan.state}): {words}"

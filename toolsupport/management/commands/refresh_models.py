@@ -46,7 +46,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{server.name} … ", ending="\r")
             self.stdout.flush()
         asked = await refresh.refresh(server.id)
-        words = f"no answer: {asked.why}" if asked.why else f"models {asked.models}, described anew {asked.described}"
+        words = f"no answer: {asked.why}" if asked.why else f"models {asked.models}, described again {asked.described}"
         self.stdout.write(f"{server.name}: {words}")
         return asked
 

@@ -23,7 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--drop-old", action="store_true", help="Remove the older keys instead; make none.")
         parser.add_argument(
-            "--past-unreadable", action="store_true", help="Go on though some values cannot be read; they stay."
+            "--past-unreadable", action="store_true", help="Continue although some values cannot be read; these stay."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         if key_ring.from_environment() and len(key_ring.keys()) < 2:
             raise CommandError(BY_THE_OPERATOR + key_ring.new_secret())
         is_new = key_rotation.begin(past_unreadable=past_unreadable)
-        self.stdout.write("Made a new key." if is_new else "Going on with the newest key.")
+        self.stdout.write("Made a new key." if is_new else "Continuing with the newest key.")
         count = sum(1 for _ in key_rotation.encrypt_again())
         self.stdout.write(f"Encrypted {count} values with it. Older keys still decrypt, until --drop-old removes them.")
 

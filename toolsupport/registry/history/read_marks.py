@@ -27,7 +27,7 @@ FIRST = f"{UNREAD} ORDER BY entry.id LIMIT %s"
 
 
 def unread(person: int) -> int:
-    """How many entries of others this person has not read, one more than MOST_UNREAD at the most: one query."""
+    """How many entries of other people this person has not read, one more than MOST_UNREAD at the most: one query."""
     return len(_first(person, MOST_UNREAD + 1))
 
 
@@ -41,7 +41,7 @@ def unread_among(person: int, entries: Collection[int]) -> frozenset[int]:
 
 @transaction.atomic
 def mark_entry(person: int, entry: int) -> None:
-    """This person has read one entry, with what stands inside of it."""
+    """This person has read one entry, with what stands inside it."""
     if raw_sql.change(READ, person, timezone.now(), person, person, person, entry) and not _first(person, 1):
         mark_all(person)
 

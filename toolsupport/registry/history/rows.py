@@ -100,7 +100,7 @@ def _key(entry: TimelineEntry, leads: Collection[int | None]) -> EventKey:
 
 
 def _joined(group: list[HistoryRow]) -> HistoryRow:
-    """One row for these; a row that is a bundle by itself stays."""
+    """One row for these; a row that is a bundle on its own stays."""
     first = group[0]
     if len(group) == 1:
         return first

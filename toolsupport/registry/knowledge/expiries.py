@@ -6,6 +6,7 @@ from datetime import datetime
 
 from toolsupport.core import reasons
 from toolsupport.core.errors import Conflict
+from toolsupport.core.sentences import sentence
 from toolsupport.models import Override
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -19,7 +20,8 @@ def withdraw_expired(now: datetime) -> int:
 
 def _withdraw(row: Override) -> bool:
     until = reasons.day(row.expires_at.isoformat()) if row.expires_at else ""
-    ended = NewOverride(row.profile_id, row.capability, reason=f"It was set until {until}.", session=row.session)
+    reason = sentence("expired", until=until)
+    ended = NewOverride(row.profile_id, row.capability, reason=reason, session=row.session)
     try:
         overrides.withdraw(row.pk, ended)
     except Conflict:

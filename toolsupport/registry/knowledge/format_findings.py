@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolsupport.core.format_choice import label
+from toolsupport.core.sentences import sentence
 from toolsupport.core.verdicts import SHARE
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import overrides
@@ -22,7 +23,7 @@ def settle(row: Detection, works: str) -> dict[str, Any]:
     failed = [name for name in _failed(row.pk) if name != works]
     if not failed:
         return {}
-    reason = f"A test found that {spoken(failed)} do not arrive."
+    reason = sentence("formats_failed", formats=spoken(failed))
     made = NewOverride(row.profile_id, "format", False, "auto_detected", reason=reason, detection=row.pk)
     measured = _measured(made)
     in_chats = _leave_in_chats(made, failed)

@@ -14,6 +14,7 @@ from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.override_sources import STORED
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
@@ -83,7 +84,7 @@ def _check(decision: NewOverride) -> None:
     if decision.source not in STORED:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
-        raise ValueError("unknown is not a value: withdraw instead")
+        raise ValueError("unknown is not a value: withdraw the override instead")
 
 
 def add_to(bundle: HistoryBundle, decision: NewOverride) -> int:
@@ -131,7 +132,7 @@ def measure(decision: NewOverride) -> bool:
     return False
 
 
-UNDONE = "The test was undone."
+UNDONE = sentence("test_undone")
 
 
 @transaction.atomic
@@ -140,7 +141,7 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
     The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
-    # A test also withdraws claims: what it withdrew of others comes back, but not what an undo of it withdrew.
+    # A test also withdraws claims: what it withdrew of other tests comes back, but not what an undo of it withdrew.
     claims = Override.objects.filter(detection_id=detection).exclude(withdraws__detection_id=detection)
     last = _last_rows(claims.order_by("seq"))
     rows = [row for row, (_, withdrawn) in last.items() if not withdrawn]
@@ -162,20 +163,20 @@ def withdraw_test(detection: int, actor: int | None) -> int:
         event_log.record(replace(line, capability=name, text=UNDONE, **values))
     if not changed:
         main = next((row for row in rows if row.capability == "tools"), rows[0])
-        text = f"Nothing changed: {_why_unchanged(profile, main)}."
+        text = _why_unchanged(profile, main)
         held = before[main.capability].value
         event_log.record(replace(line, capability=main.capability, before=held, after=held, text=text))
     return len(rows)
 
 
 def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
-    """Return the value that holds in place of a withdrawn row."""
+    """Return why the value is the same without a withdrawn row."""
     winner = next(iter(in_force(profile, NewOverride(profile.pk, withdrawn.capability))), None)
     if winner is None:
-        return "the profile of its family says the same"
+        return sentence("unchanged_profile")
     if winner.source == "auto_detected":
-        return "an earlier test says the same" if winner.seq < withdrawn.seq else "a later test decides"
-    return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim applies"
+        return sentence("unchanged_earlier_test" if winner.seq < withdrawn.seq else "unchanged_later_test")
+    return sentence("unchanged_person" if winner.source == "user_confirmed" else "unchanged_server")
 
 
 def _confirms(profile: ModelProfile, measured: NewOverride) -> bool:
@@ -213,7 +214,7 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 @transaction.atomic
 def undo(decision: NewOverride, rows: int) -> None:
-    """Take back the newest rows about this capability, as many as one act made: claims, or withdrawals of them.
+    """Withdraw the newest rows about this capability, as many as one act made: claims, or withdrawals of them.
 
     `newest` of the decision is the last of them: Conflict if another row followed. Raises NotFound.
     """
@@ -225,7 +226,7 @@ def undo(decision: NewOverride, rows: int) -> None:
 
 @transaction.atomic
 def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
-    """Take back the withdrawal of these claims about one model, as one bundle. Raises Conflict if none is withdrawn.
+    """Revert the withdrawal of these claims about one model, as one bundle. Raises Conflict if none is withdrawn.
 
     The capability of the decision is ignored.
     """

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.sentences import sentence
 from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile, Override, Review
 from toolsupport.registry.knowledge import effective_values, event_log, overrides
 from toolsupport.registry.knowledge.event_log import HistoryBundle
@@ -19,10 +20,10 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 
 # Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
-REOPENED = "reopened"  # an agreement that was taken back
+REOPENED = "reopened"  # an agreement that was withdrawn
 FLAGS = (DISAGREES, CONTRADICTED)
 NO_REASON = "Give a reason for other people to read."
-RESTORED = "The undo was reverted."
+RESTORED = sentence("undo_reverted")
 DECISIONS = ("override", "withdrawal")
 JUDGED = ("override", "detection")
 
@@ -51,7 +52,7 @@ def act(deed: str, judgement: NewReview) -> None:
 def judge_all(decision: str, entries: Iterable[int], reviewer: int) -> int:
     """Agree with these entries, or take the agreement back (REOPENED); return how many there were.
 
-    Tests and decisions take the same few queries however many there are; a proposal is answered by itself, and one
+    Tests and decisions take the same few queries however many there are; a proposal is answered on its own, and one
     that was answered meanwhile is left out.
     """
     rows = list(HistoryEntry.objects.select_related("override").filter(pk__in=entries).order_by("pk"))
@@ -88,7 +89,7 @@ def open_proposals() -> QuerySet[Override]:
 
 
 def flags_waiting() -> QuerySet[HistoryEntry]:
-    """Return the flags that no later decision of a person has answered, nor an agreement that was not taken back."""
+    """Return the flags that no later decision of a person has answered, nor an agreement that was not withdrawn."""
     facets = HistoryFacet.objects.filter(verdict__in=FLAGS).values("pk")
     later = HistoryEntry.objects.filter(profile=OuterRef("profile"), pk__gt=OuterRef("pk"))
     decided = later.filter(facet__kind__in=DECISIONS, actor__isnull=False)

@@ -32,7 +32,7 @@ class StdioCommand:
         """Its environment variables with their values. Raises ConfigError if one is not set."""
         missing = [name for name in self.env if name not in environ]
         if missing:
-            raise ConfigError(f"It needs {missing[0]}, which is not set in the environment of this site.")
+            raise ConfigError(f"It needs {missing[0]}, which is not set in the environment of the site.")
         values = {name: environ[name] for name in self.env}
         redaction.add_secrets(*values.values())
         return values

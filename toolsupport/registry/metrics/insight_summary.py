@@ -170,6 +170,6 @@ def _tiles(totals: CallTotals, times: ReplyTimes, before: MetricPoint | None) ->
 
 def _reply_time(times: ReplyTimes) -> InsightTile:
     if not times.replies:
-        return InsightTile("Median reply time", "–", "", "Measured from the next reply on")
+        return InsightTile("Median reply time", "–", "", "Measured from the next reply")
     beside = f"95 % within {times.most:g} s · {insight_sentences.replies(times.replies)}"
     return InsightTile("Median reply time", f"{times.median:g}", "s", beside)

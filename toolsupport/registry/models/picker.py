@@ -64,7 +64,7 @@ def find(wanted: str) -> int:
     if len(found) == 1:
         return found[0]
     if found:
-        raise NotFound(f"Several servers have a model {wanted!r}; write it as server/name.")
+        raise NotFound(f"Several servers have a model {wanted!r}: write server/name.")
     raise NotFound(f"There is no model {wanted!r}.")
 
 

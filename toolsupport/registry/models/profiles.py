@@ -265,4 +265,4 @@ def _context(profile: ModelProfile, known: Capabilities) -> Capability:
     # The server's fact about this model has precedence over the family's, but not over a person's.
     if profile.context_length is None or known["context"].source == "user_confirmed":
         return known["context"]
-    return Capability("context", profile.context_length, "declared", "The server gives this context length.")
+    return Capability("context", profile.context_length, "declared", "The server reports this context length.")

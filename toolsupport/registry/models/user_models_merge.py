@@ -12,6 +12,7 @@ from toolsupport import providers
 from toolsupport.core import name_checks, user_models
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.resolve import explain
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Build, Capability
 from toolsupport.core.user_models import BUILD, DEFAULT_CONTEXT, DESCRIPTION, UserModel, UserModelsFile
 from toolsupport.models import ModelProfile, Override, Server, Setting
@@ -316,7 +317,7 @@ def _decision(
         value=entry.tool_support,
         source="auto_detected" if measured else entry.tool_support_source,
         actor=actor if entry.tool_support_source == "user_confirmed" else None,
-        reason="Imported from user_models.json.",
+        reason=sentence("imported"),
         proposed=not allowed,
         build_key=_build_key(profile, entry, claimed) if measured else "",
         said_at=entry.tool_support_confirmed_at,

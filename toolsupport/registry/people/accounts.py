@@ -58,7 +58,7 @@ def invite(name: str, role: str) -> PasswordLink:
         with transaction.atomic():
             user.full_clean(exclude=["password"])
             if User.objects.filter(username__iexact=user.username).exists():
-                raise ConfigError(f"A person called {user.username} already exists.")
+                raise ConfigError(f"A person named {user.username} already exists.")
             user.save()
             _give(user, role)
     except ValidationError as error:

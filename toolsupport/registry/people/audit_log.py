@@ -67,7 +67,7 @@ def write_all(actor: int, deed: str, about: Sequence[tuple[str, str]]) -> None:
 def _checked(reason: str) -> str:
     reason = " ".join(reason.split())
     if not 0 < len(reason) <= REASON_LENGTH:
-        raise ValueError(f"Say why, in up to {REASON_LENGTH} characters.")
+        raise ValueError(f"Give a reason, in up to {REASON_LENGTH} characters.")
     return reason
 
 

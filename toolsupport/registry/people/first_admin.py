@@ -85,7 +85,7 @@ def id_of(name: str) -> int:
     """Return the id of an active person by name. Raises NotFound."""
     found = User.objects.filter(username=name, is_active=True).values_list("pk", flat=True).first()
     if found is None:
-        raise NotFound(f"No person is called {name!r}.")
+        raise NotFound(f"There is no person named {name!r}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Remembers the browsers in which a person signed in, so that attempts of others cannot lock them out there."""
+"""Remembers the browsers in which a person signed in, so that attempts of other people cannot lock them out there."""
 
 from __future__ import annotations
 

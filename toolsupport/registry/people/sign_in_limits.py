@@ -54,7 +54,7 @@ def attempt(name: str, address: str, device: str = "") -> None:
 
 
 def succeeded(name: str, address: str, device: str = "") -> None:
-    """Take back what a successful sign-in counted; the attempts of the pair, or of the device, start from zero."""
+    """Remove what a successful sign-in counted; the attempts of the pair, or of the device, start from zero."""
     first, others = _split(_sign_in(name, address, device))
     SignInTally.objects.filter(key__in=first).delete()
     SignInTally.objects.filter(key__in=others, tries__gt=0).update(tries=F("tries") - 1)

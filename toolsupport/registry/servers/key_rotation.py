@@ -1,7 +1,7 @@
 """Encrypts every stored secret again with a new key, one row at a time.
 
 Each row is one statement that changes it only as it was read: a kill leaves some rows under the new key and the others
-under the old one, both readable, and the next run goes on. A value that a person saves meanwhile is never overwritten.
+under the old one, both readable, and the next run continues. A value that is saved meanwhile is never overwritten.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def values() -> Iterator[StoredValue]:
 
 
 def begin(*, past_unreadable: bool) -> bool:
-    """Add a new key; return False where an unfinished rotation goes on instead.
+    """Add a new key; return False where an unfinished rotation continues instead.
 
     Raises ConfigError if a value cannot be read: with the wrong keys nothing would be rotated, and all be lost later.
     """

@@ -53,7 +53,7 @@ class ShownPull:
 
 @transaction.atomic
 def request(server_id: int, name: str, actor: int) -> None:
-    """Queue a download; one that broke off goes on. Raises NotFound, ConfigError with a sentence."""
+    """Queue a download; one that was cut off continues. Raises NotFound, ConfigError with a sentence."""
     name = name.strip()
     if not NAME.fullmatch(name):
         raise ConfigError(BAD_NAME)
@@ -108,7 +108,7 @@ def conclude(pull: int, owner: str, error: str) -> None:
 
 
 def leave(owner: str) -> None:
-    """Let another process go on at once with what this one ran."""
+    """Let another process continue at once with what this one ran."""
     ModelPull.objects.filter(owner=owner, status="running").update(lease_until=None)
 
 

@@ -42,7 +42,7 @@ class NewServer:
 class ListedServer:
     """A server as the page shows it; `why` and `hint` give a problem and advice, `models` counts those present.
 
-    `badge` and `tone` are its state in a word; `again_in` the seconds until it is asked again by itself, None where it
+    `badge` and `tone` are its state in a word; `again_in` the seconds until the next automatic check, None where it
     is not. `editable`: it is not defined by the environment. `keeps_models`: models are pulled and deleted there.
     `inside`: it may be on this machine or in this network.
     `marks` are its models that get no tools until a setting of the server is changed.

@@ -1,4 +1,4 @@
-"""Stores the requested context of each model, which may be raised and taken back while it is used (F8, F9)."""
+"""Stores the requested context of each model, which may be raised and reverted while it is used (F8, F9)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from django.db.models import Avg, Case, Count, Q, When
 from django.utils import timezone
 
 from toolsupport.core.errors import NotFound
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Trial
@@ -251,5 +252,5 @@ def of_model_row(row: Detection, profile: ModelProfile) -> ShownDetection:
 def _words(row: Detection) -> str:
     failed = row.detail.get("formats_failed")
     if row.kind == "formats" and row.verdict == "inconclusive" and failed:
-        return f"{format_findings.spoken(failed)} do not arrive"
+        return sentence("formats_do_not_arrive", formats=format_findings.spoken(failed))
     return VERDICTS.get(row.verdict, "")

@@ -14,7 +14,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from toolsupport.core import reasons
+from toolsupport.core.coded_text import joined
 from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
@@ -28,11 +30,8 @@ from toolsupport.registry.testing import queue
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that a person without the permission to decide for everyone may request
 LEASE = leases.TEST  # renewed every 1.5 s; one that ran out means that its worker is gone
-GONE = (
-    "The process that ran the test ended, or could not write to the database for "
-    f"{LEASE.total_seconds():.0f} seconds. Inconclusive."
-)
-STOPPED = "The process that ran the test was stopped. Inconclusive."
+GONE = sentence("process_gone", seconds=round(LEASE.total_seconds()))
+STOPPED = sentence("process_stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +331,7 @@ def _status(detection: int) -> str:
 
 
 def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
-    again = f"Confirmed: {', '.join(map(reasons.label, confirmed))}." if confirmed else ""
+    again = sentence("confirmed", capabilities=[*map(reasons.label, confirmed)]) if confirmed else ""
     entry = event_log.record(
         event_log.HistoryEvent(
             "detection",
@@ -343,7 +342,7 @@ def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Se
             source="auto_detected",
             verdict=concluded.verdict,
             actor=row.actor_id,
-            text=f"{concluded.reason} {again}".strip(),
+            text=joined(concluded.reason, again),
             detection=row.pk,
             bundle=event_log.bundle_of_tests(row.bulk_id),
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from django.db import transaction
 
+from toolsupport.core.sentences import sentence
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
 from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
 from toolsupport.registry.knowledge.event_log import HistoryBundle
@@ -16,8 +17,7 @@ from toolsupport.registry.testing.detections import DetectionRequest
 
 TRIES = 3  # tests of one build that prove nothing: a server that cannot be tested is not asked forever
 PROVES_NOTHING = ("inconclusive", "misconfigured", "")
-CHANGED = "The model has changed since it was tested: the measured values may no longer apply."
-BACK = "The model runs a build that was tested: the measured values apply."
+CHANGED, BACK = sentence("build_changed"), sentence("build_back")
 
 
 def mark(server_id: int) -> int:

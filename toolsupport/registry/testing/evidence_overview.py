@@ -17,7 +17,7 @@ from toolsupport.registry.testing.first_tests import ExpectedTest
 CLAIMS = {True: "Claims tools", False: "Claims no tools", None: "Claims nothing"}
 # Verdicts that contradict a claim, the clearest contradiction first.
 SURPRISES = {True: ("ignored", "refused", "text", "flaky"), False: ("native", "text"), None: ("native", "text")}
-# The sentence "… claims tools" goes on with these words.
+# The sentence "… claims tools" continues with these words.
 CONTRADICTIONS = {
     "ignored": " and never calls one",
     "refused": ", but its server refuses them",

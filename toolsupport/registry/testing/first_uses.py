@@ -58,7 +58,7 @@ def settled(detection: int) -> bool:
 
 @transaction.atomic
 def found(detection: int, owner: str, values: Mapping[str, Any], reason: str) -> bool:
-    """Store that the model calls tools while the rest of its test goes on; False if no answer waits for that.
+    """Store that the model calls tools while the rest of its test continues; False if no answer waits for that.
 
     Only a yes: a no needs the whole test, with its text formats.
     """

@@ -100,7 +100,7 @@ def _parameter(part: str) -> Parameter | None:
 
 
 def split(text: str) -> list[str]:
-    """Split at commas, semicolons and line ends outside of brackets and quotes."""
+    """Split at commas, semicolons and line ends outside brackets and quotes."""
     parts, start, place = [], 0, 0
     while place < len(text):
         if text[place] in OPENERS or text[place] in "\"'":

@@ -155,7 +155,7 @@ def _run(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _rows(intent: Intent, outcome: ToolOutcome) -> str:
     lines = outcome.text.partition("\n\n[")[0].splitlines()
-    return f"The database says:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}" if lines else "The database gave no rows."
+    return f"Rows of the database:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}" if lines else "The query returned no rows."
 
 
 def _time(intent: Intent, outcome: ToolOutcome) -> str:

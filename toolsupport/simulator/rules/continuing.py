@@ -1,4 +1,4 @@
-"""Goes on with an answer that was cut off, where it ended."""
+"""Continues an answer that was cut off, where it ended."""
 
 from __future__ import annotations
 

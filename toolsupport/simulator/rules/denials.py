@@ -24,7 +24,8 @@ _WRONG = (
     rf"\b(?:no|without|lacks?|missing|insufficient|not have|don't have) (?:the )?(?:{_RIGHTS})\b",
     rf"\b(?:{_RIGHTS}) (?:needed|required|missing)\b",
     r"\bthere is (?:no|not) (?:tool|prompt|database|room|enough|such)\b|\bnothing (?:was|can be)\b",
-    r"\bcould not be (?:run|stored|reached|read|written)\b|\bdefined anew\b|\bfor a reason of its own\b",
+    r"\bcould not be (?:run|stored|reached|read|written)\b|\bredefined\b",
+    r"\bfailed\. the server.s log\b|\bno longer (?:matches|be called)\b",
 )
 WRONG = re.compile("|".join(_WRONG), re.IGNORECASE)
 # An act counts as done only if its result confirms it, is empty, or is data. A denial in unforeseen words is then

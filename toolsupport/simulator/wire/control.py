@@ -73,7 +73,7 @@ async def _unknown() -> AsyncGenerator[JSON, None]:
 
 
 async def _pulled(state: SimulatorState, model: SimulatedModel) -> AsyncGenerator[JSON, None]:
-    """A download goes on where it broke off; a layer that is there already comes once, complete."""
+    """A download continues where it was cut off; a layer that is there already comes once, complete."""
     layer = {"status": f"pulling {model.digest[:12]}", "digest": f"sha256:{model.digest}", "total": model.size}
     yield {"status": "pulling manifest"}
     if model.name in state.deleted:

@@ -101,7 +101,7 @@ def _let_in(request: HttpRequest, holder: api_keys.KeyHolder) -> None:
     request.auser = person
     request.key = holder.key  # type: ignore[attr-defined]
     request.key_scopes = holder.scopes  # type: ignore[attr-defined]
-    # A browser never adds this header by itself, so no foreign page can have sent the request.
+    # A browser never adds this header automatically, so no foreign page can have sent the request.
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.row_ids import row_number
+from toolsupport.core.sentences import sentence
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import capability_details, profiles
@@ -21,7 +22,7 @@ from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/override.html"
-UNDONE = "The override was undone."
+UNDONE = sentence("override_undone")
 
 
 @require_http_methods(["GET", "POST"])

@@ -31,7 +31,7 @@ class Section:
 
 SECTIONS = (
     Section("Chat", "/", "/chat/", Action.CHAT, "Ask a model, with tools", "chats"),
-    Section("Models", "/models/", "/models/", Action.SEE_MODELS, "What each one can do, and the evidence", "model"),
+    Section("Models", "/models/", "/models/", Action.SEE_MODELS, "What each model can do, with the evidence", "model"),
     Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS, "What models may call", "tool"),
     Section("History", "/history/", "/history/", Action.SEE_MODELS, "Every change, with its source", "clock"),
     Section("Insights", "/insights/", "/insights/", Action.SEE_MODELS, "Calls that worked and failed", "chart"),

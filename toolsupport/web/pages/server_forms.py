@@ -39,7 +39,7 @@ class ServerForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # The Simulator is part of this site: it comes by itself.
+        # The Simulator is part of this site: it is added automatically.
         rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
         self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
         self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url

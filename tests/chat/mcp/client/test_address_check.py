@@ -57,11 +57,11 @@ def turning() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/307", "sends elsewhere (status 307), which is not followed"),
-        ("/301", "sends elsewhere (status 301), which is not followed"),
-        ("/401", "wants another token (status 401)"),
+        ("/307", "redirects (status 307), which is not followed"),
+        ("/301", "redirects (status 301), which is not followed"),
+        ("/401", "requires another token (status 401)"),
         ("/403", "refuses this token (status 403)"),
-        ("/200packed", "packs its answers"),
+        ("/200packed", "sends compressed answers"),
         ("/500", "answered with an error"),
         ("/200large", "more than 8 MiB"),
     ],

@@ -40,7 +40,7 @@ async def test_a_changed_definition_is_not_called(server: RemoteServer) -> None:
         approved = received.tool("echo", server)
         await ask(host, received, "change")
         await received.until(lists=2)
-        with pytest.raises(ToolError, match="not what was approved"):
+        with pytest.raises(ToolError, match="no longer matches its approved definition"):
             await host.call(approved, {"text": "x"}, lambda *_: None)
         assert said(await ask(host, received, "echo", text="again approved")) == "again approved"
 
@@ -52,7 +52,7 @@ async def test_death_in_mid_call_costs_one_result(server: RemoteServer) -> None:
             await ask(host, received, "die")
         await received.until(lists=1, failures=1)
         if server.kind == "stdio":  # it comes back, and is told why it went
-            assert "ended with 3. Its last words: out of cheese" in received.failures[0]
+            assert "ended with 3. Its last output: out of cheese" in received.failures[0]
             await received.until(lists=2)
             assert said(await ask(host, received, "echo", text="back")) == "back"
 

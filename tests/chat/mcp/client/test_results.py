@@ -20,13 +20,13 @@ def read(tmp_path: Path, content: Any, **more: Any) -> str:
     ("part", "said"),
     [
         ({"type": "text", "text": "a\x00b"}, "a\ufffdb"),
-        ({"type": "hologram"}, "[hologram: a kind of content that is not known here]"),
+        ({"type": "hologram"}, "[hologram: an unknown kind of content]"),
         ({"type": "image"}, "[image: of no kind, which cannot be read]"),
         ({"type": "image", "mimeType": 7, "data": "!"}, "[image: of no kind, which cannot be read]"),
         ({"type": "image", "mimeType": "image/png", "data": "A" * 400}, "300 bytes, not kept: "),
         ({"type": "resource", "resource": "none"}, "[resource ]"),
         ({"type": "resource_link", "uri": "x] Now do: [", "name": []}, "[resource link, not opened: x Now do:]"),
-        ("no part", "[The tool gave nothing back.]"),
+        ("no part", "[The tool returned nothing.]"),
     ],
 )
 def test_a_part_that_is_strange(tmp_path: Path, part: Any, said: str) -> None:

@@ -75,7 +75,7 @@ def test_it_leaves_for_what_works(chat: Conversation):
     test = concluded([("hermes", False), ("mistral", True), ("mistral", True)], MISTRAL)
     assert asked_in(chat) == "mistral"
     assert told(chat, test) == (
-        "Tested strange:1b: calls written as Hermes do not arrive. This chat goes on with Mistral."
+        "Tested strange:1b: calls written as Hermes do not arrive. This chat continues with Mistral."
     )
     assert asked_in(chat) == "mistral"
 

@@ -79,7 +79,7 @@ def test_a_second_process_on_one_sqlite_file_is_refused_until_the_first_has_ende
     kept.start()
     for other in others:
         other.environment["TOOLSUPPORT_SIMULATOR"] = "off"
-        assert kept.process and f"served already, by process {kept.process.pid} at {kept.url}" in refused(other)
+        assert kept.process and f"already served by process {kept.process.pid} at {kept.url}" in refused(other)
     assert "ok" in kept.manage("doctor"), "other commands run beside it"
     modes = {path.name: path.stat().st_mode & 0o777 for path in kept.directory.glob("toolsupport.sqlite3*")}
     assert set(modes) >= {"toolsupport.sqlite3", "toolsupport.sqlite3-wal"} and set(modes.values()) == {0o600}

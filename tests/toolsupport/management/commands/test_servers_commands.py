@@ -56,8 +56,8 @@ def test_a_server_that_cannot_be_is_refused(words: tuple[str, ...], why: str):
 def test_refreshing_tells_a_line_for_each_server(servers_out_there: Servers):  # M2
     servers_out_there.reports[BOX] = ServerReport("0.13.0", (ModelReport("a"), ModelReport("b")))
     ServerFactory(name="box", base_url=BOX)
-    assert _run("refresh_models") == "box: models 2, described anew 0\n"
-    assert _run("refresh_models", "--server", "BOX") == "box: models 2, described anew 0\n"
+    assert _run("refresh_models") == "box: models 2, described again 0\n"
+    assert _run("refresh_models", "--server", "BOX") == "box: models 2, described again 0\n"
 
 
 def test_refreshing_fails_where_a_server_is_silent_unknown_or_missing(servers_out_there: Servers):

@@ -113,7 +113,7 @@ def test_impossible_claims_are_refused():
     profile, other = ModelProfileFactory(), ModelProfileFactory()
     overrides.add(NewOverride(other.pk, "tools", True))
     foreign = Override.objects.get(profile=other)
-    with pytest.raises(ValueError, match="withdraw instead"):
+    with pytest.raises(ValueError, match="withdraw the override instead"):
         overrides.add(NewOverride(profile.pk, "tools", None))
     with pytest.raises(ValueError, match="not a source"):
         overrides.add(NewOverride(profile.pk, "tools", True, "profile"))

@@ -45,7 +45,7 @@ def test_a_row_that_is_gone_shows_at_the_next(three: list[int]) -> None:
 
 @pytest.mark.parametrize("reason", ["", " \n ", "x" * 501])
 def test_without_a_reason_nothing_is_written(bob: User, reason: str) -> None:
-    with pytest.raises(ValueError, match="Say why"):
+    with pytest.raises(ValueError, match="Give a reason"):
         audit_log.write(bob.pk, "read_conversation", "a", reason)
     assert not Audit.objects.exists()
 

@@ -132,7 +132,7 @@ def test_undo_says_what_changed_back():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("number", "why"), [(1, "an earlier test says the same"), (0, "a later test decides"), (2, "a person decided it")]
+    ("number", "why"), [(1, "an earlier test found the same"), (0, "a later test decides"), (2, "a person decided it")]
 )
 def test_undo_says_why_nothing_changed(number: int, why: str):
     profile, bob = ModelProfileFactory(), UserFactory()

@@ -96,7 +96,7 @@ def test_the_command_prints_a_key_that_works(alice: User, capsys: pytest.Capture
     assert api_keys.listed(alice.pk)[0].name == "cron"
 
 
-@pytest.mark.parametrize(("name", "why"), [("nobody", "Nobody called"), ("charlie", "does not allow")])
+@pytest.mark.parametrize(("name", "why"), [("nobody", "There is no person named"), ("charlie", "does not allow")])
 def test_the_command_makes_none_for_others(alice: User, charlie: User, name: str, why: str) -> None:
     with pytest.raises(CommandError, match=why):
         call_command("create_api_key", name)

@@ -64,7 +64,7 @@ def test_alice_begins_one_test_however_often_she_presses(client: Client, alice: 
 
 def test_a_missing_setting_is_named_in_the_one_sentence(client: Client, charlie: User, model: ModelProfile):  # P9
     test = running(model)
-    reason = f"Its call stayed in the text. {server_flags.sentence('--<b>jinja')}"
+    reason = f"The call stayed in the text. {server_flags.sentence('--<b>jinja')}"
     detections.conclude(test, "worker", DetectionResult("misconfigured", {"flag": "--<b>jinja"}, {}, reason))
     client.force_login(charlie)
     wanted = "The server needs a setting for tools: <code>--&lt;b&gt;jinja</code>."
@@ -110,7 +110,7 @@ def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, mo
     first, second = done(model), done(model)
     client.force_login(bob)
     part = client.post(reverse("detection-undo", args=[second]), headers=HTMX).content.decode()
-    assert "Undone</strong> by bob" in part and "Nothing changed: an earlier test says the same." in part
+    assert "Undone</strong> by bob" in part and "Nothing changed: an earlier test found the same." in part
     assert "Saved for everyone" not in part and f'id="undo-{second}"' not in part
     part = client.post(reverse("detection-undo", args=[first]), headers=HTMX).content.decode()
     assert "Native tool calls: <s>yes</s> → <strong>unknown</strong>" in part
@@ -120,7 +120,7 @@ def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, mo
     listed = client.get(reverse("model", args=[model.pk]), headers=HTMX).content.decode()
     assert listed.count(">bob undid a test</span>") == 2
     history = client.get(reverse("history"), {"kind": "withdrawal"}).content.decode()
-    assert "Nothing changed: an earlier test says the same." in history
+    assert "Nothing changed: an earlier test found the same." in history
 
 
 def test_the_box_marks_tests_of_an_older_build(client: Client, charlie: User, model: ModelProfile):

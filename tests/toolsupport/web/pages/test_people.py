@@ -88,7 +88,7 @@ def test_a_password_that_does_not_do_leaves_the_link_as_it_was(admins: Client, c
     ("name", "why"),
     [
         ("bob", "already exists"),
-        ("BOB", "A person called BOB already exists"),
+        ("BOB", "A person named BOB already exists"),
         ("a b", "valid username"),
         ("", "required"),
     ],

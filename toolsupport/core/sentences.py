@@ -1,0 +1,177 @@
+"""The sentences that rows about models hold as codes: results of tests, reasons of changes, tools left out."""
+
+from __future__ import annotations
+
+from toolsupport.core.coded_text import SentenceTable
+
+# The steps of a test, as questions.
+STEPS = {
+    "step_declared": "What does the server claim?",
+    "step_loaded": "Does it answer?",
+    "step_accepted": "Does the server accept tools?",
+    "step_rendered": "Do the tools reach its prompt?",
+    "step_called": "Does it call the right tool?",
+    "step_second_turn": "Does it use a tool's result?",
+    "step_control": "Does it answer without a call when none is needed?",
+    "step_parallel": "Does it make two calls at once?",
+    "step_formats": "Does it write calls as text?",
+    "step_per_tool": "Which file tools does it call?",
+}
+# One trial of a model.
+TRIALS = {
+    "answers": "The model answers.",
+    "accepts_tools": "The server accepted a request with tools.",
+    "needs_setting": "The server needs a setting for tools: `{flag}`.",
+    "no_claim": "The server does not state whether the model supports tools.",
+    "claims_tools": "The server says that the model supports tools.",
+    "claims_no_tools": "The server does not list tools among the model's capabilities: {capabilities:list}.",
+    "claims_nothing": "The server lists no capabilities of the model.",
+    "no_claim_in_time": "The server did not answer within {seconds:g} s.",
+    "no_whole_answer": "The answer was not complete after {seconds:.0f} s.",
+    "no_answer_in_time": "The server did not answer within {seconds:.0f} s.",
+    "tools_in_prompt": "The tools are in the prompt, as the server's {source} shows.",
+    "tools_not_in_prompt": "The tools are not in the prompt, as the server's {source} shows.",
+    "prompt_not_shown": "The server neither shows its prompts nor counts their tokens.",
+    "prompt_tokens": "The prompt has {without} tokens without tools and {with_tools} with them.",
+    "cut_before_call": "The answer was cut after {tokens} tokens, before any call.",
+    "answered_nothing": "The answer was empty.",
+    "answered_nothing_counted": (
+        "The answer was empty, although the server counted {tokens} tokens: it may have dropped a call."
+    ),
+    "thought_and_nothing": "The model thought, and its answer was empty.",
+    "thought_and_nothing_counted": (
+        "The model thought, and its answer was empty, although the server counted {tokens} tokens: it may have dropped "
+        "a call."
+    ),
+    "refuses_streaming": "The server refuses tools together with streaming.",
+    "called_nothing": "The model called nothing and wrote: {text:quoted}",
+    "called_another": "The model called {called} instead of {wanted}.",
+    "not_copied": "The model wrote {written:quoted} instead of {wanted}.",
+    "wrong_copies": "The argument copies was {written} instead of {wanted}.",
+    "right_call": "The model called the right tool with the right arguments.",
+    "right_call_repaired": "The model called the right tool with the right arguments. Repairs: {repairs:list}.",
+    "call_left_in_text": "The call stayed in the text. {setting}",
+    "another_format": "The model wrote the call as {written}, not as {wanted}.",
+    "greeted_and_called": "The model answered a greeting with a call of {tool}.",
+    "greeted": "The model answered a greeting without a call.",
+    "two_calls": "The model made two calls in one answer.",
+    "two_other_calls": "The model made two calls at once, but not the requested ones.",
+    "two_rejected_calls": "The model made two calls at once, but not the requested ones: {reason:bare}.",
+    "no_calls_of_two": "Two calls were requested and none was made, which proves nothing about two at once.",
+    "cut_after_calls": "The answer was cut after {made} of two calls.",
+    "one_of_two": "Two calls were requested at once, and the model made {made}.",
+    "result_read": "The model used the result of the tool.",
+    "result_passed_on": "The model passed the result on to {tool}.",
+    "result_in_reasoning": "The model used the result in its reasoning only, and answered: {text:quoted}",
+    "called_again": "The model called {tool} again instead of using the result.",
+    "result_not_read": "The result was {result}, and the answer: {text:quoted}",
+    "called_tool": "The model called {tool}.",
+    "used_bash": "The model did the work of {tool} through bash.",
+    "call_did_not_fit": "{called} The call did not fit: {reason}",
+    "called_for_else": "The model called {tool}, but not for {wanted}: {written:quoted}",
+    "asked_back": "The model asked back: {text:quoted}",
+    "did_not_call": "The model did not call {tool} and wrote: {text:quoted}",
+}
+# The progress of a test.
+PROGRESS = {
+    "trial": "{n}: {why}",
+    "may_load": "The model may have to be loaded: up to {seconds:g} s, which are not counted.",
+    "loading": "The server has been loading the model for {seconds:.0f} s, which are not counted.",
+    "skipped": "Skipped by a person.",
+    "out_of_time": "The test ran out of time.",
+    "tools_not_measured": "Not measured, because the test ran out of time: {tools:list}.",
+    "not_measured": "Not measured, because the test ran out of time. Trials so far: {tried}.",
+    "passed_of": "{right} of {tried}. {last}",
+    "passed_of_open": "{right} of {tried}, too few or too mixed for a result. {last}",
+}
+# What a test found.
+FINDINGS = {
+    "called_natively": "Called natively: {right} of {tried}.",
+    "called_natively_mixed": "Called natively: {right} of {tried}. Otherwise: {wrong:codes}.",
+    "called_when_streamed": "Called natively, but only in streamed answers: {right} of {tried}.",
+    "called_when_not_streamed": "Called natively, but only in answers that are not streamed: {right} of {tried}.",
+    "streaming_open": (
+        "Called only in streamed answers or only in others ({right} of {tried}), in too few trials to be sure."
+    ),
+    "too_few_for_no": "Called natively: {right} of {tried}. A no needs {least} trials.",
+    "too_many_open": (
+        "Called natively: {right} of {tried}; {silent} of {made} trials proved nothing, and they may be the ones with "
+        "calls. {why}"
+    ),
+    "too_few_trials": "Too few trials were made.",
+    "nothing_tried": "Nothing was tried.",
+    "tools_refused": "The server refused the tools: {why:bare}.",
+    "not_in_prompt": "The tools never reach the model's prompt.",
+    "never_called": "The model was asked for a call in plain words, and called nothing.",
+    "thinking_both": "With thinking on: {on:bare}, off: {off:bare}.",
+    "share": "{right} of {tried}",
+    "nothing_proved": "nothing proved ({why:bare})",
+    "works_as_text": "It works with tools as {format} text: {right} of {tried}.",
+    "works_as_text_unthinking": "It works with tools as {format} text: {right} of {tried} with thinking off.",
+    "tool_native": "`{tool}`: native",
+    "tool_via_bash": "`{tool}`: through bash",
+    "tool_refused": "`{tool}`: refused",
+    "tool_ways": "{ways:list}.",
+    "tool_ways_open": "{ways:list}",
+    "confirmed": "Confirmed: {capabilities:list}.",
+    "test_failed": "The test failed.",
+    "test_interrupted": "The test was interrupted.",
+    "test_cancelled": "The test was cancelled.",
+    "process_stopped": "The process that ran the test was stopped. Inconclusive.",
+    "process_gone": (
+        "The process that ran the test ended, or could not write to the database for {seconds} s. Inconclusive."
+    ),
+}
+# A verdict, after the name of a model.
+VERDICTS = {
+    "verdict_native": "calls tools natively",
+    "verdict_text": "works with tools as text",
+    "verdict_flaky": "calls tools, but not reliably",
+    "verdict_ignored": "accepts tools but never calls them",
+    "verdict_refused": "refuses tools",
+    "verdict_misconfigured": "needs a server setting for tools",
+    "verdict_inconclusive": "the test was inconclusive",
+    "formats_do_not_arrive": "{formats} do not arrive",
+}
+# What to do about a conversation that is too long, by kind of server.
+CONTEXT = {
+    "context_of_request": "A larger context (num_ctx) or fewer tools would help.",
+    "context_llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
+    "context_vllm": "Start its server with a larger --max-model-len, or offer fewer tools.",
+    "context_sglang": "Start its server with a larger --context-length, or offer fewer tools.",
+    "context_of_server": ("Start its server with a larger context, choose a model with one, or offer fewer tools."),
+}
+# Why a value changed, where a program wrote the reason.
+CHANGES = {
+    "answered_in_chat": "Answered in a chat.",
+    "refused_in_chat": "The server refused tools in a chat.",
+    "text_mode_chosen": "Text mode was chosen.",
+    "use_again": "Tools are used again.",
+    "formats_failed": "A test found that {formats} do not arrive.",
+    "expired": "The override was set until {until}.",
+    "override_undone": "The override was undone.",
+    "test_undone": "The test was undone.",
+    "undo_reverted": "The undo was reverted.",
+    "unchanged_profile": "Nothing changed: the profile of the family has the same value.",
+    "unchanged_earlier_test": "Nothing changed: an earlier test found the same.",
+    "unchanged_later_test": "Nothing changed: a later test decides.",
+    "unchanged_person": "Nothing changed: a person decided it.",
+    "unchanged_server": "Nothing changed: the server's own claim applies.",
+    "imported": "Imported from user_models.json.",
+    "build_changed": "The model has changed since it was tested: the measured values may no longer apply.",
+    "build_back": "The model runs a build that was tested: the measured values apply.",
+}
+# Why a tool of an MCP server cannot be offered.
+LEFT_OUT = {
+    "tool_without_name": "A tool was left out: its name is missing, too long or has invisible characters.",
+    "tool_imitates": "{tool} was left out: it looks like {other}, but has letters of another script.",
+    "tool_no_object": "{tool} was left out: its schema does not describe an object.",
+    "tool_too_long": "{tool} was left out: its definition has more than {most:,} characters.",
+    "tool_unstorable": "{tool} was left out: its definition has characters that cannot be stored.",
+    "tool_schema": "{tool} was left out: in its schema, {reason}.",
+    "tool_twice": "{tool} was left out: there are several tools of that name.",
+    "tools_over_limit": "Only the first {most} tools were used.",
+}
+
+SENTENCES = SentenceTable({**STEPS, **TRIALS, **PROGRESS, **FINDINGS, **VERDICTS, **CONTEXT, **CHANGES, **LEFT_OUT})
+sentence = SENTENCES.sentence
