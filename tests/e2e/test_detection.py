@@ -132,7 +132,7 @@ def test_an_override_by_keyboard_with_its_reason_its_chain_and_undo(
     page.locator("#source-vision").focus()
     page.keyboard.press("Enter")
     panel = page.locator("#evidence")
-    expect(panel.locator("[data-link=wins]")).to_contain_text("decides")
+    expect(panel.locator("[data-link=in_force]")).to_contain_text("decides")
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(panel).to_be_empty()
@@ -193,7 +193,7 @@ def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
     page.keyboard.press("Enter")
     panel = page.locator("#evidence")
     expect(panel).to_contain_text("Text format")
-    expect(panel.locator("[data-link=wins]")).to_contain_text("Test")
+    expect(panel.locator("[data-link=in_force]")).to_contain_text("Test")
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(panel).to_be_empty()
