@@ -46,6 +46,17 @@ def overflow(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
+def faults_at_each_width(page: Page) -> list[str]:
+    """What axe finds and what leaves the screen, on a phone and on a wide screen; the page is wide afterwards."""
+    found: list[str] = []
+    for width in (320, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        found += [f"{width} px, {fault}" for fault in violations(page)]
+        if (beyond := overflow(page)) > 0:
+            found.append(f"{width} px: {beyond} px wider than the screen")
+    return found
+
+
 def test_axe_would_find_something(open_browser: Open) -> None:
     page = open_browser().new_page()
     page.goto("/servers/")
@@ -54,6 +65,9 @@ def test_axe_would_find_something(open_browser: Open) -> None:
     found = {text.split(":")[0] for text in violations(page)}
     assert found >= {"image-alt, light", "button-name, light", "color-contrast, dark"}
     assert "color-contrast, light" not in found
+    page.evaluate("document.querySelector('h1').style.minWidth = '400px'")
+    (wide,) = [fault for fault in faults_at_each_width(page) if "wider than the screen" in fault]
+    assert wide.startswith("320 px")
 
 
 def test_axe_finds_nothing_in_the_chat(open_browser: Open) -> None:
