@@ -82,6 +82,7 @@ def administrator(db: None) -> Visitor:
 def counted(address: Address, verb: str, person: User, client: Client) -> Counted:
     """A request of an administrator for their own things."""
     url = reverse(address.name, args=[KINDS[name].own(person) for name in address.parameters])
+    client.get(reverse("models"))  # what a page finds in memory
     sent = SENT.get(address.name, {}) if verb == "post" else {}
     with CaptureQueriesContext(connection) as captured:
         answered: Any = getattr(client, verb)(url, {**QUERIES.get(address.name, {}), **sent})
@@ -105,7 +106,6 @@ def repeated(asked: list[str]) -> dict[str, int]:
 def faults(address: Address, visiting: Visitor) -> Iterator[str]:
     """Where an address asks more than it may."""
     person, client = visiting
-    client.get(reverse("models"))  # what a page finds in memory
     for verb in ("get", "post"):
         found, most = counted(address, verb, person, client), CEILINGS.get(f"{verb} {address.name}", 0)
         if found.status in REFUSED:
