@@ -202,10 +202,12 @@ _IN_THE_WAY = (
         r"cannot use tools with stream",
         r"THING[^.]{0,40} (?:in|with|while|when|for) stream",
         r"stream\w*(?: mode| requests?| responses?)? (?:with|of|for) THING IS_UN",
-        r"stream\w*(?:[ =]?true)?(?: mode| requests?| responses?)? (?:does |do |is |are )?(?:currently )?NOT_"
+        r"stream\w*(?:[ =]?true)?(?: mode| requests?| responses?)? (?:(?:does|do|is|are) ?)?(?:currently )?NOT_"
         r"(?:SUPPORT_|(?:supported|available|allowed|possible|compatible) )"
         r"(?:(?:yet|currently|together|in combination) )?(?:(?:with|for|when|while|if) )?(?:using |use of )?THING",
         r"THING[^.]{0,30} (?:cannot|can't|can not|must not) be (?:used|combined)[^.]{0,20} stream",
+        r"(?:THING and stream\w*|stream\w* and THING)[^.]{0,20} (?:cannot|can't|can not|must not) be "
+        r"(?:used|combined|enabled|mixed)",
         r"(?:cannot|can't|can not|do not|don't) (?:use |combine )?stream\w*[^.]{0,30} (?:with|and|when|while"
         r"|if) THING",
         r"NOT_SUPPORT_stream\w*[^.]{0,20} (?:with|of|for|and|alongside|when|while) (?:using |use of )?THING",
@@ -340,6 +342,8 @@ _TAKES_NO_TOOLS = (
         r"|enabled) for CALLING",
         r"not an? (?:tool|function)[- ]?(?:calling|use|capable)\b",
         r"\b(?:no|without|lacks?) (?:support for THING|(?:tool|function)(?:[ -]calling|[ -]use)? support)",
+        r"^(?:A_MODEL(?: (?:''|`[^`]*`))?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?"
+        r"(?:tools?|functions?) support",
         r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?CALLING"
         r" (?:support|capabilit|abilit)",
         r"models?\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support|capabilit)",
