@@ -86,9 +86,12 @@ EXAMPLE = _one_of(
     rf"\bhow (?:you|one|i|we) would\b|\bhow to (?:call|write|use|run|invoke)\b[^.!?:\n]{{0,30}}{COLON}",
     r"\bto (?:call|use|run|invoke)[^.!?\n:]{0,40}, (?:write|type|send|use|answer)|\bto (?:illustrate|demonstrate)\b",
     r"\bto \w+(?: [^.!?\n:]{0,40})?, (?:run|use|call|execute|write|type|send)[ \t]*[:：]\s*\Z",
-    rf"\bplease (?:run|execute|use|call|try)\b{THEN_COLON}|\bit (?:should|must) (?:be|read|look)\b{END}",
-    rf"\b(?:failed|failing|previous|past|earlier|proposed|suggested|possible|correct|wrong|original) (?:\w+ )??"
+    rf"\bplease (?:run|execute|use|call|try)\b{THEN_COLON}",
+    r"\bit (?:should|must) (?:be|read|look)(?: like)?[ \t]*[:：]?\s*\Z",
+    r"\A(?![^\n]*\b(?:i['’]ll|i will|i now|i re\w+|let me|let['’]s|retry|repeat|again)\b)[^\n]*"
+    rf"\b(?:failed|failing|previous|past|earlier|proposed|suggested|possible|wrong|original) (?:\w+ )??"
     rf"(?:calls?|requests?|commands?|syntax|lines?)\b{END}|\b(?:calls?|answer|reply|response) (?:was|were)\b{END}",
+    r"\bthe (?:correct|right) (?:\w+ )??(?:call|syntax|command|request) (?:is|was|would be)[ \t]*[:：]?\s*\Z",
     rf"\b(?:it|this|that)(?: call| one)? failed\b{END}",
     # The call is the object of the words in front of it.
     r"\b(?:is|was|are|were|be|been|with|given|cf\.|i\.e\.|viz\.|a\.k\.a\.|aka|see|ran|called|executed|used|"
@@ -180,12 +183,14 @@ QUOTES = _one_of(
     rf"attempts?)\b{END}",
     *(rf"{words}{THEN_COLON}" for words in WROTE_ELSEWHERE),
     # Whatever a page, a mail or a stranger does in the sentence up to the call.
-    r"\A\W*(?:(?:the|this|that|an?) (?:page|readme|e-?mail|mail|(?:web)?site|comment|instruction|attacker|test|"
-    r"model|server|"
-    r"bot)|die (?:web)?seite|die e-?mail|la page|le courriel|la página|el correo|la pagina|a página|страница|письмо|"
+    r"\A\W*(?:(?:the|this|that|an?) (?:page|readme|e-?mail|mail|(?:web)?site|comment|instruction|attacker|bot)|"
+    r"die (?:web)?seite|die e-?mail|la page|le courriel|"
+    r"la página|el correo|la pagina|a página|страница|письмо|"
     r"strona|"
     r"de pagina|sidan|sayfa|(?:这个|該|该)?(?:页面|網頁|网页|邮件)|(?:この)?(?:ページ|メール)|"
     r"(?:이 )?페이지)(?![\w-]*['’]s\b)"
+    # … unless the model goes on with what it does itself.
+    r"(?![^\n]*\b(?:let me|let['’]s|i['’]ll|i will|so i|now i)\b)"
     r"[^.!?。！？\n]*\Z",
     r"\b(?:someone|somebody|the (?:author|sender|hacker))\b[^.!?\n]*\Z",
     r"\A\W*(?:in|on|at) (?:the |this |that |your )?(?:page|comments?|logs?|readme|e-?mail|line \d+|(?:top|end|"
@@ -204,7 +209,8 @@ REFUSED = _one_of(
     r"\b(?:have|has|had|was|were|is|are|am|['’]m|['’]ve|been)(?: not|n['’]t| never) (?:\w+ )??(?:run|running|called|"
     r"calling|"
     r"executed|executing|used|written|sent|sending|typed|invoked|made|done|followed|following|obeyed|performed)\b"
-    + END,
+    r"(?: (?:it|them|this|that|these|the following|(?:this|that|the|any) (?:call|line|instruction|command|request)s?))?"
+    r"[*_ ]*[:：]?\s*\Z",
     r"\b(?:must|may|should|can|could|will|shall)(?: never| not|n['’]t) (?:ever )?be (?:run|sent|made|done|written|"
     r"\w+ed)\b" + END,
     r"\bunder no circumstances\b" + END,
@@ -295,7 +301,7 @@ ASSISTANT = re.compile(
 )
 # A word or a label in front of a call, below a line that announces it.
 LABEL = re.compile(r"\W*(?:\w+\W+){0,2}\w+\W*\Z")
-# What a model writes behind a call that it has just made: it waits, or says what becomes of the result.
+# What a model writes behind a call that it has just made: it waits, or names the use of the result.
 AFTERWARDS = re.compile(
     r"(?:(?:I|We)(?: will|['’]ll| shall| am| are|['’]m)?(?: now| then)? (?:waits?|waiting|let you know|report back|"
     r"come back|get back|check back)\b|(?:You|We|I)(?: can|['’]ll| will| may)(?: then| later)? (?:use|read|need|see|"

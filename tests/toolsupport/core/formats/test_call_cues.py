@@ -79,6 +79,10 @@ SHOWN = (
     "viz. @", "a.k.a. @", "aka @",
 )  # fmt: skip
 MADE = (
+    "It should be in the folder: @", "I'll retry the previous call: @", "Let me repeat the failed request: @",
+    "I use the correct command: @", "I have not called the tool yet:\n@", "I have not run the tests yet: @",
+    "The test failed here, so I fix it:\n@", "The server is running, now I check the log:\n@",
+    "The page is empty, so I fetch another:\n@",
     "You can use this result later. @", "You can use this result later.\n@", "You may call me back. I look now. @",
     "You could write to Anna afterwards. First I check. @", "The user can send a file. I read it first. @",
     "I need it so you can write a summary. @", "They can call you tomorrow. For now I delete it. @",
