@@ -235,7 +235,8 @@ STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType
 
 def _subject(tested: DetectionTarget) -> ProbeTarget:
     formats = formats_for(tested.family_formats)
-    return ProbeTarget(tested.endpoint, tested.request_spec, formats, tested.thinks, tested.parsers, tested.runs_code)
+    may = (tested.runs_code, tested.may_force)
+    return ProbeTarget(tested.endpoint, tested.request_spec, formats, tested.thinks, tested.parsers, *may)
 
 
 def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:
