@@ -65,6 +65,12 @@ def constrains(outcomes: Iterable[TrialOutcome]) -> str:
     return "enforced" if right >= CONSTRAINS and not (wrong or refused) else ""
 
 
+def of_server(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
+    """Return what was measured about the server, whatever the verdict on the model is."""
+    found = constrains(outcomes)
+    return {"constrains": found} if found else {}
+
+
 def constrains_settled(outcomes: Sequence[TrialOutcome]) -> bool:
     """Return True when a schema was tried often enough."""
     made = of_step(outcomes, "constrains")

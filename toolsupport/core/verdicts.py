@@ -9,7 +9,7 @@ is judged alone, and tools work if one of them works.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -75,11 +75,6 @@ class Verdict:
 
 def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
     """Return the verdict on all trials so far."""
-    verdict, forced = _judged(outcomes), side_findings.constrains(outcomes)
-    return replace(verdict, values={**verdict.values, "constrains": forced}) if forced else verdict
-
-
-def _judged(outcomes: Sequence[TrialOutcome]) -> Verdict:
     side = side_findings.found(outcomes)
     if not any(outcome.step in MEASURES_CALLING for outcome in outcomes):
         return _alone(outcomes, side)

@@ -59,7 +59,6 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "tools": tuple(name for name in DETECTORS if name != "loaded"),
         "formats": ("loaded", "formats"),
-        "constrains": ("loaded", "constrains"),
         "per_tool": ("loaded", "per_tool"),
     }
 )

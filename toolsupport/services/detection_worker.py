@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
-from toolsupport.core import redaction, verdicts
+from toolsupport.core import redaction, side_findings, verdicts
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
@@ -244,7 +244,7 @@ def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:
     return DetectionResult(
         verdict.name,
         dict(verdict.detail),
-        dict(verdict.values),
+        {**verdict.values, **side_findings.of_server(runner.outcomes)},
         verdict.reason,
         load_ms=runner.load_ms,
         run_ms=runner.run_ms,

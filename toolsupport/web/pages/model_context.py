@@ -19,7 +19,6 @@ TITLES = {
     "tools": "Test",
     "formats": "Test text formats",
     "per_tool": "Test file tools",
-    "constrains": "Test constrained output",
 }
 
 
