@@ -12,6 +12,7 @@ from toolsupport.core import side_findings
 from toolsupport.core.constrained import CALLS, call_schema
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
+from toolsupport.core.verdicts import wanted
 from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_prompts import secret
 from toolsupport.detection.probe_reply import ProbeReply, trouble
@@ -75,7 +76,12 @@ def forbidden_constant(chance: random.Random, *, several: bool) -> ForbiddenCons
 
 
 async def run(runner: ProbeRunner) -> None:
-    """Try schemas with new constants until the result is settled."""
+    """Try schemas with new constants until the result is settled.
+
+    For a model that calls tools natively that comes last, where time is left.
+    """
+    if runner.first_round and wanted("second_turn", runner.outcomes):
+        return
     if not providers.provider(runner.subject.endpoint.kind).constrains:
         return
     ways, several = streamed_or_not(runner.chance), False
