@@ -293,13 +293,13 @@ def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, t
 def _may_constrain(attempt: Attempt) -> bool:
     """Return whether the retry is constrained to a schema.
 
-    A required call is tried so where no test has shown yet what the server does: what comes back is checked anyway.
+    A required call that never came is tried so where no test has shown yet what the server does.
     """
     prepared, request_spec = attempt.prepared, attempt.request_spec
     if not request_spec.offers_tools or not (attempt.rejected or prepared.must_call):
         return False
     untested = request_spec.capabilities["constrains"].value is None and prepared.forces
-    return request_spec.may_force or (prepared.must_call and untested)
+    return request_spec.may_force or (prepared.must_call and untested and attempt.rejected is None)
 
 
 def _with_reason(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
