@@ -14,6 +14,7 @@ STEPS = {
     "step_second_turn": "Does it use a tool's result?",
     "step_control": "Does it answer without a call when none is needed?",
     "step_parallel": "Does it make two calls at once?",
+    "step_constrains": "Does the server enforce a schema?",
     "step_formats": "Does it write calls as text?",
     "step_per_tool": "Which file tools does it call?",
 }
@@ -54,6 +55,9 @@ TRIALS = {
     "another_format": "The model wrote the call as {written}, not as {wanted}.",
     "greeted_and_called": "The model answered a greeting with a call of {tool}.",
     "greeted": "The model answered a greeting without a call.",
+    "schema_enforced": "The model wrote what the schema demands and the request forbids.",
+    "schema_ignored": "The server did not enforce the schema. The model wrote: {text:quoted}",
+    "schema_refused": "The server refused the schema: {message}",
     "two_calls": "The model made two calls in one answer.",
     "two_other_calls": "The model made two calls at once, but not the requested ones.",
     "two_rejected_calls": "The model made two calls at once, but not the requested ones: {reason:bare}.",
