@@ -62,6 +62,8 @@ def _after_pieces(data: bytes, at: int, budget: int) -> tuple[int, int]:
 def _png(data: bytes) -> Iterator[int]:
     """A chunk fcTL begins each frame; without one the image is a single frame."""
     for name, at in _chunks(data, 8, ">I4s", 12):
+        if name == b"IEND":
+            return
         if name == b"fcTL" and at + 12 <= len(data):
             width, height = struct.unpack_from(">II", data, at + 4)
             yield width * height

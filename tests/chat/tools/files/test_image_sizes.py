@@ -98,6 +98,7 @@ UNPACKED = {
     "a JPEG of 1,000 scans": (many_scans(4000, 3000, 1000), "image/jpeg", "frames"),
     "an animation of a screen": (gif((1280, 720), *[(1280, 720)] * 300, table=7), "image/gif", ""),
     "a moving PNG": (apng((300, 300), 60), "image/png", ""),
+    "a PNG with padding behind its end": (png(40, 30) + bytes(3_000_000), "image/png", ""),
     "a moving WebP": (moving_webp((640, 480), 100), "image/webp", ""),
     "a progressive photograph": (many_scans(6000, 4000, 10), "image/jpeg", ""),
 }
