@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
-# Parts that are looked at. Six megabytes of an ordinary GIF have 25,000, of 255 bytes each.
-MOST_PARTS = 100_000
+# Parts that are looked at, and scans of a JPEG. Six megabytes of an ordinary GIF have 25,000, of 255 bytes each.
+MOST_PARTS, MOST_SCANS = 50_000, 1_000
 START_OF_SCAN = b"\xff\xda"
 
 
@@ -90,7 +90,10 @@ def _chunks(data: bytes, at: int, head: str, around: int) -> Iterator[tuple[byte
 
 def _jpeg(data: bytes) -> Iterator[int]:
     """A baseline JPEG has one scan, a progressive one about ten; packed pixels hold no such mark."""
-    return iter([0] * data.count(START_OF_SCAN))
+    scans = data.count(START_OF_SCAN)
+    if scans > MOST_SCANS:
+        raise TooManyParts
+    return iter([0] * scans)
 
 
 FRAMES: dict[str, Callable[[bytes], Iterator[int]]] = {
