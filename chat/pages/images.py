@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
-from chat.tools.files.image_sizes import too_many_pixels
-from chat.tools.files.images import HEAD, LARGEST, TOO_MANY_PIXELS, kind_of, read_picture
+from chat.tools.files import image_sizes
+from chat.tools.files.images import HEAD, LARGEST, kind_of, read_picture
 from chat.tools.files.workspace import MIB, Workspace
 from chat.transcript.conversations import pending_files, raw_request
 from chat.transcript.conversations.conversations import workspace_of
@@ -72,8 +72,8 @@ def _kept(workspace: Workspace, given: UploadedFile[bytes] | None) -> str:
         raise ToolError(f"{given.name} is not an image: PNG, JPEG, GIF and WebP can be attached.")
     if (given.size or 0) > LARGEST:
         raise ToolError(f"{given.name} is too large: an image can have up to {LARGEST // MIB} MiB.")
-    if too_many_pixels(given.read(), kind):
-        raise ToolError(f"{given.name} cannot be attached. {TOO_MANY_PIXELS}")
+    if problem := image_sizes.problem(given.read(), kind):
+        raise ToolError(f"{given.name} cannot be attached. {problem}")
     given.seek(0)
     stem = PurePosixPath(given.name or "").stem or "image"
     return workspace.write(f"images/{stem}.{ENDINGS[kind]}", given.chunks(), replace=False)

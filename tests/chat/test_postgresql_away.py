@@ -1,8 +1,9 @@
-"""PostgreSQL goes away in mid-answer and comes back: nothing is lost, and the site needs no restart."""
+"""PostgreSQL goes away or falls silent in mid-answer and comes back: nothing is lost, and no restart is needed."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,12 +11,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import databases
 from tests.chat.test_faults import FOR_LONG, counting, grown
 from tests.hostile_server import Evil, evil_server, serving_evil, until_listed
 from tests.nightly.full_disk import kept
 from tests.nightly.kills import counted
 from tests.postgresql import PG_CTL, Cluster, cluster
-from tests.serving import Page, Site, sign_in
+from tests.serving import Page, Site, serving, sign_in
+from tests.silent_proxy import silent_proxy
+
+NOTICED = 5.0  # seconds
 
 pytestmark = [pytest.mark.nightly, pytest.mark.asyncio, pytest.mark.skipif(not PG_CTL, reason="no PostgreSQL")]
 
@@ -77,6 +82,64 @@ async def test_a_server_that_restarts_between_two_answers_is_found_again(tmp_pat
                 await asyncio.to_thread(rows.start)
                 # Connections that broke while nothing used them: the first request afterwards is answered.
                 assert (await asyncio.to_thread(client.get, "/models/")).status_code == 200
+            # A try to save, between the two, may have failed.
+            while (await asyncio.to_thread(client.get, "/readyz")).status_code != 200:
+                pass
             await open_page.send("message.send", text="Again")
             await open_page.until("message.accepted")
             assert open_page.text(message)
+
+
+# S6
+async def test_a_server_that_falls_silent_is_noticed_within_seconds(tmp_path: Path) -> None:
+    """Nothing is refused and nothing is closed; the network drops what is sent."""
+    with cluster() as rows, silent_proxy(rows.port) as network, evil_server() as evil:
+        url = rows.url.replace(str(rows.port), str(network.port))
+        with serving_evil(tmp_path, evil, DATABASE_URL=url) as site, closing(sign_in(site)) as client:
+            until_listed(client)
+            async with counting(site, client) as (open_page, message):
+                await grown(open_page, message, FOR_LONG)
+                network.go_silent()
+                began = time.monotonic()
+                ready = asyncio.create_task(asyncio.to_thread(client.get, "/readyz"))
+                await open_page.until("storage", saving=False)
+                assert time.monotonic() - began < NOTICED and (await ready).status_code == 503
+                assert time.monotonic() - began < 2 * NOTICED
+                await grown(open_page, message, len(open_page.text(message)) + FOR_LONG)
+                network.forward()
+                await open_page.until("storage", saving=True)
+                await open_page.send("turn.stop")
+                await open_page.until("turn.ended", reason="stopped")
+            assert (kept_text := on(rows, message)) == open_page.text(message) and counted(kept_text)
+
+
+def on(rows: Cluster, message: int) -> str:
+    """The text of a message, read past the network of the site."""
+    return str(databases.rows(rows.url, "SELECT content FROM chat_message WHERE id = ?", message)[0][0])
+
+
+# S6
+async def test_the_rest_of_an_answer_is_kept_that_another_process_interrupted(tmp_path: Path) -> None:
+    """The process of the answer cannot write for a while; the other one can, and judges its lease."""
+    with cluster() as rows, silent_proxy(rows.port) as network, evil_server() as evil:
+        cut = rows.url.replace(str(rows.port), str(network.port))
+        with serving_evil(tmp_path, evil, DATABASE_URL=cut) as site, closing(sign_in(site)) as client:
+            until_listed(client)
+            with serving(tmp_path, DATABASE_URL=rows.url) as other, closing(sign_in(other)) as elsewhere:
+                async with counting(site, client) as (open_page, message):
+                    await grown(open_page, message, FOR_LONG)
+                    network.go_silent()
+                    await open_page.until("storage", saving=False)
+                    while databases.rows(rows.url, "SELECT status FROM chat_turn")[-1][0] != "interrupted":
+                        await open_page.until("text.delta", message=message)
+                    before = on(rows, message)
+                    await grown(open_page, message, len(before) + FOR_LONG)
+                    network.forward()
+                    await open_page.until("tail")
+                    shown = open_page.text(message)
+                assert on(rows, message) == shown and counted(shown) and len(shown) > len(before)
+                assert shown.split()[-1] in elsewhere.get(f"/chat/{conversation_of(rows, message)}/").text
+
+
+def conversation_of(rows: Cluster, message: int) -> str:
+    return str(databases.rows(rows.url, "SELECT conversation_id FROM chat_message WHERE id = ?", message)[0][0])

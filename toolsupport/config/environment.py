@@ -293,13 +293,21 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
         "PORT": str(url.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": dict(POOL), **dict(parse_qsl(url.query))},
+        "OPTIONS": {"pool": dict(POOL), **NETWORK, **dict(parse_qsl(url.query))},
     }
 
 
 # `timeout` is how long one try waits for a free connection, in seconds; `toolsupport/config/postgresql` repeats it
 # while all are in use. After `reconnect_timeout` the pool forgets a lost connection, and the next query tries again.
 POOL = {"min_size": 2, "max_size": 20, "timeout": 0.5, "reconnect_timeout": 2.0}
+# A connection that a firewall forgot ends after 5 s; the driver's own limit is a quarter of an hour.
+NETWORK = {
+    "connect_timeout": "3",
+    "tcp_user_timeout": "5000",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "2",
+}
 DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}
 
 

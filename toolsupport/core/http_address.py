@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from unicodedata import normalize
 from urllib.parse import SplitResult, urlsplit
 
 from toolsupport.core.errors import ConfigError
@@ -73,16 +74,18 @@ def checked(text: str, secret: str = "an API key", query: bool = False) -> Split
 
 def check_host(host: str) -> None:
     """Raise ConfigError for a host written as a forbidden address; what names lead to is judged at each connection."""
+    # Clients write dots and digits of other scripts as ASCII before they look a name up.
+    plain = normalize("NFKC", host).replace("\u3002", ".")
     # People copy 0.0.0.0 from a server's log; for a connection it means this machine.
     if host in ("0.0.0.0", "::"):
         return
-    if host.lower().rstrip(".") in METADATA_NAMES:
+    if plain.lower().rstrip(".") in METADATA_NAMES:
         raise ConfigError(f"{host} is never contacted.")
     try:
-        asked = may_be_asked(host.rstrip("."))
+        asked = may_be_asked(plain.rstrip("."))
     except ValueError:
         asked = True
-        if NUMERIC.fullmatch(host):
+        if NUMERIC.fullmatch(plain):
             raise ConfigError(f"Write {host} as four numbers with dots between them.") from None
     if not asked:
         raise ConfigError(f"{host} is never contacted.")

@@ -34,13 +34,16 @@ RELATIONS = """pg_attrdef pg_attribute pg_class pg_constraint pg_description pg_
     key_column_usage referential_constraints schemata sequences table_constraints table_privileges tables
     views""".split()  # noqa: SIM905
 
-# An aggregate is called immutable whatever its parts do.
+# An aggregate is called immutable whatever its parts do. A function with the rights of its owner may read files,
+# whatever it is called. In a view, whose arguments no query chooses, a function of the owner may read tables (stable).
 CALLS = """SELECT DISTINCT p.proname FROM pg_proc p
 LEFT JOIN pg_aggregate a ON a.aggfnoid = p.oid AND p.pronamespace <> 'pg_catalog'::regnamespace
 LEFT JOIN pg_proc step ON step.oid = a.aggtransfn LEFT JOIN pg_proc last ON last.oid = a.aggfinalfn
 WHERE lower(p.proname) = ANY(%(called)s)
 AND NOT (p.pronamespace = 'pg_catalog'::regnamespace AND p.proname = ANY(%(functions)s))
-AND NOT (p.provolatile = 'i' AND coalesce(step.provolatile, 'i') = 'i' AND coalesce(last.provolatile, 'i') = 'i')
+AND NOT (p.provolatile = 'i' AND coalesce(step.provolatile, 'i') = 'i' AND coalesce(last.provolatile, 'i') = 'i'
+AND NOT p.prosecdef AND NOT coalesce(step.prosecdef OR last.prosecdef, false))
+AND NOT (%(in_view)s AND p.provolatile = 's' AND NOT p.prosecdef AND p.pronamespace <> 'pg_catalog'::regnamespace)
 ORDER BY 1"""
 TABLES = """SELECT DISTINCT relname FROM pg_class WHERE lower(relname) = ANY(%(names)s)
 AND (relnamespace = 'pg_catalog'::regnamespace AND relkind IN ('r', 'v') OR 'information_schema' = ANY(%(names)s)
@@ -48,21 +51,45 @@ AND relnamespace = 'information_schema'::regnamespace)
 AND NOT relname = ANY(%(relations)s) ORDER BY 1"""
 # Operators and casts of the database's owner that run a function with effects. (Those of PostgreSQL run none.)
 OPERATORS = """SELECT 'the operator ' || oprname FROM pg_operator JOIN pg_proc p ON p.oid = oprcode
-WHERE provolatile = 'v' AND pronamespace <> 'pg_catalog'::regnamespace AND strpos(%(text)s, oprname) > 0
+WHERE (provolatile = 'v' OR prosecdef) AND pronamespace <> 'pg_catalog'::regnamespace
+AND strpos(%(text)s, oprname) > 0
 UNION ALL SELECT 'a cast to ' || typname
 FROM pg_cast JOIN pg_proc p ON p.oid = castfunc JOIN pg_type t ON t.oid = casttarget
-WHERE provolatile = 'v' AND pronamespace <> 'pg_catalog'::regnamespace AND lower(typname) = ANY(%(names)s)"""
+WHERE (provolatile = 'v' OR prosecdef) AND pronamespace <> 'pg_catalog'::regnamespace
+AND lower(typname) = ANY(%(names)s)"""
+# Views of the database's owner, and the views in them. A view reads tables with the rights of its owner, a superuser's
+# those of the system, and may call what a query must not.
+VIEWS = """SELECT c.oid::regclass::text, pg_get_viewdef(c.oid) FROM pg_class c WHERE relkind = 'v'
+AND relnamespace <> ALL(ARRAY['pg_catalog', 'information_schema']::regnamespace[])
+AND lower(relname) = ANY(%(names)s)
+AND NOT c.oid::regclass::text = ANY(%(seen)s)"""
 
 
 def check_statement(connection: Connection, text: str) -> None:
-    """Raise SourceError if a statement can call a function or read a system table that is not allowed."""
-    found = postgresql_lexer.names(text)
+    """Raise SourceError if a statement, or a view in it, does what is not allowed."""
+    waiting, seen = [("", text)], [""]
+    while waiting:
+        view, text = waiting.pop()
+        found = postgresql_lexer.names(text)
+        try:
+            _check_names(connection, text, found, bool(view))
+        except SourceError as error:
+            raise SourceError(f"{error} The view {view} does so." if view else str(error)) from None
+        values = {"names": sorted({name.text.lower() for name in found}), "seen": seen}
+        views = connection.execute(VIEWS.encode(), values).fetchall()
+        waiting += views
+        seen += [name for name, _ in views]
+
+
+def _check_names(connection: Connection, text: str, found: list[postgresql_lexer.Name], in_view: bool) -> None:
+    """Raise SourceError if a text calls a function or reads a system table that is not allowed."""
     values: dict[str, Any] = {
         "called": sorted({name.text.lower() for name in found if name.called}),
         "names": sorted({name.text.lower() for name in found}),
         "functions": FUNCTIONS,
         "relations": RELATIONS,
         "text": text,
+        "in_view": in_view,
     }
     for statement, words in (
         (CALLS, "The function {} may not be called here."),

@@ -8,8 +8,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
+from chat.tools.files.image_frames import TooManyParts, unpacked
+
 # What a camera takes; of one byte a channel a decoder needs 400 MB for it.
 MOST_PIXELS = 100_000_000
+# Of all frames of an animation: ten seconds at the size of a screen. Most decoders keep a few of them.
+MOST_UNPACKED = 500_000_000
 # Segments of a JPEG that are passed on the way to its size.
 MOST_SEGMENTS = 2_000
 Size = tuple[int, int]
@@ -23,10 +27,23 @@ def size_of(data: bytes, kind: str) -> Size | None:
         return None
 
 
-def too_many_pixels(data: bytes, kind: str) -> bool:
-    """Return whether decoding it would take too much memory. What states no size is not decoded by others either."""
+def problem(data: bytes, kind: str) -> str:
+    """Return why decoding it would take too much memory or time, "" if it would not.
+
+    What states no size is not decoded by others either.
+    """
     size = size_of(data, kind)
-    return size is not None and size[0] * size[1] > MOST_PIXELS
+    if size is None:
+        return ""
+    try:
+        largest, all_frames = unpacked(data, kind, size[0] * size[1])
+    except TooManyParts:
+        return "This image has too many parts."
+    if largest > MOST_PIXELS:
+        return f"This image has more than {MOST_PIXELS // 10**6} megapixels."
+    if all_frames > MOST_UNPACKED:
+        return f"The frames of this image have more than {MOST_UNPACKED // 10**6} megapixels."
+    return ""
 
 
 def _png(data: bytes) -> Size | None:

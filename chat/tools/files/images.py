@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from chat.tools.files.image_sizes import MOST_PIXELS, too_many_pixels
+from chat.tools.files import image_sizes
 from chat.tools.files.workspace import MIB, Workspace
 from toolsupport.core.errors import NotFound, ToolError
 
 LARGEST = 6 * MIB
 HEAD = 16
-TOO_MANY_PIXELS = f"This image has more than {MOST_PIXELS // 10**6} megapixels."
 SIGNS = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -32,6 +31,6 @@ def read_picture(workspace: Workspace, path: str) -> tuple[bytes, str]:
     kind = kind_of(content.data[:HEAD])
     if not kind or content.size > LARGEST:
         raise NotFound("This image does not exist.")
-    if too_many_pixels(content.data, kind):
-        raise NotFound(TOO_MANY_PIXELS)
+    if problem := image_sizes.problem(content.data, kind):
+        raise NotFound(problem)
     return content.data, kind

@@ -18,6 +18,13 @@ GOOD = (
 )
 USERS = ("http://user@host", "http://user:secret@host", "http://@host", "http://:secret@host", "user:secret@host:1")
 FOREIGN = ("http://169.254.169.254/latest", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://224.0.0.1")
+# With dots and digits of other scripts, which clients write as ASCII.
+FOREIGN += (
+    "http://169。254。169。254/",
+    "http://169．254．169．254",
+    "http://１６９.254.169.254",
+    "http://metadata。google.internal",
+)
 NUMBERS = ("http://2852039166/", "http://0xA9FEA9FE/", "http://169.16689662/", "http://0251.0376.0251.0376/")
 WRONG = ("", "box", "box:1", "//box", "ftp://box", "file:///etc/passwd", "http://", "http:///a", "http://box:99999")
 STRANGE = (

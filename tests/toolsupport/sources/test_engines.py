@@ -246,6 +246,46 @@ def test_roles_that_reach_further_are_refused(reader: str) -> None:  # T10
     assert {grant: reason for grant, reason in found.items() if TOO_MUCH[grant] not in reason} == {}
 
 
+# Views of the owner, who is a superuser here, and of functions with his rights; `ok_…` ones read as any view does.
+VIEWS = {
+    "passwords": "SELECT rolname, rolpassword FROM pg_authid",
+    "within": "SELECT * FROM passwords",
+    '"Of Users"': "SELECT passwd FROM pg_shadow",
+    "others_queries": "SELECT query FROM pg_stat_activity",
+    "settings": "SELECT setting FROM pg_settings",
+    "of_a_file": "SELECT own_file() AS content",
+    "of_a_liar": "SELECT own_liar() AS content",
+    "waiting": "SELECT pg_sleep(0.1)::text AS waited",
+    "addresses": "SELECT inet_server_addr() AS address",
+    "changing": "SELECT own_volatile() AS changed",
+    "ok_months": "SELECT date_trunc('month', day::date) AS month, sum(amount) AS total FROM orders GROUP BY 1",
+    "ok_ranks": "SELECT *, rank() OVER (ORDER BY amount DESC) AS place, now() AS at FROM orders WHERE amount > 1",
+    "ok_within": "SELECT m.*, upper(r.customer) AS name FROM ok_months m, ok_ranks r WHERE r.place IN (1, 2)",
+    "ok_own": "SELECT own_immutable(id) AS id, own_stable() AS many FROM orders",
+}
+RIGHTS = "RETURNS text LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_read_file('PG_VERSION') $$"
+
+
+def test_views_are_judged_by_what_they_read_and_call(reader: str) -> None:  # T10
+    url = urlsplit(reader)
+    with database() as address, psycopg.connect(address, autocommit=True) as owner:
+        owner.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        for statement in (CREATE, *OWN, f"CREATE FUNCTION own_file() {RIGHTS}", f"CREATE FUNCTION own_liar() {RIGHTS}"):
+            owner.execute(statement.encode())
+        owner.execute("ALTER FUNCTION own_liar() IMMUTABLE")
+        owner.execute(
+            "CREATE FUNCTION own_stable() RETURNS bigint STABLE LANGUAGE sql AS 'SELECT count(*) FROM orders'"
+        )
+        for name, text in VIEWS.items():
+            owner.execute(f"CREATE VIEW {name} AS {text}".encode())
+        owner.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {url.username}".encode())
+        source = DatabaseSource("postgresql", url._replace(path=urlsplit(address).path).geturl())
+        ran = {name for name in VIEWS if "error" not in asked(source, f"SELECT * FROM {name}")}
+        assert ran == {name for name in VIEWS if name.startswith("ok_")}
+        assert "passwords does so" in str(asked(source, "SELECT count(*) FROM public.within, orders")["error"])
+        assert "own_liar" in str(asked(source, "SELECT own_liar()")["error"])
+
+
 def undone(grant: str) -> str:
     if grant.endswith("CREATEDB"):
         return "ALTER ROLE {} NOCREATEDB"

@@ -12,6 +12,8 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.postgresql import base
 
+from toolsupport.config.postgresql.watched_connection import WatchedConnection
+
 # Seconds: how long a query waits while all connections are in use, and how long after a failure the next try begins.
 # The pool's own `timeout` and `reconnect_timeout` are in toolsupport/config/environment.py.
 BUSY, RETRY = 20.0, 1.0
@@ -38,6 +40,12 @@ _absence = ServerAbsence()
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """One thread's connection."""
+
+    def __init__(self, settings_dict: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(settings_dict, *args, **kwargs)
+        pool = settings_dict["OPTIONS"].get("pool")
+        if isinstance(pool, dict):
+            pool.setdefault("connection_class", WatchedConnection)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a connection of the pool. Raises OperationalError."""

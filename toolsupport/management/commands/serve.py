@@ -29,6 +29,7 @@ HTTP_TIMEOUT = 120
 # Connections that wait until they are accepted; one more would try again after a second or longer.
 BACKLOG = 1024
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
+LOCK_HELD = 0.001  # seconds
 STOPS = (signal.SIGTERM, signal.SIGINT)
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
 ENDING, AFTER_STOP, SIMULATOR_SECONDS = 4.0, 2.0, 1.0
@@ -74,6 +75,7 @@ class Command(BaseCommand):
             if server.listening_addresses:
                 asgi.start()
                 spare_the_collector()
+                favour_the_event_loop()
                 self.greet(lines)
 
         stop_on_signals(server)
@@ -123,6 +125,15 @@ def spare_the_collector() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def favour_the_event_loop() -> None:
+    """Let threads hold the interpreter's lock for 1 ms at a time instead of 5.
+
+    A ping passes through six rounds of the event loop, each of which may wait for the lock. Beside two busy threads six
+    rounds take 12 ms instead of 90 to 170, and these threads do 3 to 5 % less.
+    """
+    sys.setswitchinterval(LOCK_HELD)
 
 
 def make_server(application: Any, host: str, port: int) -> BoundedServer:

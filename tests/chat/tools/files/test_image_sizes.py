@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.tools.files.image_sizes import size_of
+from chat.tools.files.image_sizes import problem, size_of
 from chat.tools.files.images import read_picture
 from chat.tools.files.workspace import Workspace
 from tests.tables import every
@@ -59,6 +59,57 @@ SIZES = {
 @every("data, kind, wanted", SIZES.values())
 def test_a_size_is_read(data: bytes, kind: str, wanted: tuple[int, int] | None) -> None:
     assert size_of(data, kind) == wanted
+
+
+def gif(canvas: tuple[int, int], *frames: tuple[int, int], table: int = 0) -> bytes:
+    """An animation whose frames have one byte of pixels each."""
+    flags, colours = (0x80 | table, bytes(3 << table + 1)) if table else (0, b"")
+    head = b"GIF89a" + struct.pack("<HHBBB", *canvas, flags, 0, 0) + colours
+    timing = b"\x21\xf9\x04\0\x01\0\0\0"
+    return head + b"".join(
+        timing + b"\x2c" + struct.pack("<HHHHB", 0, 0, *size, 0) + b"\x02\x01\0\0" for size in frames
+    )
+
+
+def apng(size: tuple[int, int], frames: int) -> bytes:
+    whole = png(*size)
+    chunk = struct.pack(">I4s", 26, b"fcTL") + struct.pack(">III", 0, *size) + bytes(14 + 4)
+    return whole[:33] + chunk * frames + whole[33:]
+
+
+def moving_webp(size: tuple[int, int], frames: int) -> bytes:
+    width, height = ((side - 1).to_bytes(3, "little") for side in size)
+    frame = b"ANMF" + struct.pack("<I", 16) + bytes(6) + width + height + bytes(4)
+    return webp(b"VP8X", b"\x02\0\0\0" + width + height) + frame * frames
+
+
+def many_scans(width: int, height: int, scans: int) -> bytes:
+    return jpeg(width, height) + b"\xff\xda\0\x02\xf0" * scans
+
+
+UNPACKED = {
+    "a GIF of 10,000 frames": (gif((1000, 1000), *[(1, 1)] * 10_000), "image/gif", "frames"),
+    "a GIF whose frame is larger than it states": (gif((1, 1), (65_000, 65_000)), "image/gif", "100 megapixels"),
+    "a GIF of tiny pieces": (gif((9, 9)) + b"\x21\xfe" + b"\x01a" * 200_000, "image/gif", "parts"),
+    "a GIF of frames without pixels": (gif((9, 9), *[(0, 0)] * 110_000), "image/gif", "parts"),
+    "a PNG of 10,000 frames": (apng((1000, 1000), 10_000), "image/png", "frames"),
+    "a PNG of 200,000 chunks": (apng((1, 1), 200_000), "image/png", "parts"),
+    "a WebP of 10,000 frames": (moving_webp((1000, 1000), 10_000), "image/webp", "frames"),
+    "a JPEG of 1,000 scans": (many_scans(4000, 3000, 1000), "image/jpeg", "frames"),
+    "a tiny JPEG of 10,000 scans": (many_scans(9, 9, 10_000), "image/jpeg", "parts"),
+    "an animation of a screen": (gif((1280, 720), *[(1280, 720)] * 300, table=7), "image/gif", ""),
+    "a moving PNG": (apng((300, 300), 60), "image/png", ""),
+    "a PNG with padding behind its end": (png(40, 30) + bytes(3_000_000), "image/png", ""),
+    "a moving WebP": (moving_webp((640, 480), 100), "image/webp", ""),
+    "a progressive photograph": (many_scans(6000, 4000, 10), "image/jpeg", ""),
+}
+
+
+# S1
+@every("data, kind, wanted", UNPACKED.values())
+def test_frames_and_scans_are_counted(data: bytes, kind: str, wanted: str) -> None:
+    found = problem(data, kind)
+    assert wanted in found and bool(found) == bool(wanted)
 
 
 @pytest.mark.parametrize(

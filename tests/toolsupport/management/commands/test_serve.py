@@ -20,6 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from tests import databases
 from tests.serving import ADMIN, ROOT, Site, prepare, sign_in
+from toolsupport.management.commands.serve import favour_the_event_loop
 from toolsupport.services import database_upgrade
 
 
@@ -216,3 +217,13 @@ def test_a_start_that_cannot_succeed_gives_the_reason_without_a_traceback(
 ) -> None:
     kept.environment[variable] = value
     assert reason in refused(kept)
+
+
+# S2: the event loop waits for threads six times until a ping is answered.
+def test_threads_give_the_interpreter_back_within_a_millisecond() -> None:
+    before = sys.getswitchinterval()
+    try:
+        favour_the_event_loop()
+        assert sys.getswitchinterval() <= 0.001
+    finally:
+        sys.setswitchinterval(before)
