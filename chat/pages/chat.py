@@ -44,7 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Redirect to a new conversation, with a `model`; with `reuse`, as pages send it, to an empty one if there is one."""
+    """Redirect to a new conversation, perhaps with a `model`; with `reuse`, as pages send it, to an empty one."""
     who, wanted = request.user, request.POST.get("model", "")
     profile = model_picker.find(wanted) if wanted else None
     here = conversations.empty(who) if request.POST.get("reuse") == "1" else None

@@ -71,10 +71,10 @@ def file_of(tool: Tool | None, arguments: Mapping[str, object]) -> str:
     Two ways to write one file give the same name only where that is certain; another way asks again.
     """
     path = arguments.get(tool.target) if tool and tool.level in GRANTABLE and tool.target == "path" else None
-    if not isinstance(path, str) or not path.strip() or len(path) > LONGEST_PATH:
+    if not isinstance(path, str) or path != path.strip() or not path.isprintable() or len(path) > LONGEST_PATH:
         return ""
-    named = posixpath.normpath(path.strip())
-    return "" if named in (".", "/") or named.startswith("..") or not named.isprintable() else named
+    named = posixpath.normpath(path)
+    return "" if named in (".", "/") or named.startswith("..") else named
 
 
 def granted_for(tool: Tool | None, granted: frozenset[str], arguments: Mapping[str, object]) -> frozenset[str]:

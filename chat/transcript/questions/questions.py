@@ -324,6 +324,8 @@ def grants(person: Person, conversation_id: str) -> tuple[GrantedTool, ...]:
 @transaction.atomic
 def revoke(person: Person, conversation_id: str, tool: str, path: str = "") -> datetime | None:
     """Revoke a grant; None if there is none."""
-    grants = Grant.objects.filter(conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool, path=path)
+    grants = Grant.objects.filter(
+        conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool, path=path
+    )
     now = timezone.now()
     return now if grants.filter(revoked_at=None).update(revoked_at=now) else None

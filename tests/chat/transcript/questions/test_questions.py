@@ -228,10 +228,11 @@ def test_only_the_owner_takes_a_permission_back(alice: User, bob: User, conversa
     assert questions.revoke(alice, str(conversation.pk), "write_file") is not None
     assert questions.revoke(alice, str(conversation.pk), "write_file") is None
     assert questions.granted(str(conversation.pk)) == frozenset()
-    questions.answer(alice, parked(conversation, client_id="c2"), SubmittedAnswer("file"))
-    assert questions.revoke(alice, str(conversation.pk), "write_file") is None
-    assert questions.revoke(alice, str(conversation.pk), "write_file", "notes.md") is not None
-    assert questions.granted(str(conversation.pk)) == frozenset()
+    other = ConversationFactory(owner=alice)
+    questions.answer(alice, parked(other, client_id="c2"), SubmittedAnswer("file"))
+    assert questions.revoke(alice, str(other.pk), "write_file") is None
+    assert questions.revoke(alice, str(other.pk), "write_file", "notes.md") is not None
+    assert questions.granted(str(other.pk)) == frozenset()
 
 
 def test_a_turn_that_ends_closes_its_question(alice: User, conversation: Conversation) -> None:
