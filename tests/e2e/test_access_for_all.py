@@ -220,7 +220,7 @@ def test_the_tab_key_reaches_everything_in_order(open_browser: Open) -> None:
     chat = page.url
     for address, wanted in (
         (chat, ("Search chats", "Share", "Listed this folder", "Copy answer", "Message", "Attach files")),
-        ("/start/", ("Connect your server", "Open evidence", "Address of the server", "Skip")),
+        ("/start/", ("Connect your server", "sim-honest", "Address of the server", "Skip")),
         ("/models/?q=sim-h", ("Test these", "Filter by model or server", "sim-honest:latest")),
         ("/models/1/", ("Open chat", "Settings", "Override… Vision")),
         ("/history/?show=all", ("To review",)),
