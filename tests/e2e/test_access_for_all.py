@@ -29,7 +29,6 @@ RUN = """options => axe.run(options).then(
   ({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))"""
 
 
-<<<<<<< HEAD
 # Where the focus is: its place among all elements, its name, and if it is out of sight, covered, or without a ring.
 STOP = """() => {
   const one = document.activeElement, box = one.getBoundingClientRect();
@@ -53,10 +52,7 @@ NAMED = (
 )
 
 
-def violations(page: Page) -> list[str]:
-=======
 def violations(page: Page, themes: Iterable[str] = THEMES) -> list[str]:
->>>>>>> main
     """What axe finds in both themes, in words; leaves the page in the light one."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
