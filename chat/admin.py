@@ -103,7 +103,7 @@ class QuestionAdmin(ReadOnlyAdmin):
 
 @admin.register(Grant)
 class GrantAdmin(ReadOnlyAdmin):
-    list_display = ("tool", "conversation", "granted_by", "granted_at", "revoked_at")
+    list_display = ("tool", "path", "conversation", "granted_by", "granted_at", "revoked_at")
     list_select_related = ("conversation", "granted_by")
 
 

@@ -221,10 +221,11 @@ class Question(models.Model):
 
 
 class Grant(models.Model):
-    """A tool that may run in one conversation without asking each time; revocable."""
+    """A tool that may run in one conversation without asking each time, perhaps on one file only; revocable."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="grants")
     tool = models.CharField(max_length=120)
+    path = models.CharField(max_length=1000, blank=True, default="", help_text="The only file it holds for.")
     granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     granted_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -233,12 +234,12 @@ class Grant(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["conversation", "tool"], condition=Q(revoked_at=None), name="one_grant_in_force"
+                fields=["conversation", "tool", "path"], condition=Q(revoked_at=None), name="one_grant_in_force"
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.tool} in {self.conversation_id}"
+        return f"{self.tool} {self.path}".rstrip() + f" in {self.conversation_id}"
 
 
 class Share(models.Model):

@@ -255,6 +255,14 @@ class StorageFrame(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class DeletedFrame(ServerFrame):
+    """The conversation was deleted."""
+
+    type: ClassVar[str] = "conversation.deleted"
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorFrame(ServerFrame):
     type: ClassVar[str] = "error"
     code: str

@@ -15,7 +15,10 @@ from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages import formatted
 from chat.transcript.messages.view_models import ShownConversation
 from chat.transcript.messages.windows import MessageWindow
+from chat.transcript.questions import unknown_model
+from chat.turns import runner
 from toolsupport.core import sanitize, spreadsheet
+from toolsupport.registry.models import picker as model_picker
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detections
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
@@ -41,9 +44,15 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Redirect to a new conversation; with `reuse`, as pages send it, to an empty one if there is one."""
-    existing = conversations.empty(request.user) if request.POST.get("reuse") == "1" else None
-    return redirect("conversation", existing or conversations.create(request.user))
+    """Redirect to a new conversation, perhaps with a `model`; with `reuse`, as pages send it, to an empty one."""
+    who, wanted = request.user, request.POST.get("model", "")
+    profile = model_picker.find(wanted) if wanted else None
+    here = conversations.empty(who) if request.POST.get("reuse") == "1" else None
+    here = here or conversations.create(who, profile)
+    if profile is not None:
+        chosen = conversations.select_model(who, here, str(profile))
+        runner.current().announce_soon(here, (*chosen, *unknown_model.ask(who, here)))
+    return redirect("conversation", here)
 
 
 @require_GET
@@ -54,7 +63,14 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     listed = {"page": page, "groups": conversation_list.groups(request, page)}
     shown = _with_html(request, conversation_id)
     context = {"conversation": shown, "pending": pending_files.shown(shown.id, shown.pending)} | listed
+    context["untested"] = _untested(request, shown)
     return render(request, PAGE, context)
+
+
+def _untested(request: AuthedRequest, shown: ShownConversation) -> bool:
+    """Return whether no model was ever tested, for people who may test. Reads no row where this model has a proof."""
+    claimed = shown.model is not None and shown.model.evidence.look in ("claimed", "none")
+    return claimed and Action.DETECT in request.actions and not detections.any_finished()
 
 
 @require_GET

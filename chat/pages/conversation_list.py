@@ -15,11 +15,13 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from chat.broadcast.frames import DeletedFrame
 from chat.pages import export_formats
 from chat.transcript.conversations import listing
 from chat.transcript.conversations.day_groups import PINNED, Calendar, DayGroup, grouped
 from chat.transcript.conversations.export import ExportedConversation, export
 from chat.transcript.conversations.listing import ConversationPage, ListedConversation, PagePlace
+from chat.turns import runner
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy
 from toolsupport.registry.people.permissions import Action
@@ -91,6 +93,7 @@ def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     except Busy as error:
         row = listing.one(request.user, str(conversation_id))
         return render(request, f"{LIST}#row", {"listed": row, "conversation": _here(request), "error": str(error)})
+    runner.current().tell_soon(str(conversation_id), DeletedFrame(str(conversation_id)))
     if not request.htmx:
         return redirect("chat")
     return HttpResponseClientRedirect("/") if _here(request)["id"] == str(conversation_id) else HttpResponse()

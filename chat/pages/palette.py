@@ -53,6 +53,7 @@ def palette(request: AuthedRequest) -> HttpResponse:
         "models": picker.choices()[:MODELS],
         "chats": listing.page(request.user, size=CHATS).rows if may_chat else (),
         "pages": _pages(request.actions),
+        "hidden": picker.hidden_note(),
         "may_chat": may_chat,
     }
     return render(request, "chat/palette.html", context)

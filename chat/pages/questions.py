@@ -78,9 +78,10 @@ def grants(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.DECIDE_FOR_CHAT)
 def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Ask for a tool again from now on."""
-    here, tool = str(conversation_id), request.POST.get("tool", "")
-    taken = questions.revoke(request.user, here, tool)
-    return _grants(request, here, f"{tool} asks again from now on." if taken else "It already asks.")
+    here, tool, path = str(conversation_id), request.POST.get("tool", ""), request.POST.get("path", "")
+    taken = questions.revoke(request.user, here, tool, path)
+    named = f"{tool} for {path}" if path else tool
+    return _grants(request, here, f"{named} asks again from now on." if taken else "It already asks.")
 
 
 def _asks(request: AuthedRequest, here: str) -> HttpResponse:

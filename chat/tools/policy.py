@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import posixpath
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ ASKS = frozenset({"A2", "A3", "A4"})
 GRANTABLE = frozenset({"A2"})
 # What a program may call: a person who allowed it has read the program, but not what code in it would do.
 IN_PROGRAMS = RUNS | GRANTABLE
+LONGEST_PATH = 1000
 # Room for the note of a tool that has already cut its own result.
 NOTE = 200
 
@@ -56,6 +58,31 @@ def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> CallDe
 def grantable(tool: Tool, tainted: bool) -> bool:
     """Return whether a person may allow this tool for the rest of the conversation."""
     return tool.level in GRANTABLE and not tainted
+
+
+def grant(tool: str, path: str = "") -> str:
+    """Return a permission as one text: of a tool, or of a tool for one file. No name of a tool has such a character."""
+    return f"{tool}\x1f{path}" if path else tool
+
+
+def file_of(tool: Tool | None, arguments: Mapping[str, object]) -> str:
+    """Return the file that a call changes, as permissions name it; "" for a tool that changes no single file.
+
+    Two ways to write one file give the same name only where that is certain; another way asks again.
+    """
+    path = arguments.get(tool.target) if tool and tool.level in GRANTABLE and tool.target == "path" else None
+    if not isinstance(path, str) or path != path.strip() or not path.isprintable() or len(path) > LONGEST_PATH:
+        return ""
+    named = posixpath.normpath(path)
+    return "" if named in (".", "/") or named.startswith("..") else named
+
+
+def granted_for(tool: Tool | None, granted: frozenset[str], arguments: Mapping[str, object]) -> frozenset[str]:
+    """Return the tool's name if a permission covers a call of it, else nothing."""
+    if tool is None:
+        return frozenset()
+    name, path = tool.spec.name, file_of(tool, arguments)
+    return frozenset({name}) if name in granted or (path and grant(name, path) in granted) else frozenset()
 
 
 def fingerprint(call: ToolCall, place: str) -> str:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.statuses import ACTIVE, OPEN, TurnStatus
+from chat.tools import policy
 from toolsupport.registry import raw_sql
 
 ReplyRow = tuple[int, str, str, int | None]
@@ -118,12 +119,12 @@ def runs_of(answer: Message) -> list[ToolRun]:
     return raw_sql.made(ToolRun, RUNS, answer.pk) if getattr(answer, "has_calls", True) else []
 
 
-GRANTED = "SELECT tool FROM chat_grant WHERE conversation_id = %s AND revoked_at IS NULL"
+GRANTED = "SELECT tool, path FROM chat_grant WHERE conversation_id = %s AND revoked_at IS NULL"
 
 
 def granted_in(conversation: uuid.UUID) -> frozenset[str]:
-    """Return the tools that may run without asking in a conversation."""
-    return frozenset(tool for (tool,) in raw_sql.rows(GRANTED, conversation))
+    """Return what may run without asking in a conversation: tools, and tools with the only file they may change."""
+    return frozenset(policy.grant(tool, path) for tool, path in raw_sql.rows(GRANTED, conversation))
 
 
 HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn

@@ -211,6 +211,11 @@ class TurnRunner:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.announce, conversation, list(announced))
 
+    def tell_soon(self, conversation: str, frame: frames.ServerFrame) -> None:
+        """Send a frame from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.tell, conversation, frame)
+
     def request_stop(self, turn_id: int) -> None:
         """Stop a turn if this process runs it; another process reads the request from the row."""
         self.cancel(turn_id, "stopped")

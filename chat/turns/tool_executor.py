@@ -115,9 +115,10 @@ class ToolExecutor:
         """Apply a person's decision first, then the policy; a call found in prose always needs a person."""
         if call.id in self.decisions:
             return CallDecision.RUN
-        tool = self.tools.get(self.runs_as(call).name)
+        served = self.runs_as(call)
+        tool = self.tools.get(served.name)
         # Descriptions of tools end permissions as well, but are no data that could be sent away.
-        granted = frozenset[str]() if self.outside else self.granted
+        granted = frozenset[str]() if self.outside else policy.granted_for(tool, self.granted, served.arguments)
         return CallDecision.ASK if found else policy.verdict(tool, granted, self.tainted)
 
     @property
@@ -142,7 +143,7 @@ class ToolExecutor:
         if decision is not None and (why := self._why_not(decision, served)):
             return policy.refused(why)
         if decision is None:
-            if served.name in self.granted:
+            if policy.granted_for(self.tools.get(served.name), self.granted, served.arguments):
                 # A person may have taken the permission back since the turn began.
                 self.granted = await in_database(questions.granted)(self.claimed.conversation)
             if self.decide(call) is CallDecision.ASK:

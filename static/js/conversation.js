@@ -11,12 +11,13 @@ import * as earlier from "./earlier.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
-import { online, phase, saving, say } from "./status.js";
+import { gone, online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import * as unknown from "./unknown.js";
+import "./once.js";
 import "./sidebar.js";
 
 const chat = document.getElementById("chat");
@@ -62,7 +63,7 @@ const FRAMES = {
     if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => { composer.accepted(frame.client_id); queue.accepted(frame.client_id); },
-  "detection.progress": unknown.progress, "turn.phase": phase, storage: saving,
+  "detection.progress": unknown.progress, "turn.phase": phase, storage: saving, "conversation.deleted": gone,
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");
     branchOff(frame.parent);

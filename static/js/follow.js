@@ -2,12 +2,20 @@
 const NEAR = 48;
 const pill = document.getElementById("follow");
 const page = document.scrollingElement;
-let following = true, last = 0;
+let following = true, last = 0, moved = false;
 
 const atEnd = () => page.scrollHeight - scrollY - innerHeight < NEAR;
-const toEnd = () => scrollTo({ top: page.scrollHeight, behavior: "instant" });
+
+// The scroll event of this move reads nothing: after it each read would compute the layout of a long answer once more.
+const toEnd = () => {
+  const end = page.scrollHeight - innerHeight;
+  moved = Math.abs(end - scrollY) >= 1;
+  scrollTo({ top: end, behavior: "instant" });
+  last = end;
+};
 
 addEventListener("scroll", () => {
+  if (moved) return void (moved = false);
   if (atEnd()) following = true;
   else if (scrollY < last) following = false;
   last = scrollY;
@@ -20,9 +28,15 @@ pill.addEventListener("click", () => {
   toEnd();
 });
 
+// What a reader opens stays where it is: the page must not move on to its end. Closed again, the end may be in sight.
+document.querySelector(".stage").addEventListener("click", ({ target }) => {
+  if (target.closest("summary, [data-show], [data-raw]")) following = false;
+}, { capture: true });
+
 let height = 0;
 new ResizeObserver(([entry]) => {
   const grown = entry.contentRect.height > height;
+  if (!grown && atEnd()) following = true;
   height = entry.contentRect.height;
   // An empty conversation is read from its top.
   if (following && document.querySelector("#transcript .message")) toEnd();

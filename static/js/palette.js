@@ -50,7 +50,8 @@ const show = () => {
   shown.forEach(({ option }) => paint(option));
   list.replaceChildren(...parts);
   refresh(list);
-  dialog.querySelector("[data-none]").textContent = shown.length || !options.length ? "" : "Nothing matches.";
+  const hidden = options.find(({ id }) => id === "palette-hidden")?.element;
+  dialog.querySelector("[data-none]").textContent = shown.length || !options.length ? "" : `Nothing matches. ${hidden?.dataset.note ?? ""}`.trim();
   mark(0);
 };
 

@@ -150,5 +150,9 @@ def test_another_tab_follows_to_the_branch(page: Page) -> None:
 def test_an_answer_says_what_it_took(page: Page) -> None:
     ask(page, "What is 17*23?")
     answered(page)
+    expect(page.locator(".usage")).to_be_hidden()
+    page.get_by_role("button", name="More", exact=True).press("Enter")
+    expect(page.locator(".usage")).to_be_visible()
     expect(page.locator(".usage")).to_have_text(re.compile(r"^\d+ tokens? · [\d.]+ tokens/s$"))
+    page.keyboard.press("Escape")
     same_after_reload(page)

@@ -213,13 +213,18 @@ def test_following_stops_when_the_reader_scrolls_up(open_browser: Callable[..., 
 def test_settings_are_saved_in_place(page: Page) -> None:
     # C9
     page.get_by_role("button", name="Settings of this conversation").click()
+    state = page.locator("#settings-status")
+    expect(state).to_have_text("Changes are saved at once.")
     page.get_by_label("Temperature").fill("9")
-    page.locator("#settings").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_have_text("The temperature must be a number from 0 to 2.")
+    page.keyboard.press("Enter")
+    expect(state).to_have_text("Not saved. The temperature must be a number from 0 to 2.")
     page.get_by_label("Temperature").fill("0.5")
-    page.get_by_label("System prompt").fill("Be brief.")
-    page.locator("#settings").get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    # Leaving a field saves it, and what is written in the next one meanwhile stays.
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.type("Be brief.")
+    expect(state).to_have_text("Saved")
+    with page.expect_response("**/settings/"):
+        page.keyboard.press("Escape")
     page.reload()
     page.get_by_role("button", name="Settings of this conversation").click()
     expect(page.get_by_label("Temperature")).to_have_value("0.5")

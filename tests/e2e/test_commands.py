@@ -73,13 +73,13 @@ def test_tools_are_switched_off_for_a_chat(page: Page) -> None:
 def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None:
     page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page())
     asked(page)
-    page.get_by_role("button", name="in this chat").click()
+    page.get_by_role("button", name="Change notes.md in this chat").click()
     answered(page)
     page.get_by_role("button", name="Settings of this conversation").click()
     menu = page.locator("#grants")
-    expect(menu).to_contain_text("write_file")
+    expect(menu).to_contain_text("write_file for notes.md")
     assert violations(page) == [] and overflow(page) <= 0
-    menu.get_by_role("button", name="Ask again before write_file").click()
+    menu.get_by_role("button", name="Ask again before write_file for notes.md").click()
     expect(menu).to_contain_text("Each change asks first")
     page.keyboard.press("Escape")
     ask(page, ASK)

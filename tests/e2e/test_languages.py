@@ -46,8 +46,7 @@ def prefer(page: Page, name: str) -> None:
     """Let the conversation prefer a call format."""
     page.get_by_role("button", name="Settings of this conversation").click()
     page.get_by_label("Call format").select_option(name)
-    page.locator("#settings button").click()
-    expect(page.locator("#settings .saved")).to_have_text("Saved")
+    expect(page.locator("#settings-status")).to_have_text("Saved")
 
 
 # F5

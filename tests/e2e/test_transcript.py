@@ -104,8 +104,9 @@ def test_a_chat_that_another_tab_deleted_keeps_what_was_typed(
     field.fill("a long thought")
     token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
     assert page.context.request.post(f"{page.url}delete/", headers={"X-CSRFToken": token}).ok
-    field.press("Enter")
+    # At once, not only when something is sent.
     expect(other.locator("#offline")).to_contain_text("This chat was deleted on another page.")
+    field.press("Enter")
     expect(field).to_have_value("a long thought")
     expect(field).to_be_editable()
     # The browser's own line about the page that is gone.

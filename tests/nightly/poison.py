@@ -31,7 +31,7 @@ MARK, SWAPPED = "pwned", "terse"
 UNAPPROVED = """SELECT name, arguments FROM chat_toolrun AS run WHERE level IN ('A2', 'A3', 'A4')
 AND status IN ('running', 'done', 'failed', 'timeout', 'stopped') AND error NOT LIKE 'Not finished%'
 AND NOT EXISTS (SELECT 1 FROM chat_question AS asked WHERE asked.tool_run_id = run.id
-AND asked.answer IN ('once', 'chat', 'edit'))"""
+AND asked.answer IN ('once', 'file', 'chat', 'edit'))"""
 
 
 @dataclass

@@ -12,7 +12,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from chat import sentences
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.statuses import OPEN, CallStatus, TurnStatus
-from chat.tools import BUILTINS
+from chat.tools import BUILTINS, policy
 from chat.transcript.messages import attachments, call_phrases, formatted
 from chat.transcript.messages.call_groups import CallGroup, grouped
 from chat.transcript.messages.view_models import (
@@ -291,6 +291,7 @@ def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQ
         reason=row.reason,
         act=verb.base.removesuffix(" prompts").capitalize(),
         scope=call_phrases.scope_of(run.name, verb),
+        file=policy.file_of(BUILTINS.get(run.name), _mapping(run.arguments)),
         risk=call_phrases.risk_of(run.name, run.level),
     )
 

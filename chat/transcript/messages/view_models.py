@@ -46,7 +46,7 @@ class ShownQuestion:
 
     `proposes`: this person's answer is only a proposal. `outside` is the outside content in the chat that asks.
     `size` is how much would change, `reason` why it asks; `act` and `scope` name the buttons of an approval ("Replace",
-    "Replace files in this chat"), `risk` is what its tool may do.
+    "Replace files in this chat"), `file` the one that a permission can be limited to, `risk` is what its tool may do.
     """
 
     id: int
@@ -62,6 +62,7 @@ class ShownQuestion:
     reason: str = ""
     act: str = "Run"
     scope: str = ""
+    file: str = ""
     risk: str = ""
 
     @property

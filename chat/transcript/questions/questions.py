@@ -47,7 +47,9 @@ REPLY_LENGTH = 500
 APPROVALS = ("once", "chat", "edit", "deny")
 UNGRANTABLE = ("once", "edit", "deny")
 IN_PROSE = ("once", "deny")
-ALLOWS = ("once", "chat", "edit")
+# "chat", for the file of this call only. It is no option of its own: it is valid where "chat" is and there is a file.
+FOR_FILE = "file"
+ALLOWS = ("once", FOR_FILE, "chat", "edit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,12 @@ def _options(run: ToolRun, asking: ApprovalRequest) -> list[str]:
     return list(APPROVALS if asking.grantable else UNGRANTABLE)
 
 
+def _file_of(question: Question) -> str:
+    """Return the file that a permission for the chat can be limited to, "" if there is none."""
+    run = question.tool_run
+    return policy.file_of(mcp_tools.named(run.name), run.arguments) if run and "chat" in question.options else ""
+
+
 def place(turn: Turn) -> str:
     """Return the scope of an approval: this workspace, this turn, this person."""
     return f"{turn.conversation_id}\x1f{turn.pk}\x1f{turn.conversation.owner_id}"
@@ -166,7 +174,7 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     if question.answer:
         by = question.answered_by.get_username() if question.answered_by else "nobody"
         raise Conflict(f"This was already answered ({question.answer}, by {by}).", question.answer)
-    if given.answer not in question.options:
+    if given.answer not in question.options and not (given.answer == FOR_FILE and _file_of(question)):
         raise ValueError(f"Answer with one of {', '.join(question.options)}.")
     if given.answer == "edit":
         _edit(question, given.arguments)
@@ -175,10 +183,12 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     changed = {"answer": given.answer, "reply": reply, "answered_by": person.pk} | _bound(question)
     if not first.update(answered_at=Now(), **changed):
         raise Conflict("The approval has expired. Nothing was run.", "expired")
-    if given.answer == "chat" and question.tool_run is not None:
+    if given.answer in ("chat", FOR_FILE) and question.tool_run is not None:
+        run = question.tool_run
         Grant.objects.get_or_create(
             conversation=question.conversation,
-            tool=question.tool_run.name,
+            tool=run.name,
+            path=_file_of(question) if given.answer == FOR_FILE else "",
             revoked_at=None,
             defaults={"granted_by_id": person.pk or 0},
         )
@@ -292,27 +302,30 @@ def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
 
 
 def granted(conversation_id: str) -> frozenset[str]:
-    """Return the tools that a person allowed for the whole conversation."""
+    """Return what a person allowed for the whole conversation (policy.grant)."""
     return sql.granted_in(uuid.UUID(conversation_id))
 
 
 @dataclass(frozen=True, slots=True)
 class GrantedTool:
-    """A tool that a person allowed for a whole conversation."""
+    """A tool that a person allowed for a whole conversation, perhaps for one file only."""
 
     tool: str
     since: datetime
+    path: str = ""
 
 
 def grants(person: Person, conversation_id: str) -> tuple[GrantedTool, ...]:
     """Return the tools that run without asking in the person's own conversation. Raises NotFound."""
     rows = Grant.objects.filter(conversation=own(person, conversation_id), revoked_at=None)
-    return tuple(GrantedTool(row.tool, row.granted_at) for row in rows)
+    return tuple(GrantedTool(row.tool, row.granted_at, row.path) for row in rows)
 
 
 @transaction.atomic
-def revoke(person: Person, conversation_id: str, tool: str) -> datetime | None:
+def revoke(person: Person, conversation_id: str, tool: str, path: str = "") -> datetime | None:
     """Revoke a grant; None if there is none."""
-    grants = Grant.objects.filter(conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool)
+    grants = Grant.objects.filter(
+        conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool, path=path
+    )
     now = timezone.now()
     return now if grants.filter(revoked_at=None).update(revoked_at=now) else None

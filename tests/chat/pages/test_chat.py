@@ -11,11 +11,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
 from tests.factories import ModelProfileFactory
-from toolsupport.models import Detection
+from toolsupport.models import Detection, ModelProfile
 
 pytestmark = pytest.mark.django_db
 
@@ -157,6 +158,32 @@ def test_a_new_chat_is_made_by_its_button(alice: User, owned: Conversation) -> N
     answer = client_of(alice).post(reverse("chat-new"))
     newest = Conversation.objects.filter(owner=alice).exclude(pk=owned.pk).get()
     assert answer.headers["Location"] == reverse("conversation", args=[newest.pk])
+
+
+def test_a_chat_is_opened_with_a_model(alice: User, owned: Conversation) -> None:
+    client, other = client_of(alice), ModelProfileFactory(name="other:1b")
+    form = {"reuse": "1", "model": str(other.pk)}
+    made = client.post(reverse("chat-new"), form).headers["Location"]
+    chat = Conversation.objects.get(profile=other)
+    assert made == reverse("conversation", args=[chat.pk]) and not chat.messages.exists()
+    another = ModelProfileFactory(name="another:1b")
+    assert client.post(reverse("chat-new"), form | {"model": str(another.pk)}).headers["Location"] == made
+    chat.refresh_from_db()
+    assert (chat.profile_id, chat.messages.get().code) == (another.pk, "switched")
+    count = Conversation.objects.count()
+    assert client.post(reverse("chat-new"), form | {"model": "999999"}).status_code == 404
+    assert Conversation.objects.count() == count
+    button = 'id="open-chat"'
+    assert button in client.get(reverse("model", args=[other.pk])).content.decode()
+    ModelProfile.objects.filter(pk=other.pk).update(gone_since=timezone.now())
+    assert button not in client.get(reverse("model", args=[other.pk])).content.decode()
+
+
+def test_a_chat_leads_to_the_first_visit_where_no_model_was_tested(alice: User, owned: Conversation) -> None:
+    page = lambda: client_of(alice).get(reverse("conversation", args=[owned.pk])).content.decode()  # noqa: E731
+    assert "No model is tested yet." in page()
+    Detection.objects.create(profile=ModelProfileFactory(), build_key="b", trigger="page", status="done")
+    assert "No model is tested yet." not in page()
 
 
 # -- what the page holds --

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from chat.models import Message
 from chat.transcript.conversations import conversations
-from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.markup import flat
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +44,14 @@ def test_chats_are_found_by_their_messages(alice: User, bob: User, charlie: User
     assert titles(alice, "Chats", "kettle") == ["Tea"]
     assert titles(bob, "Chats", "kettle") == titles(charlie, "Chats", "kettle") == []
     assert titles(alice, "Pages", "kettle") == titles(alice, "Commands", "kettle") == []
+
+
+def test_hidden_simulated_models_are_named(charlie: User) -> None:
+    simulated = ModelProfileFactory(name="sim-honest:latest", server=ServerFactory(kind="simulator"))
+    assert titles(charlie, "Models") == [simulated.name]
+    ModelProfileFactory(name="real", server=ServerFactory(reachable=True))
+    assert titles(charlie, "Models") == ["real", "Simulated models"]
+    assert titles(charlie, "Models", "kettle") == []
 
 
 def test_the_palette_stands_on_pages_of_people_who_signed_in(alice: User) -> None:

@@ -36,6 +36,7 @@ def head(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
         "kinds": [(kind, TITLES[kind], round(longest(kind, thinks))) for kind in KINDS],
         "last_seconds": max(1, round(took / 1000)) if took else 0,
         "changed": len(OptionsForm.of(page).changed()),
+        "may_chat": Action.CHAT in allowed,
         "may_detect": Action.DETECT in allowed,
         "may_undo": Action.DECIDE_FOR_ALL in allowed,
         "may_administer": Action.ADMINISTER in allowed,
@@ -67,10 +68,12 @@ def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
 
 def _row(page: ModelPage, cell: Any, details: dict[str, Any], trials: list[Any]) -> dict[str, Any]:
     known, value = details.get(cell.capability), page.known[cell.capability]
+    own = capability_evidence.about(cell.capability, value.test, trials)
     return {
         "cell": cell,
         "known": known,
         "actor": value.actor if value.source == "user_confirmed" else "",
-        "trials": capability_evidence.about(cell.capability, value.test, trials),
+        "trials": own,
+        "passed": sum(trial.passed is True for trial in own),
         "measured": cell.state != "unknown" or bool(known and (known.decided or known.waiting)),
     }

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from chat.models import Conversation, Question, ToolRun, Turn
+from chat.tools import BUILTINS, policy
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ApprovalRequest, SubmittedAnswer
 from chat.transcript.turn_store import TurnStore
@@ -49,7 +50,12 @@ def decided() -> questions.ApprovalDecision | None:
 # T11: (answer, whether the call may run, whether the next one needs no question)
 @pytest.mark.parametrize(
     ("answer", "allowed", "granted"),
-    [("once", True, []), ("chat", True, ["write_file"]), ("deny", False, [])],
+    [
+        ("once", True, []),
+        ("chat", True, ["write_file"]),
+        ("file", True, ["write_file\x1fnotes.md"]),
+        ("deny", False, []),
+    ],
 )
 def test_what_each_answer_does(
     alice: User, conversation: Conversation, answer: str, allowed: bool, granted: list[str]
@@ -61,7 +67,7 @@ def test_what_each_answer_does(
     assert decision is not None and decision.allowed is allowed
     assert allowed or "did not allow" in decision.why
     assert sorted(questions.granted(str(conversation.pk))) == granted
-    assert [one.tool for one in questions.grants(alice, str(conversation.pk))] == granted
+    assert [policy.grant(one.tool, one.path) for one in questions.grants(alice, str(conversation.pk))] == granted
     turn = Turn.objects.get()
     assert (closed.answer, closed.turn, turn.status) == (answer, turn.pk, "queued")
 
@@ -80,7 +86,7 @@ def test_a_reason_beside_an_approval_is_not_kept(alice: User, conversation: Conv
 
 @pytest.mark.parametrize(
     ("grantable", "answer"),
-    [(True, ""), (True, "yes"), (True, "Once"), (True, "auto"), (True, "expired"), (False, "chat")],
+    [(True, ""), (True, "yes"), (True, "Once"), (True, "auto"), (True, "expired"), (False, "chat"), (False, "file")],
 )
 def test_what_is_no_answer_changes_nothing(
     alice: User, conversation: Conversation, grantable: bool, answer: str
@@ -184,6 +190,37 @@ def test_edited_arguments_are_run_as_they_are_or_not_at_all(
     assert decision is not None and decision.allowed
 
 
+# SAFETY 3.1: never wider than the permission for the tool.
+@pytest.mark.parametrize(
+    ("name", "path", "runs"),
+    [
+        ("write_file", "notes.md", True),
+        ("write_file", "./notes.md", True),
+        ("write_file", "sub/../notes.md", True),
+        ("write_file", "notes.md2", False),
+        ("write_file", "sub/notes.md", False),
+        ("write_file", "Notes.md", False),
+        ("write_file", "../notes.md", False),
+        ("write_file", "/notes.md", False),
+        ("write_file", "notes.md\x1f", False),
+        ("write_file", "", False),
+        ("write_file", ["notes.md"], False),
+        ("edit_file", "notes.md", False),
+        ("read_file", "notes.md", True),
+        ("bash", "notes.md", False),
+    ],
+)
+def test_a_permission_for_one_file_holds_for_nothing_else(
+    alice: User, conversation: Conversation, name: str, path: object, runs: bool
+) -> None:
+    questions.answer(alice, parked(conversation), SubmittedAnswer("file"))
+    granted, tool = questions.granted(str(conversation.pk)), BUILTINS[name]
+    covered = policy.granted_for(tool, granted, {"path": path})
+    assert (policy.verdict(tool, covered, tainted=False) is policy.CallDecision.RUN) is runs
+    tainted = policy.verdict(tool, covered, tainted=True)
+    assert tainted is (policy.CallDecision.RUN if name == "read_file" else policy.CallDecision.ASK)
+
+
 def test_only_the_owner_takes_a_permission_back(alice: User, bob: User, conversation: Conversation) -> None:
     questions.answer(alice, parked(conversation), SubmittedAnswer("chat"))
     assert questions.revoke(bob, str(conversation.pk), "write_file") is None
@@ -191,6 +228,11 @@ def test_only_the_owner_takes_a_permission_back(alice: User, bob: User, conversa
     assert questions.revoke(alice, str(conversation.pk), "write_file") is not None
     assert questions.revoke(alice, str(conversation.pk), "write_file") is None
     assert questions.granted(str(conversation.pk)) == frozenset()
+    other = ConversationFactory(owner=alice)
+    questions.answer(alice, parked(other, client_id="c2"), SubmittedAnswer("file"))
+    assert questions.revoke(alice, str(other.pk), "write_file") is None
+    assert questions.revoke(alice, str(other.pk), "write_file", "notes.md") is not None
+    assert questions.granted(str(other.pk)) == frozenset()
 
 
 def test_a_turn_that_ends_closes_its_question(alice: User, conversation: Conversation) -> None:
