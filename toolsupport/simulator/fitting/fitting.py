@@ -69,14 +69,15 @@ class SchemaWalk:
     def _resolved(self, schema: Any) -> JSON:
         """Follow references and join `allOf`."""
         for _ in range(DEEPEST):
-            if not isinstance(schema, dict):
-                return {} if schema is not False else {"type": "null"}
-            if "$ref" not in schema:
+            if not isinstance(schema, dict) or "$ref" not in schema:
                 break
             schema = _at(self.root, schema["$ref"])
+        if not isinstance(schema, dict):
+            return {} if schema is not False else {"type": "null"}
+        joined: JSON = {name: part for name, part in schema.items() if name != "allOf"}
         for more in schema.get("allOf") or ():
-            schema = _merged({name: part for name, part in schema.items() if name != "allOf"}, self._resolved(more))
-        return schema
+            joined = _merged(joined, self._resolved(more))
+        return joined
 
     def _kind(self, part: JSON, wish: Any) -> str:
         given = part.get("type")

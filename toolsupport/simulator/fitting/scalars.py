@@ -80,15 +80,12 @@ def number(schema: JSON, wish: Any, chance: Random) -> float:
 
 def _bounds(schema: JSON, least_step: float) -> tuple[float, float]:
     """Return the lowest and the highest value; an exclusive bound is moved by the least step."""
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    if _is_number(above):
-        low = max(filter(_is_number, (low, above + least_step)))
-    if _is_number(below):
-        high = min(filter(_is_number, (high, below - least_step)))
-    lowest = low if low is not None else (high - SPREAD if high is not None else -SPREAD)
-    return lowest, high if high is not None else lowest + 2 * SPREAD
+    lowest = [*_numbers(schema, "minimum"), *(value + least_step for value in _numbers(schema, "exclusiveMinimum"))]
+    highest = [*_numbers(schema, "maximum"), *(value - least_step for value in _numbers(schema, "exclusiveMaximum"))]
+    low = max(lowest, default=min(highest, default=0.0) - SPREAD)
+    return low, min(highest, default=low + 2 * SPREAD)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _numbers(schema: JSON, keyword: str) -> list[float]:
+    value = schema.get(keyword)
+    return [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
