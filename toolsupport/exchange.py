@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from toolsupport import loop_share, providers
 from toolsupport.config import metrics
 from toolsupport.core import calls, prompt, retry_prompts
+from toolsupport.core.constrained import call_schema
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -34,12 +35,12 @@ from toolsupport.core.events import (
     ToolsRefused,
 )
 from toolsupport.core.format_fallback import in_text, without_tools
-from toolsupport.core.formats import FORMATS
+from toolsupport.core.formats import FORMATS, forced_json
 from toolsupport.core.quoted_results import ResultIndex
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
-from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled
@@ -117,6 +118,7 @@ async def _answer(
 
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
+    request_spec = _thinking_as_possible(endpoint, request_spec)
     async with loop_share.step():
         request = make_request(request_spec, asking.messages)
     asking.silent, before = True, asking.reply.text
@@ -276,7 +278,27 @@ def make_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> 
         stream=request_spec.stream,
         supports_tools=request_spec.capabilities["tools"].value,
         permit=request_spec.permit,
+        schema=_schema(request_spec),
     )
+
+
+def _schema(request_spec: RequestSpec) -> JSON | None:
+    """Return what the reply is constrained to. This is the one place that decides it: never beside native tools."""
+    if request_spec.format != forced_json.NAME or not request_spec.tools:
+        return request_spec.schema if not request_spec.tools else None
+    limits = request_spec.constraint
+    tools = [tool for tool in request_spec.tools if not limits.tools or tool.name in limits.tools]
+    several = request_spec.capabilities["parallel"].value is not False and not limits.tools
+    parallel = several and request_spec.options.get("parallel_tool_calls") is not False
+    return call_schema(tools or request_spec.tools, answer=limits.answer, parallel=parallel)
+
+
+def _thinking_as_possible(endpoint: Endpoint, request_spec: RequestSpec) -> RequestSpec:
+    """Turn thinking off for a constrained reply where the server would force the schema on the thoughts."""
+    constrained = request_spec.schema is not None or request_spec.format == forced_json.NAME
+    if not constrained or providers.provider(endpoint.kind).thinks_first:
+        return request_spec
+    return replace(request_spec, think=False) if providers.switches_thinking(endpoint.kind) else request_spec
 
 
 def _think(request_spec: RequestSpec) -> bool | str | None:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from toolsupport.core.formats import FORMATS
+from toolsupport.core.formats import FORMATS, forced_json
 from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.types import Capabilities
 
 NATIVE = "native"
 CODE = "code_mode"
+FORCED = forced_json.NAME
 # The sources that are decisions of people.
 DECIDED = ("session", "user_confirmed")
 # Formats for parsing only: no instructions for models exist.
@@ -57,7 +58,7 @@ def label(name: str) -> str:
 def text_for(capabilities: Capabilities) -> str:
     """Return the text format to try with a model: one that works, else the family's own, else the first."""
     known = (capabilities["format"].value, capabilities["call_format"].value)
-    texts = [name for name in names() if name not in (NATIVE, CODE)]
+    texts = [name for name in names() if name not in (NATIVE, CODE, FORCED)]
     return next((name for name in known if name in texts), texts[0])
 
 
@@ -70,8 +71,18 @@ def if_refused(capabilities: Capabilities, preferences: FormatPreferences) -> st
     decided = tools.value is True and tools.source in DECIDED
     if not decided or capabilities["format"].known or not preferences.switches.allows_text_formats:
         return ""
-    left_out = {NATIVE, CODE, *preferences.disabled}
+    left_out = {
+        NATIVE,
+        CODE,
+        *preferences.disabled,
+        *(() if may_force(capabilities, preferences.switches) else (FORCED,)),
+    }
     return next((name for name in _ordered(capabilities, preferences) if name not in left_out), "")
+
+
+def may_force(capabilities: Capabilities, switches: TeamSwitches) -> bool:
+    """Return whether replies of this model may be constrained to a schema."""
+    return switches.forces and capabilities["constrains"].value == "enforced"
 
 
 def judged(capabilities: Capabilities, preferences: FormatPreferences) -> tuple[FormatDecision, ...]:
@@ -111,6 +122,14 @@ def _code(name: str, _: Capabilities, preferences: FormatPreferences) -> str:
     return "" if preferences.code_tool else "It needs the tool `python_execution`, which is off."
 
 
+def _constrained(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> str:
+    if name != FORCED or may_force(capabilities, preferences.switches):
+        return ""
+    if not preferences.switches.forces:
+        return "The team has turned off constrained output."
+    return "No test has shown that its server enforces a schema for this model."
+
+
 def _text(name: str, capabilities: Capabilities, preferences: FormatPreferences) -> str:
     """The rule of every format that is text. Calls written as code have a switch of their own (`_code`)."""
     if name == NATIVE:
@@ -118,12 +137,17 @@ def _text(name: str, capabilities: Capabilities, preferences: FormatPreferences)
     switches, works = preferences.switches, capabilities["format"].value == name
     if name != CODE and not switches.allows_text_formats:
         return "The team has turned off calls written as text."
-    if name == preferences.asked:
+    if name == preferences.asked or (name == FORCED and _is_last_resort(capabilities)):
         return ""
     if switches.allows_code(works) if name == CODE else switches.allows_text_format(works):
         return _unknown(capabilities, works) or _failed(name, capabilities)
     native = capabilities["tools"].value is True and name in preferences.preferred
     return "" if native else "No test or chat has shown that this model can write it."
+
+
+def _is_last_resort(capabilities: Capabilities) -> bool:
+    """Return whether calls work in another form, which constrained output may follow if it fails in a turn."""
+    return capabilities["tools"].value is True or isinstance(capabilities["format"].value, str)
 
 
 def _unknown(capabilities: Capabilities, works: bool) -> str:
@@ -142,7 +166,7 @@ def _failed(name: str, capabilities: Capabilities) -> str:
 
 # The first rule with a reason against a format decides.
 RULES: Mapping[str, Callable[[str, Capabilities, FormatPreferences], str]] = MappingProxyType(
-    {"disabled": _disabled, "native": _native, "code": _code, "text": _text}
+    {"disabled": _disabled, "native": _native, "code": _code, "constrained": _constrained, "text": _text}
 )
 
 
@@ -155,6 +179,8 @@ def _why(name: str, capabilities: Capabilities, preferences: FormatPreferences) 
         return capabilities["tools"].reason
     if capabilities["format"].value == name:
         return capabilities["format"].reason
+    if name == FORCED:
+        return "Its server enforces the form of calls, so it follows where another format fails."
     return "The team has turned on calls written as text for all models."
 
 

@@ -23,6 +23,7 @@ LABELS = {
     "prompt_style": "the prompt style",
     "call_format": "the preferred call format",
     "context": "the context in tokens",
+    "constrains": "constrained output",
     "tool:read_file": "reading files",
     "tool:write_file": "writing files",
     "tool:list_directory": "listing folders",

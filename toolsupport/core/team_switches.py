@@ -64,6 +64,16 @@ class TeamSwitches:
             "Calls written as code, where `python_execution` is enabled.",
         ),
     )
+    force: bool = field(
+        default=True,
+        metadata=_text(
+            "Constrained output",
+            "Where a test showed that the server enforces a schema: a call that cannot be read, or does not fit, is"
+            " asked for again in a form that cannot be malformed, and so is a required call.",
+            {"on": "Allowed", "off": "Never"},
+            "Constrain calls to their schema, where a test showed that the server enforces it.",
+        ),
+    )
     runtime_learning: bool = field(
         default=True,
         metadata=_text(
@@ -158,6 +168,11 @@ class TeamSwitches:
     def allows_code(self, works: bool) -> bool:
         """Whether calls may be written as code by this model; with text off, still where it `works`."""
         return self.allows_code_mode and (works or self.text_formats == "all")
+
+    @property
+    def forces(self) -> bool:
+        """Whether replies may be constrained to a schema, where the server enforces one."""
+        return self.force and not self.filter_only
 
     @property
     def on_first_use(self) -> FirstUse:

@@ -197,6 +197,17 @@ class Exclusion:
 
 
 @dataclass(frozen=True, slots=True)
+class CallConstraint:
+    """What a constrained reply may be, in the format of constrained output.
+
+    `tools` are the names of those that may be called, () for all offered ones; `answer`: it may answer in words.
+    """
+
+    tools: tuple[str, ...] = ()
+    answer: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class RequestSpec:
     """All parameters of one request to one model, except the messages and the endpoint.
 
@@ -207,7 +218,9 @@ class RequestSpec:
     capabilities decide), `documents` are texts by file name, `examples` successful calls of this model, `strong_nudge`
     adds the tool-use reminder. `notes` is text for the first message of a person that the model is shown: data that
     must not be read as an instruction. `begins_inside`: replies begin inside reasoning (None: unknown).
-    `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none.
+    `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none. `may_force`: the
+    server enforces a schema, and the team allows that. `constraint` narrows a constrained reply; `schema` is that of a
+    probe, which measures whether the server enforces one.
     """
 
     model: str
@@ -232,6 +245,9 @@ class RequestSpec:
     hidden: tuple[ToolSpec, ...] = ()
     begins_inside: bool | None = None
     if_refused: str = ""
+    may_force: bool = False
+    constraint: CallConstraint = CallConstraint()
+    schema: JSON | None = None
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:
@@ -249,7 +265,8 @@ class Request:
     """The input of a codec: a request and a history that are already rendered for the target.
 
     `tools` is empty if the model must not see native tools; a codec never sends an empty list. `supports_tools` repeats
-    the capability (None: unknown), so that a codec can refuse on its own: see `may_carry_tools`.
+    the capability (None: unknown), so that a codec can refuse on its own: see `may_carry_tools`. `schema` is what the
+    reply is constrained to, never beside native tools: see `forbidden`.
     """
 
     model: str
@@ -261,11 +278,23 @@ class Request:
     stream: bool = True
     supports_tools: bool | None = None
     permit: Permit = Permit.TURN
+    schema: JSON | None = None
 
     @property
     def may_carry_tools(self) -> bool:
         """True if the model is known to support tools, and for a probe, which measures that."""
         return self.supports_tools is True or self.permit is Permit.PROBE
+
+    def forbidden(self) -> str:
+        """Return why this request must not be sent, "" if it may: every codec asks before it writes one.
+
+        A schema beside native tools stops models from calling them.
+        """
+        if self.tools and not self.may_carry_tools:
+            return f"Tools were not sent: {self.model} is not known to support them."
+        if self.tools and self.schema is not None:
+            return "Native tools and a schema for the reply were not sent together."
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

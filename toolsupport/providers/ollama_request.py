@@ -26,8 +26,8 @@ def encode(request: Request) -> bytes:
 
     Raises ToolsupportError for forbidden tools, ValueError for values JSON cannot represent.
     """
-    if request.tools and not request.may_carry_tools:
-        raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
+    if why := request.forbidden():
+        raise ToolsupportError(why)
     body: JSON = {
         "model": request.model,
         "messages": [WRITERS[message.role](message) for message in request.messages],
@@ -38,7 +38,7 @@ def encode(request: Request) -> bytes:
     options = {name: value for name, value in request.options.items() if name not in NO_OPTIONS}
     if options:
         body["options"] = options
-    shape = _format(request.options.get("response_format"))
+    shape = request.schema or _format(request.options.get("response_format"))
     if shape and not request.tools:  # it would be forced on the calls too
         body["format"] = shape
     if request.think is not None:

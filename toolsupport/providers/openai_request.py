@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core.constrained import closed
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
@@ -22,7 +23,7 @@ class OpenAIDialect:
     in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
-    temperature.
+    temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one.
     """
 
     think: str = ""
@@ -33,6 +34,7 @@ class OpenAIDialect:
     parallel: bool = False
     strict: bool = False
     own_temperature: str = ""
+    schema: str = "open"
 
 
 PLAIN = OpenAIDialect()
@@ -58,8 +60,8 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
 
     Raises ToolsupportError for forbidden tools, ValueError for values JSON cannot represent.
     """
-    if request.tools and not request.may_carry_tools:
-        raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
+    if why := request.forbidden():
+        raise ToolsupportError(why)
     body: JSON = {
         "model": request.model,
         "messages": [WRITERS[message.role](message, dialect) for message in request.messages],
@@ -71,6 +73,8 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
         body["tools"] = [_tool(tool, dialect) for tool in request.tools]
         body |= _choice(request.options, dialect)
     body |= _options(request, dialect)
+    if request.schema is not None and dialect.schema:
+        body["response_format"] = SCHEMAS[dialect.schema](request.schema)
     if request.think is not None and dialect.think:
         body |= THINKING[dialect.think](request.think)
     try:
@@ -87,7 +91,21 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
     sent = {names[name]: value for name, value in given.items()}
     if dialect.own_temperature and re.match(dialect.own_temperature, request.model):
         sent.pop("temperature", None)
+    if request.tools:  # it would be forced on the calls too
+        sent.pop("response_format", None)
     return sent
+
+
+def _open(schema: JSON) -> JSON:
+    return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
+
+
+def _closed(schema: JSON) -> JSON:
+    return _open(closed(schema))
+
+
+# Servers that follow OpenAI's rules refuse a schema with optional properties or open objects.
+SCHEMAS: Mapping[str, Callable[[JSON], JSON]] = {"open": _open, "closed": _closed}
 
 
 def _tool(tool: ToolSpec, dialect: OpenAIDialect) -> JSON:

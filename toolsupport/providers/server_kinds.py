@@ -21,7 +21,9 @@ class Provider:
     `default_url` is "" if there is none; `hint` is the advice if the server does not answer. `codec` takes the longest
     line in bytes and creates the reader of one reply. `about` is a path with more details about the server than its
     list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload another one for
-    it. `holds_calls_back`: it sends nothing while the model writes a call.
+    it. `holds_calls_back`: it sends nothing while the model writes a call. `constrains` is the field of a request that
+    constrains the reply to a schema, "" if there is none; `thinks_first`: a model may think before such a reply, else
+    thinking is turned off for it. `sets_strict`: tools are sent with `strict` where the server enforces schemas.
     """
 
     kind: str
@@ -34,6 +36,9 @@ class Provider:
     about: str = ""
     loads_on_demand: bool = False
     holds_calls_back: bool = False
+    constrains: str = "response_format"
+    thinks_first: bool = False
+    sets_strict: bool = False
 
 
 OPENAI = Provider(
@@ -65,6 +70,8 @@ PROVIDERS = {
             hint="Start it with `ollama serve`, or correct its address.",
             loads_on_demand=True,
             holds_calls_back=True,
+            constrains="format",
+            thinks_first=True,
         ),
         Provider(
             kind="simulator",
@@ -74,6 +81,8 @@ PROVIDERS = {
             chat_path="/api/chat",
             default_url="",
             hint="It starts with this site; alone, start it with `manage.py simulator`.",
+            constrains="format",
+            thinks_first=True,
         ),
         OPENAI,
         replace(
@@ -94,6 +103,8 @@ PROVIDERS = {
             hint="Start it with `vllm serve MODEL --enable-auto-tool-choice --tool-call-parser NAME`.",
             about="/version",
             codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True)),
+            thinks_first=True,
+            sets_strict=True,
         ),
         replace(
             OPENAI,
@@ -102,6 +113,8 @@ PROVIDERS = {
             default_url="http://127.0.0.1:30000",
             hint="Start it with `--tool-call-parser NAME`: without one, calls stay in the text.",
             codec=partial(OpenAICodec, dialect=replace(SERVED, strict=True)),
+            thinks_first=True,
+            sets_strict=True,
         ),
         replace(
             OPENAI,
@@ -128,8 +141,10 @@ PROVIDERS = {
             default_url="https://openrouter.ai/api",
             hint=HOSTED,
             codec=partial(
-                OpenAICodec, dialect=OpenAIDialect("reasoning", "reasoning", tool_choice=True, parallel=True)
+                OpenAICodec,
+                dialect=OpenAIDialect("reasoning", "reasoning", tool_choice=True, parallel=True, schema="closed"),
             ),
+            thinks_first=True,
         ),
         replace(
             OPENAI,
@@ -146,8 +161,10 @@ PROVIDERS = {
                     parallel=True,
                     strict=True,
                     own_temperature=r"o\d|gpt-5",
+                    schema="closed",
                 ),
             ),
+            thinks_first=True,
         ),
         replace(
             OPENAI,
@@ -162,6 +179,7 @@ PROVIDERS = {
                     renamed={"seed": "random_seed"}, asks_usage=False, tool_choice=True, parallel=True
                 ),
             ),
+            thinks_first=True,
         ),
         replace(
             OPENAI,
@@ -170,6 +188,7 @@ PROVIDERS = {
             default_url="https://generativelanguage.googleapis.com/v1beta/openai",
             hint=HOSTED,
             codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True)),
+            thinks_first=True,
         ),
         replace(
             OPENAI,
@@ -177,8 +196,10 @@ PROVIDERS = {
             title="DeepSeek",
             default_url="https://api.deepseek.com",
             hint=HOSTED,
-            # A model that thinks between calls wants its thoughts back; one of them refuses tool_choice.
-            codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content")),
+            # A model that thinks between calls wants its thoughts back; one of them refuses tool_choice. Replies may be
+            # any JSON object, but follow no schema.
+            codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content", schema="")),
+            constrains="",
         ),
         replace(
             OPENAI,
@@ -186,7 +207,10 @@ PROVIDERS = {
             title="Groq",
             default_url="https://api.groq.com/openai",
             hint=HOSTED,
-            codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True, parallel=True)),
+            codec=partial(
+                OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True, parallel=True, schema="closed")
+            ),
+            thinks_first=True,
         ),
     )
 }

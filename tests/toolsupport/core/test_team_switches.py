@@ -12,7 +12,7 @@ from toolsupport.core.format_choice import FormatPreferences, judged, usable
 from toolsupport.core.team_switches import SWITCHES, TeamSwitches
 from toolsupport.core.types import Capabilities, Capability
 
-GATES = ("asks_about_models", "detects", "learns", "translates", "allows_code_mode")
+GATES = ("asks_about_models", "detects", "learns", "translates", "allows_code_mode", "forces")
 
 
 def test_out_of_the_box_everything_may_happen() -> None:
@@ -54,6 +54,8 @@ CHANGES: dict[tuple[str, Any], dict[str, Any]] = {
     ("text_formats", "off"): {"text that works": False},
     ("code_mode", True): {},
     ("code_mode", False): {"code that works": False, "allows_code_mode": False},
+    ("force", True): {},
+    ("force", False): {"forces": False},
     ("runtime_learning", True): {},
     ("runtime_learning", False): {"learns": False},
     ("drift", "off"): {"on_drift": "off"},

@@ -9,6 +9,7 @@ from toolsupport.core.formats import (
     auto,
     code_mode,
     deepseek,
+    forced_json,
     functionary,
     gemma,
     glm,
@@ -62,6 +63,7 @@ _ALL = (
     *other_json.FORMATS,
     react.FORMAT,
     tool_tags.FORMAT,
+    forced_json.FORMAT,
     auto.FORMAT,
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({one.name: one for one in _ALL})

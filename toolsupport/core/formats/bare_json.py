@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from dataclasses import replace
 
 from toolsupport.core.arguments import (
     ARGUMENT_KEYS,
     NAME_KEYS,
     OTHER_KEYS,
     WRAPPERS,
+    ParsedCall,
     read_call,
     schema_of,
 )
@@ -70,9 +72,16 @@ class CallPrecheck(JsonArguments):
 
 
 class BareJson:
-    """One object, or several separated by commas or semicolons, possibly in a list, possibly in a fence."""
+    """One object, or several separated by commas or semicolons, possibly in a list, possibly in a fence.
 
-    def __init__(self, reading: ReaderContext, opener: str) -> None:
+    `made` counts the calls. `enclosed`: objects around them that end behind them. `closed`: optional arguments may be
+    null, which means that they were left out.
+    """
+
+    def __init__(self, reading: ReaderContext, opener: str, *, enclosed: int = 0, closed: bool = False) -> None:
+        self.made = 0
+        self._enclosed = enclosed
+        self._closed = closed
         self._reading = reading
         self._fenced = opener.startswith("`")
         self._listed = opener == "["
@@ -108,6 +117,8 @@ class BareJson:
         source, reply = self._reading.source, self._reading.reply
         start = source.recorded
         self._stream = ArgumentStream(reply, self._reading.tools)
+        if self._closed:
+            self._stream.stop()
         gate = CallPrecheck(self._reading, self._stream)
         walk = JsonWalk(source, NO_ENDS, gate)
         for _ in walk.value():
@@ -118,12 +129,21 @@ class BareJson:
             return -1
         text = source.since(start)
         broken = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF if walk.cut_off else None
-        self._written = broken or read_call(text, self._reading.tools)
+        self._written = broken or self._read_one(text)
         name = self._written.name or self._stream.name
         announced = self._reading.tools or gate.saw_arguments or self._written.arguments
         if not self._reading.may_call(name) or not announced:
             return -1
         return source.recorded
+
+    def _read_one(self, text: str) -> ParsedCall:
+        written = read_call(text, self._reading.tools)
+        if not (self._closed and written.arguments):
+            return written
+        spec = find_tool(written.name, self._reading.tools)
+        needed = spec.parameters.get("required") or () if spec else ()
+        given = {key: value for key, value in written.arguments.items() if value is not None or key in needed}
+        return replace(written, arguments=given)
 
     def _separator(self, end: int) -> Steps[str]:
         """Emit the call with its closing brackets; the next character separates it from another one."""
@@ -132,6 +152,10 @@ class BareJson:
         if self._listed and character == "]":
             source.take(source.at + 1)
             self._listed, end = False, source.recorded
+            character = yield from source.space()
+        while self._enclosed and character == "}" and not self._listed:
+            source.take(source.at + 1)
+            self._enclosed, end = self._enclosed - 1, source.recorded
             character = yield from source.space()
         if self._fenced and (yield from source.found(FENCE)):
             self._fenced = self._reading.fenced = False
@@ -144,5 +168,6 @@ class BareJson:
         if not separated or character != "{":
             source.back_to(end)
             character = ""
+        self.made += 1
         self._stream.done(self._written, source.cut())
         return character

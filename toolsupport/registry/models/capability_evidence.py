@@ -32,6 +32,7 @@ STEPS = {
     "parallel": ("parallel",),
     "multi_turn": ("second_turn",),
     "leaves_alone": ("control",),
+    "constrains": ("constrains",),
 }
 
 

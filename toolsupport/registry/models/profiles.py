@@ -52,6 +52,7 @@ TITLES = dict(COLUMNS) | {
     "max_tools": "Most tools at once",
     "prompt_style": "Prompt style",
     "call_format": "Preferred format",
+    "constrains": "Constrained output",
 }
 # Glyph → its sign, its colour. A person's value is drawn in ink: it is no proof.
 SIGNS = {
@@ -65,6 +66,7 @@ SIGNS = {
     "unknown": ("·", ""),
 }
 THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
+CONSTRAINS = {"enforced": "enforced", "accepted": "accepted but not enforced", "refused": "refused"}
 TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
 
@@ -206,7 +208,7 @@ def glyph(capability: Capability) -> str:
         return "failed" if measured else "no"
     if not measured:
         return "set" if capability.source in ("user_confirmed", "session") else "claimed"
-    return "partly" if value == "via_bash" else "text" if capability.name == "format" else "yes"
+    return "partly" if value in ("via_bash", "accepted") else "text" if capability.name == "format" else "yes"
 
 
 def title(capability: str) -> str:
@@ -222,6 +224,8 @@ def state_and_words(name: str, value: Any) -> tuple[str, str]:
         return ("yes", "yes") if value else ("no", "no")
     if name == "tools_thinking":
         return "value", THINKING.get(str(value), str(value))
+    if name == "constrains":
+        return "value", CONSTRAINS.get(str(value), str(value))
     if name.startswith("tool:"):
         return "value", TOOL.get(str(value), str(value))
     if name in ("format", "call_format", "prompt_style"):

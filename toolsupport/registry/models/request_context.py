@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsupport import providers
-from toolsupport.core import model_sizes, tool_translation
+from toolsupport.core import format_choice, model_sizes, tool_translation
 from toolsupport.core.errors import NotFound
 from toolsupport.core.format_choice import FormatPreferences
 from toolsupport.core.prompt.context_fitting import ContextWindow
@@ -136,6 +136,9 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
         made = replace(made, stream=capabilities["streaming"].value is not False)
     if made.offers_tools and made.think is None:
         made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
+    made = replace(made, may_force=format_choice.may_force(capabilities, switches.of(team)))
+    if made.may_force and providers.provider(profile.server.kind).sets_strict:
+        made = replace(made, tools=tuple(replace(tool, strict=True) for tool in made.tools))
     build = profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))

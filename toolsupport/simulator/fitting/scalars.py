@@ -74,7 +74,7 @@ def number(schema: JSON, wish: Any, chance: Random) -> float:
         return wish
     step = schema.get("multipleOf")
     if step:
-        return step * chance.randint(math.ceil(low / step), math.floor(high / step))
+        return float(step) * chance.randint(math.ceil(low / step), math.floor(high / step))
     return min(high, max(low, round(chance.uniform(low, high), 3)))
 
 

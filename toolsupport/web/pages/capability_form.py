@@ -30,6 +30,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "call_format": FORMATS,
         "prompt_style": {name: name.capitalize() for name in STYLES},
         "tools_thinking": THINKING,
+        "constrains": {"enforced": "Enforced", "accepted": "Accepted but not enforced", "refused": "Refused"},
     }
 )
 

@@ -22,6 +22,7 @@ TABLES = (
     "hermes",
     "mistral",
     "plain_json",
+    "forced_json",
     "qwen3_coder_xml",
     "pythonic",
     "code_mode",
@@ -102,7 +103,8 @@ def assert_it_is_read(name: str, case: Case) -> None:
     assert case.thinking in (None, thinking)
     if case.mended is not None:
         assert all(bool(one.call.repairs) is case.mended for one in ready(events)), ready(events)
-    assert_nothing_is_lost(events, case.reply)
+    if name != "forced_json" or '"answer"' not in case.reply:  # the form around an answer is no text
+        assert_nothing_is_lost(events, case.reply)
     assert_what_is_shown_is_the_beginning(events)
 
 

@@ -22,7 +22,7 @@ TOOLS = (
 )
 NAMES = sorted(FORMATS)
 # Formats whose own form is a fence: a fence at the end of a reply is their call.
-FENCED = ("pure_json", "llama3_json", "xlam", "tool_code_python", "code_mode")
+FENCED = ("pure_json", "forced_json", "llama3_json", "xlam", "tool_code_python", "code_mode")
 # Formats that may be written in a fence if the reply is nothing else.
 ALONE = ("pythonic", "llama4_pythonic", "lfm2_pythonic", "olmo3_pythonic")
 OWN_FENCE = ("tool_code_python", "code_mode")

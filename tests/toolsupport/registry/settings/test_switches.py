@@ -18,6 +18,7 @@ OTHERWISE: dict[str, tuple[str, Any]] = {
     "filter_only": ("on", True),
     "text_formats": ("off", "off"),
     "code_mode": ("off", False),
+    "force": ("off", False),
     "runtime_learning": ("off", False),
     "drift": ("auto", "auto"),
     "first_use": ("refuse", "refuse"),
