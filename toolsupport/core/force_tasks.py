@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from dataclasses import dataclass, field
 
 from toolsupport.core.types import JSON, ToolSpec
 
@@ -54,7 +51,7 @@ class ForceTask:
 
     question: str
     tool: str = ""
-    arguments: Mapping[str, Any] = MappingProxyType({})
+    arguments: JSON = field(default_factory=dict)
 
 
 TASKS = (
@@ -99,4 +96,4 @@ TASKS = (
 
 def is_right(task: ForceTask, calls: list[tuple[str, JSON]]) -> bool:
     """Return whether these calls are what the task needs: the one right call, or none."""
-    return calls == ([(task.tool, dict(task.arguments))] if task.tool else [])
+    return calls == ([(task.tool, task.arguments)] if task.tool else [])
