@@ -83,7 +83,7 @@ class ServedModel:
                 yield part.text, part.finish_reason
 
 
-class Handler(BaseHTTPRequestHandler):
+class ConstrainedHandler(BaseHTTPRequestHandler):
     """Answers one client."""
 
     protocol_version = "HTTP/1.1"
@@ -140,8 +140,8 @@ def main() -> None:
     arguments.add_argument("--host", default="127.0.0.1")
     arguments.add_argument("--port", type=int, required=True)
     options = arguments.parse_args()
-    Handler.served = ServedModel(options.model)
-    ThreadingHTTPServer((options.host, options.port), Handler).serve_forever()
+    ConstrainedHandler.served = ServedModel(options.model)
+    ThreadingHTTPServer((options.host, options.port), ConstrainedHandler).serve_forever()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolsupport.simulator.fitting.constraints import SchemaSupport, can_be_parsed
@@ -134,17 +134,11 @@ def _writes(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]
 
 
 def _held(
-    name: str,
-    words: str,
-    schemas: SchemaSupport,
-    reply: Callable[[ModelInput], SimulatedReply] = constrained.reply,
-    *more: str,
+    name: str, words: str, schemas: SchemaSupport, reply: Callable[[ModelInput], SimulatedReply] = constrained.reply
 ) -> SimulatedModel:
     """Return a model whose calls can be read only where its server enforces a schema; declared as large."""
-    able = ("completion", *more)
-    return SimulatedModel(
-        name, f"{LABEL}{words}.", reply, able, CHAT, size=LARGE, pace=0.1, refusal=NO_TOOLS, schemas=schemas
-    )
+    model = _writes(name, words, reply)
+    return replace(model, size=LARGE, pace=0.1, schemas=schemas)
 
 
 def _thinks(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]) -> SimulatedModel:
@@ -283,12 +277,14 @@ HELD = (
     _held(
         "sim-noise", "writes noise, which its server forces into a schema", SchemaSupport.ENFORCED, constrained.noise
     ),
-    _held(
-        "sim-constrained-thinks",
-        "thinks, then malforms its calls unless its server enforces a schema",
-        SchemaSupport.ENFORCED,
-        constrained.thinking,
-        "thinking",
+    replace(
+        _held(
+            "sim-constrained-thinks",
+            "thinks, then malforms its calls unless its server enforces a schema",
+            SchemaSupport.ENFORCED,
+            constrained.thinking,
+        ),
+        capabilities=("completion", "thinking"),
     ),
     _held(
         "sim-unconstrained", "malforms every call; its server accepts a schema and ignores it", SchemaSupport.IGNORED

@@ -61,7 +61,7 @@ def test_alternatives_are_described_where_they_are_kept() -> None:
     part = {"anyOf": [{"type": "integer", "minimum": 7}, {"type": "null"}]}
     tool = in_words(ToolSpec("f", "", {"properties": {"a": part}}), kept)
     assert tool.parameters["properties"]["a"]["anyOf"][0]["description"] == "At least 7"
-    assert "any of these" in described(part)["description"]
+    assert "Any of these" in described(part)["description"]
 
 
 def test_a_tool_that_loses_nothing_stays_the_same() -> None:

@@ -154,14 +154,16 @@ class SchemaWalk:
     def _array(self, part: JSON, wish: Any, depth: int) -> list[Any]:
         least = int(part.get("minItems") or 0)
         most = int(part.get("maxItems", least + MOST_ITEMS))
-        wishes: list[Any] = wish if isinstance(wish, list) else []
+        intended: list[Any] = wish if isinstance(wish, list) else []
         if isinstance(wish, Intention):
-            wishes = [Intention((call,)) for call in wish.calls]
-        count = len(wishes) if wishes else self.chance.randint(least, max(least, most if depth < DEEPEST else least))
-        wishes = [*wishes, *([NOTHING] * count)][: max(least, min(count, most))]
+            intended = [Intention((call,)) for call in wish.calls]
+        count = (
+            len(intended) if intended else self.chance.randint(least, max(least, most if depth < DEEPEST else least))
+        )
+        intended = [*intended, *([NOTHING] * count)][: max(least, min(count, most))]
         first = part.get("prefixItems") or []
         items = part.get("items", {})
-        made = [self.value(first[n] if n < len(first) else items, meant, depth + 1) for n, meant in enumerate(wishes)]
+        made = [self.value(first[n] if n < len(first) else items, meant, depth + 1) for n, meant in enumerate(intended)]
         if not part.get("uniqueItems"):
             return made
         more = (self.value(items, NOTHING, depth + 1) for _ in range(TRIES))

@@ -37,23 +37,22 @@ def word_of(text: str) -> Any:
         return None
 
 
+# Model → whether it is held to a plain schema, and to one whose pattern is hard to parse.
+HOLDS = {
+    "sim-constrained": (True, True),
+    "sim-noise": (True, True),
+    "sim-constrained-thinks": (True, True),
+    "sim-unconstrained": (False, False),
+    "sim-fails-open": (True, False),
+    "sim-honest": (False, False),
+}
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", [NATIVE, OPENAI])
-@pytest.mark.parametrize(
-    ("model", "held", "held_to_odd"),
-    [
-        ("sim-constrained", True, True),
-        ("sim-noise", True, True),
-        ("sim-constrained-thinks", True, True),
-        ("sim-unconstrained", False, False),
-        ("sim-fails-open", True, False),
-        ("sim-honest", False, False),
-    ],
-)
-async def test_each_holds_its_model_as_documented(  # K9
-    http: httpx.AsyncClient, path: str, model: str, held: bool, held_to_odd: bool
-) -> None:
-    for schema, expected in ((WORD, held), (ODD, held_to_odd)):
+@pytest.mark.parametrize("model", HOLDS)
+async def test_each_holds_its_model_as_documented(http: httpx.AsyncClient, path: str, model: str) -> None:  # K9
+    for schema, expected in zip((WORD, ODD), HOLDS[model], strict=True):
         text = await said(http, path, ask("Say hello, never qzx7.", model, **demanding(schema)[path]))
         assert (word_of(text) == HELD) is expected, text
 
