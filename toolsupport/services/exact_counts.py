@@ -21,7 +21,7 @@ def wanted(prepared: RequestContext) -> bool:
 
 
 async def measured(prepared: RequestContext, history: Sequence[ChatMessage]) -> TokenCounts:
-    """Return the counts of this request with its tools and without them; what the server does not tell stays as it is.
+    """Return the counts of this request with its tools and without them; what the server does not count stays as it is.
 
     The counts with and without tools are of the same messages, so that their difference is the exact cost of the tools.
     """

@@ -22,7 +22,7 @@ PIECES = 40
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Intend the honest calls; without a schema, write them so that nobody can read them."""
+    """Intend the honest calls; without a schema, write them unreadably."""
     honest_reply = honest.reply(text_prompt.prompt(prompt))
     if prompt.constraint is not None or not honest_reply.calls:
         return honest_reply
