@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,25 +16,16 @@ from typing import Any
 import httpx
 import jsonschema_rs
 import pytest
-import pytest_asyncio
-from channels.db import database_sync_to_async as in_database
 
 from tests.examples import by_night
-from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.forced.tool_sets import tool_sets
 from tests.real.servers import HERE, Served, answering, running
-from tests.toolsupport.gateway.conftest import Program, _alice
-from tests.toolsupport.gateway.test_constrained_campaign import completions, fault
-from toolsupport import providers
 from toolsupport.core.constrained import call_schema
 from toolsupport.core.types import JSON
-from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.real_server
 
 REPLIES = 3000 if by_night() else 30
-THROUGH_GATEWAY = 300 if by_night() else 6
 LIMIT = 400  # tokens of a reply
 FIT = 0.97
 
@@ -110,36 +101,3 @@ def test_llama_server_makes_them_fit_too(llama_noise: Served) -> None:  # K1
     ended, forced, free = shares(llama_noise)
     print(f"{ended} of {REPLIES} replies ended; fit: {forced:.2%} with a schema, {free:.2%} without")
     assert ended > REPLIES / 3 and forced >= FIT and free < 0.01
-
-
-@pytest_asyncio.fixture
-async def program(transactional_db: None) -> AsyncIterator[Program]:
-    yield await in_database(_alice)()
-    await providers.close()
-
-
-def _known(server: Served) -> None:
-    row = ServerFactory(name="box", kind="openai", base_url=server.url)
-    profile = ModelProfileFactory(server=row, name=server.model)
-    for capability, value in (("tools", False), ("format", "forced_json"), ("constrains", "enforced")):
-        overrides.add(NewOverride(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
-
-
-@pytest.mark.asyncio
-async def test_no_misfit_reaches_a_program(noise: Served, program: Program) -> None:  # K2 K3
-    await in_database(_known)(noise)
-    called, faults = 0, []
-    for number, made in enumerate(tool_sets(THROUGH_GATEWAY, seed=11)):
-        body = completions(made.tools, f"Do number {number}.", "auto")
-        answer = await program.post({**body, "model": noise.model, "max_tokens": LIMIT, "seed": number})
-        if answer.status_code != 200:
-            continue  # an error is no call
-        message = answer.json()["choices"][0]["message"]
-        calls = [
-            (each["function"]["name"], json.loads(each["function"]["arguments"]))
-            for each in message.get("tool_calls") or []
-        ]
-        called += len(calls)
-        wrong = fault(made.tools, "auto", calls)
-        faults += [f"{number}: {wrong}"] if wrong else []
-    assert faults == [] and called > 0
