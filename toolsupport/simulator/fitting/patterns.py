@@ -10,7 +10,14 @@ from typing import Any
 
 _PARSER: Any = vars(re)["_parser"]
 SOME = "abcxyzABC0189 -_"
-LETTERS = {"CATEGORY_DIGIT": string.digits, "CATEGORY_WORD": string.ascii_letters + "_", "CATEGORY_SPACE": " "}
+LETTERS = {
+    "CATEGORY_DIGIT": string.digits,
+    "CATEGORY_WORD": string.ascii_letters + "_",
+    "CATEGORY_SPACE": " ",
+    "CATEGORY_NOT_SPACE": string.ascii_letters,
+    "CATEGORY_NOT_DIGIT": string.ascii_letters,
+    "CATEGORY_NOT_WORD": "-.",
+}
 MORE = 3  # repeats beyond the least number
 
 

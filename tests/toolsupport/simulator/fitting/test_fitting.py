@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolsupport.simulator.fitting import constraints, patterns
@@ -102,6 +102,7 @@ def test_every_branch_of_a_union_is_drawn() -> None:
     assert {"add", "read_file"} < drawn
 
 
+@example(r"\s\S", 140)
 @given(st.sampled_from([r"^\d{4}-\d\d$", "[a-f]+", "(ab|cd){2}", "^x.?y$", r"\s\S", "a{0,3}b*?c"]), st.integers(0, 999))
 def test_a_text_is_drawn_from_its_pattern(pattern: str, seed: int) -> None:
     text = patterns.drawn(pattern, random.Random(seed))
