@@ -25,7 +25,6 @@ from toolsupport.simulator.server import Simulator
 
 YES = {"tools": True}
 NO = {"tools": False}
-HELD = tuple(name for name, model in MODELS.items() if model.reply.__module__.endswith(".constrained"))
 FILES = ("read_file", "write_file", "list_directory")
 
 # What is true of each model: its verdict with the values that must have been measured.
@@ -55,7 +54,11 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sim-qwen3-coder-xml": ("text", NO | {"format": "qwen3_coder_xml"}),
     "sim-code": ("text", NO | {"format": "code_mode"}),
     "sim-hopeless-json": ("refused", NO),
-    **{name: ("refused", NO) for name in HELD},
+    **{name: ("refused", NO) for name in ("sim-noise", "sim-unconstrained", "sim-no-schemas")},
+    **{
+        f"sim-{name}": ("text", NO | {"format": "forced_json"})
+        for name in ("constrained", "constrained-thinks", "fails-open")
+    },
 }
 # It calls for two wordings out of three, or for every second one: three right ones in a row happen, and so do six of
 # nine; nothing else may come out.
