@@ -61,10 +61,11 @@ check: $(STAMP) ## Check format, lint, types, imports and migrations
 bench: $(STAMP) ## Measure the figures of docs/performance.md (make bench ARGS=--quick)
 	@$(PY) -m tests.bench $(ARGS)
 
-nightly: $(STAMP) .venv-described/.installed ## Run the long tests, once before a release
+nightly: $(STAMP) .venv-described/.installed .venv-mlx/.installed ## Run the long tests, once before a release
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
 		tests/toolsupport/simulator tests/toolsupport/registry tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest -m real_server --hypothesis-profile=nightly tests/real/test_constrained.py $(ARGS) || [ $$? -eq 5 ]
 	@$(MAKE) clients agents
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests with a real model server (installs it)

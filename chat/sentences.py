@@ -52,6 +52,10 @@ NOTICES: Mapping[str, str] = MappingProxyType(
             "this chat. No shell runs: the same file tools do the work."
         ),
         "prompt_cut": "The server cut the beginning of the request: {model} has {context} tokens. {help}",
+        "tools_dropped": (
+            "The server counted {counted} tokens for this request, fewer than its tools alone have. It seems to have "
+            "dropped them, so {model} did not see any tools."
+        ),
         "read_by_admin": "{person}, an administrator, read this conversation. Reason: {reason}",
         "flag_to_set": server_flags.SENTENCE,
     }

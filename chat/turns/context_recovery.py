@@ -19,7 +19,7 @@ from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
 from toolsupport.core.types import ChatMessage
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 from toolsupport.registry.models.request_context import RequestContext
-from toolsupport.services import context_guard, server_watch
+from toolsupport.services import context_guard, exact_counts, server_watch
 from toolsupport.services.context_guard import ContextGuard
 
 UseContext = Callable[[RequestContext], None]
@@ -38,6 +38,7 @@ class ContextRecovery:
         self._take, self._announce = take, announce
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
+        self._uncounted = False  # the server could not count this request
         self.recorder = ExchangeRecorder()
 
     async def ask(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
@@ -61,6 +62,8 @@ class ContextRecovery:
         if self._guard.cut(prepared, usage):
             await self._cut(prepared)
             return True
+        if self._guard.dropped_tools(prepared, usage):
+            await self._say("tools_dropped", prepared.window, {"counted": f"{usage.prompt_tokens:,}"}, once=True)
         new_count = self._guard.new_count(prepared, usage)
         if new_count is not None:
             digest = token_counts.tools_digest(prepared.request_spec)
@@ -71,6 +74,7 @@ class ContextRecovery:
     async def _made_to_fit(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
         if self._gone:
             prepared = await in_database(context_guard.without)(prepared, self._gone)
+        prepared = await self._counted(prepared, history)
         while (todo := context_guard.remedy(prepared, history)) is not None:
             if isinstance(todo, OmitTools):
                 prepared = await self._leave_out(prepared, todo.tools)
@@ -79,6 +83,20 @@ class ContextRecovery:
         if not context_guard.fits(prepared, history):
             await self._say("prompt_too_long", prepared.window, {}, once=True)
         return prepared
+
+    async def _counted(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
+        """Store exact counts of a server that offers them, the first time that it gets these tools."""
+        if self._uncounted or not exact_counts.wanted(prepared):
+            return prepared
+        found = await exact_counts.measured(prepared, history)
+        self._uncounted = found is prepared.counts
+        for digest, count in (
+            (token_counts.tools_digest(prepared.request_spec), found.with_tools),
+            ("", found.without),
+        ):
+            if count is not None and not self._uncounted:
+                await in_database(context_findings.count_prompt)(self._store, prepared.build, digest, count)
+        return replace(prepared, counts=found)
 
     async def _leave_out(self, prepared: RequestContext, names: tuple[str, ...]) -> RequestContext:
         self._gone += names

@@ -9,8 +9,14 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.lost_keywords import KeptKeywords, in_words
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall
 
+# What Ollama has fields for in its types of a tool; it drops all other keywords before the model sees the tool.
+KEPT = KeptKeywords(
+    parameters=frozenset({"type", "$defs", "items", "required", "properties"}),
+    properties=frozenset({"anyOf", "type", "items", "description", "enum", "properties", "required"}),
+)
 # Choices for which this wire has no word, or one that is no option.
 NO_OPTIONS = ("tool_choice", "parallel_tool_calls", "response_format")
 
@@ -28,7 +34,7 @@ def encode(request: Request) -> bytes:
         "stream": request.stream,
     }
     if request.tools:
-        body["tools"] = [tool.to_openai() for tool in request.tools]
+        body["tools"] = [in_words(tool, KEPT).to_openai() for tool in request.tools]
     options = {name: value for name, value in request.options.items() if name not in NO_OPTIONS}
     if options:
         body["options"] = options

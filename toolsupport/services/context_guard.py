@@ -81,6 +81,11 @@ class ContextGuard:
         seen = self._seen(usage)
         return seen is not None and token_counts.was_cut(prepared.request_spec, prepared.counts, seen)
 
+    def dropped_tools(self, prepared: RequestContext, usage: Usage) -> bool:
+        """Return, after the answer, whether the server dropped the tools before the model saw them."""
+        seen = self._seen(usage)
+        return seen is not None and token_counts.dropped_tools(prepared.request_spec, prepared.counts, seen)
+
     def after_cut(self, prepared: RequestContext) -> RaiseContext | None:
         """Return the remedy for the following requests."""
         wanted = token_counts.expected(prepared.request_spec, prepared.counts, self._length)

@@ -6,14 +6,16 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from toolsupport.simulator.fitting.constraints import SchemaSupport, can_be_parsed
 from toolsupport.simulator.gojson import timestamp
 from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.quirks import (
     broken_json,
     codes,
+    constrained,
     dies,
     fickle,
     flaky,
@@ -33,7 +35,7 @@ from toolsupport.simulator.quirks import (
     thinks_long,
     writes,
 )
-from toolsupport.simulator.types import HistoryMessage, ModelInput, SimulatedReply
+from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, SimulatedReply
 
 FAMILY = "simulated"
 LABEL = "Simulated: "
@@ -75,7 +77,7 @@ class SimulatedModel:
     `refusal` is its server's answer to every request with tools. `reads_tools` False: tools are accepted, but never
     reach the model. `truncates`: text that does not fit into its context is silently dropped. `holds`: the largest
     context that fits into memory, 0: any. `drifts`: pulling it creates another build. `pace` stretches the time per
-    token.
+    token. `schemas`: what its server does with the JSON schema of a request.
     """
 
     name: str
@@ -93,6 +95,13 @@ class SimulatedModel:
     truncates: bool = False
     holds: int = 0
     drifts: bool = False
+    schemas: SchemaSupport = SchemaSupport.IGNORED
+
+    def enforces(self, schema: JSON | None) -> bool:
+        """Return whether its server holds it to this schema."""
+        if schema is None or self.schemas in (SchemaSupport.IGNORED, SchemaSupport.REFUSED):
+            return False
+        return self.schemas == SchemaSupport.ENFORCED or can_be_parsed(schema)
 
     @property
     def digest(self) -> str:
@@ -122,6 +131,14 @@ def _writes(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]
     return SimulatedModel(
         name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS
     )
+
+
+def _held(
+    name: str, words: str, schemas: SchemaSupport, reply: Callable[[ModelInput], SimulatedReply] = constrained.reply
+) -> SimulatedModel:
+    """Return a model whose calls can be read only where its server enforces a schema; declared as large."""
+    model = _writes(name, words, reply)
+    return replace(model, size=LARGE, pace=0.1, schemas=schemas)
 
 
 def _thinks(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]) -> SimulatedModel:
@@ -255,6 +272,30 @@ ALOUD = (
         thinks_aloud.in_marks(objects.hermes, opening=""),
     ),
 )
+HELD = (
+    _held("sim-constrained", "malforms every call, unless its server enforces a schema", SchemaSupport.ENFORCED),
+    _held(
+        "sim-noise", "writes noise, which its server forces into a schema", SchemaSupport.ENFORCED, constrained.noise
+    ),
+    replace(
+        _held(
+            "sim-constrained-thinks",
+            "thinks, then malforms its calls unless its server enforces a schema",
+            SchemaSupport.ENFORCED,
+            constrained.thinking,
+        ),
+        capabilities=("completion", "thinking"),
+    ),
+    _held(
+        "sim-unconstrained", "malforms every call; its server accepts a schema and ignores it", SchemaSupport.IGNORED
+    ),
+    _held("sim-no-schemas", "malforms every call; its server refuses every schema", SchemaSupport.REFUSED),
+    _held(
+        "sim-fails-open",
+        "malforms every call; its server drops a schema that it cannot parse",
+        SchemaSupport.FAILS_OPEN,
+    ),
+)
 VECTORS = (
     SimulatedModel(
         "sim-embed",
@@ -264,7 +305,7 @@ VECTORS = (
         template="{{ .Prompt }}",
     ),
 )
-MODELS = {model.name: model for model in (*NATIVE, *TEXT, *ALOUD, *VECTORS)}
+MODELS = {model.name: model for model in (*NATIVE, *TEXT, *ALOUD, *HELD, *VECTORS)}
 
 
 def is_name(text: str) -> bool:

@@ -60,11 +60,12 @@ class OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class ModelInput:
-    """The input of a simulated model."""
+    """The input of a simulated model; `constraint` is the JSON schema that its server enforces."""
 
     messages: tuple[HistoryMessage, ...]
     tools: tuple[OfferedTool, ...] = ()
     think: bool = False
+    constraint: JSON | None = field(default=None, repr=False)
 
     @property
     def _since(self) -> int:

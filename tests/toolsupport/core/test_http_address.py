@@ -17,9 +17,9 @@ GOOD = (
     *("http://box.example.org/a@b", "http://bücher.example", "http://10.0.0.7.example.org", "HTTP://box"),
 )
 USERS = ("http://user@host", "http://user:secret@host", "http://@host", "http://:secret@host", "user:secret@host:1")
-FOREIGN = ("http://169.254.169.254/latest", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://224.0.0.1")
-# With dots and digits of other scripts, which clients write as ASCII.
-FOREIGN += (
+FOREIGN = (
+    *("http://169.254.169.254/latest", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://224.0.0.1"),
+    # With dots and digits of other scripts, which clients write as ASCII.
     "http://169。254。169。254/",
     "http://169．254．169．254",
     "http://１６９.254.169.254",

@@ -20,14 +20,16 @@ TEXT = (
     " python hopeless-json thinks-aloud thinks-inside"
 )
 
+HELD = "constrained noise constrained-thinks unconstrained no-schemas fails-open"
+
 
 def test_every_quirk_has_its_row() -> None:  # M8
-    assert list(MODELS) == [f"sim-{quirk}" for quirk in f"{NATIVE} {TEXT} embed".split()]
+    assert list(MODELS) == [f"sim-{quirk}" for quirk in f"{NATIVE} {TEXT} {HELD} embed".split()]
 
 
 def test_what_writes_text_says_no_tools_and_refuses_them() -> None:  # M8
-    written = [model for model in MODELS.values() if model.capabilities == ("completion",)]
-    assert [model.name.removeprefix("sim-") for model in written] == TEXT.split()
+    written = [model for model in MODELS.values() if {*(model.capabilities or "-")} <= {"completion", "thinking"}]
+    assert [model.name.removeprefix("sim-") for model in written] == [*TEXT.split(), *HELD.split()]
     assert {model.refusal for model in written} == {NO_TOOLS}
 
 

@@ -46,7 +46,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
     def _try_server(self) -> None:
         """Raise OperationalError if a second connection gets no answer either."""
-        words = self.info.get_parameters() | {"password": self.info.password, "connect_timeout": TRY}
+        words: dict[str, Any] = {**self.info.get_parameters(), "password": self.info.password, "connect_timeout": TRY}
         try:
             psycopg.connect(**words).close()
         except psycopg.errors.ConnectionTimeout as error:

@@ -17,6 +17,7 @@ from toolsupport.core.types import ChatMessage, RequestSpec
 PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take more
 LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
 SURE = 1.1  # an estimate must be beyond the limit by this much before a cut is claimed
+LEAST_OF_DEFINITIONS = 0.3  # of a tool's JSON is written into a prompt, however briefly a template describes it
 FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves no room for an answer
 
 
@@ -94,6 +95,17 @@ def was_cut(request_spec: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt
     if not context or seen.tokens > context:
         return False
     return seen.tokens >= FULL * context or expected(request_spec, counts, seen.characters) > SURE * context
+
+
+def dropped_tools(request_spec: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bool:
+    """Return True if the server counted fewer tokens than native tools alone have: the model was not shown them."""
+    if request_spec.format != "native" or not request_spec.tools:
+        return False
+    one, other = counts.with_tools, counts.without
+    if one and other and one.characters == other.characters and one.tokens <= other.tokens:
+        return True
+    definitions = len(json.dumps([tool.to_openai() for tool in request_spec.tools]))
+    return seen.tokens < LEAST_PER_CHARACTER * (seen.characters + LEAST_OF_DEFINITIONS * definitions)
 
 
 def context_tokens(request_spec: RequestSpec) -> int:

@@ -6,11 +6,13 @@ import hashlib
 import json
 import time
 from collections.abc import AsyncGenerator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
 from toolsupport.simulator.duration import DEFAULT
+from toolsupport.simulator.fitting.fitting import Intention, fitted
 from toolsupport.simulator.memory import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, render
 from toolsupport.simulator.rules import continuing
@@ -38,6 +40,7 @@ class ChatRequest:
     keep_alive: float = DEFAULT
     render_only: bool = False
     pinned: int = 0
+    schema: JSON | None = None
 
     @property
     def read(self) -> int:
@@ -119,7 +122,7 @@ class ReplyStreamer:
 
     async def reply_chunks(self) -> AsyncGenerator[JSON, None]:
         """Yield the chunks of the reply. The last has `done`, or is `{"error": …}`. Raises ConnectionCut."""
-        reply = continuing.reply(self.model.reply, self.request.prompt)
+        reply = self._reply()
         limit = self.request.whole("num_predict", -1)
         written, reason = 0, "stop"
         try:
@@ -136,6 +139,17 @@ class ReplyStreamer:
             yield self._end(reply, reason, written)
         finally:
             self.state.memory.keep(self.model.name, self.request.keep_alive)
+
+    def _reply(self) -> SimulatedReply:
+        """Return the model's reply, as a text of the schema if its server enforces one."""
+        prompt, options = self.request.prompt, self.request.options
+        reply = continuing.reply(self.model.reply, prompt)
+        if prompt.constraint is None:
+            return reply
+        seed = f"{self.request.model} {prompt!r} {json.dumps(options, sort_keys=True)} {prompt.constraint!r}"
+        chance = Random(hashlib.sha256(seed.encode("utf-8", "replace")).digest())
+        intention = Intention(reply.calls, reply.content) if reply.calls or reply.content else None
+        return replace(reply, content=fitted(prompt.constraint, intention, chance), calls=(), awkward=True)
 
     def _end(self, reply: SimulatedReply, reason: str, written: int) -> JSON:
         if reply.ending == ReplyEnding.CUT:

@@ -10,6 +10,8 @@ from typing import Any
 
 from toolsupport.simulator import duration, gojson, gosyntax
 from toolsupport.simulator.client import Client
+from toolsupport.simulator.fitting import constraints
+from toolsupport.simulator.fitting.constraints import SchemaSupport
 from toolsupport.simulator.gosyntax import Malformed
 from toolsupport.simulator.gotypes import GoPath, GoStruct
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
@@ -27,6 +29,9 @@ NDJSON = "application/x-ndjson"
 # Ollama's message when a model and its context do not fit into memory.
 TOO_LARGE = "model requires more system memory ({:.1f} GiB) than is available ({:.1f} GiB)"
 TOKENS_PER_GIB = 2048
+# DeepSeek's message for `response_format` with a schema, and Ollama's for a format it does not know.
+NO_SCHEMAS = "This response_format type is unavailable now"
+BAD_FORMAT = 'invalid format: {}; expected "json" or a valid JSON Schema object'
 
 
 class RequestRejected(Exception):
@@ -36,7 +41,13 @@ class RequestRejected(Exception):
         super().__init__(text)
         self.status = status
         self.kind = "api_error"
-        self.code: int | None = None
+        self.code: int | str | None = None
+
+
+def refused_schema() -> RequestRejected:
+    refused = RequestRejected(NO_SCHEMAS)
+    refused.kind = refused.code = "invalid_request_error"
+    return refused
 
 
 def refused_tools(model: SimulatedModel, refusal: ToolsRefusal) -> RequestRejected:
@@ -97,7 +108,16 @@ def chat_request(data: bytes) -> ChatRequest:
         options=given.get("options") or {},
         keep_alive=duration.seconds(given.get("keep_alive")),
         render_only=bool(given.get("_debug_render_only")),
+        schema=schema_of(given.get("format")),
     )
+
+
+def schema_of(demanded: Any) -> JSON | None:
+    """Return the schema that a request demands. Raises RequestRejected for a format that Ollama does not know."""
+    try:
+        return constraints.of_native(demanded)
+    except ValueError:
+        raise RequestRejected(BAD_FORMAT.format(gojson.text(gojson.text(demanded)))) from None
 
 
 def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[SimulatedModel, ChatRequest]:
@@ -109,13 +129,16 @@ def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[Simulate
         raise RequestRejected(f"{gojson.text(request.model)} does not support thinking")
     if request.prompt.tools and model.refusal:
         raise refused_tools(model, model.refusal)
+    if request.schema is not None and model.schemas == SchemaSupport.REFUSED:
+        raise refused_schema()
     for name, value in request.options.items():
         if name in OPTIONS and OPTIONS[name].fault(value, GoPath()):
             raise RequestRejected(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
     # A model that can think does so unless thinking is off.
     think = model.thinks and request.think is not False
     tools = request.prompt.tools if model.reads_tools else ()
-    seen = replace(request, prompt=ModelInput(request.prompt.messages, tools, think))
+    held = request.schema if model.enforces(request.schema) else None
+    seen = replace(request, prompt=ModelInput(request.prompt.messages, tools, think, held))
     return model, window.cut(seen) if model.truncates else seen
 
 

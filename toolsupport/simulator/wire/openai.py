@@ -15,6 +15,7 @@ from typing import Any
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
+from toolsupport.simulator.fitting import constraints
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.schemas import LEVELS, OPENAI
 from toolsupport.simulator.state import SimulatorState
@@ -31,7 +32,7 @@ DATA_URL = re.compile(r"data:image/(?:jpeg|jpg|png|webp|gif);base64")
 OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperature", "top_p": "top_p"}
 
 
-def error(text: str, status: int, kind: str, code: int | None = None) -> Response:
+def error(text: str, status: int, kind: str, code: int | str | None = None) -> Response:
     """Return an error in OpenAI's envelope, as Ollama fills it."""
     inner = {"message": text, "type": kind, "param": None, "code": code}
     return Response(gojson.encode({"error": inner}) + b"\n", status, JSON_TYPE)
@@ -109,6 +110,7 @@ def chat_request(given: JSON) -> ChatRequest:
         stream=given.get("stream") is True,
         think=think(given.get("reasoning_effort")),
         options={native: given[name] for name, native in OPTIONS.items() if given.get(name) is not None},
+        schema=constraints.of_openai(given),
     )
 
 

@@ -1,0 +1,103 @@
+"""A server with real constrained decoding and a model of random weights: its replies fit with a schema, else never.
+
+By night 3,000 replies. With LLAMA_SERVER llama.cpp is asked too, as far as it enforces what a schema demands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+
+from tests.examples import by_night
+from tests.forced.tool_sets import tool_sets
+from tests.real.servers import HERE, Served, answering, running
+from toolsupport.core.constrained import call_schema
+from toolsupport.core.types import JSON
+
+pytestmark = pytest.mark.real_server
+
+REPLIES = 3000 if by_night() else 30
+LIMIT = 400  # tokens of a reply
+FIT = 0.97
+
+
+@pytest.fixture(scope="module")
+def noise(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The server of this folder with a model whose weights are random."""
+    directory = tmp_path_factory.mktemp("noise")
+    model = directory / "model"
+    subprocess.run([mlx_python, HERE / "random_model.py", model], check=True)
+    (directory / "cache" / "hub").mkdir(parents=True)
+    environment = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(directory / "cache")}
+    with ExitStack() as stack:
+        command = [str(mlx_python), str(HERE / "constrained_server.py"), str(model)]
+        url = stack.enter_context(running(command, directory, environment))
+        yield answering({"noise": Served(url, str(model))}, "/v1/models")["noise"]
+
+
+@pytest.fixture(scope="module")
+def llama_noise(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """llama.cpp with the same model."""
+    program = os.environ.get("LLAMA_SERVER")
+    if not program:
+        pytest.skip("LLAMA_SERVER names no llama-server")
+    directory = tmp_path_factory.mktemp("llama")
+    file = directory / "model.gguf"
+    subprocess.run([mlx_python, HERE / "random_model.py", directory / "model"], check=True)
+    subprocess.run([mlx_python, HERE / "tiny_gguf.py", directory / "model", file], check=True)
+    with ExitStack() as stack:
+        command = [program, "-m", str(file), "--offline", "-c", "8192", "-np", "1", "-t", "1"]
+        url = stack.enter_context(running([*command, "--host", "127.0.0.1"], directory))
+        yield answering({"noise": Served(url, "noise", "llamacpp")}, "/health")["noise"]
+
+
+def replies(server: Served, count: int, *, force: bool) -> Iterator[tuple[JSON, str]]:
+    """Yield the schema and the text of each reply that ended before its limit of tokens."""
+    with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as client:
+        for number, made in enumerate(tool_sets(count, seed=7)):
+            schema = call_schema(made.tools, answer=number % 3 > 0, parallel=number % 2 > 0)
+            body: dict[str, Any] = {"model": server.model, "seed": number, "max_tokens": LIMIT, "temperature": 1.0}
+            body["messages"] = [{"role": "user", "content": f"Do number {number}."}]
+            if force:
+                named = {"name": "reply", "strict": True, "schema": schema}
+                body["response_format"] = {"type": "json_schema", "json_schema": named}
+            answer = client.post("/v1/chat/completions", json=body)
+            answer.raise_for_status()
+            choice = answer.json()["choices"][0]
+            if choice["finish_reason"] == "stop":
+                yield schema, choice["message"]["content"]
+
+
+def fits(schema: JSON, text: str) -> bool:
+    try:
+        return jsonschema_rs.is_valid(schema, json.loads(text))
+    except ValueError:
+        return False
+
+
+def shares(server: Served) -> tuple[int, float, float]:
+    """Return how many replies ended with a schema, and the part of them that fits with one and without."""
+    forced = [fits(*reply) for reply in replies(server, REPLIES, force=True)]
+    free = [fits(*reply) for reply in replies(server, max(10, REPLIES // 10), force=False)]
+    return len(forced), sum(forced) / len(forced), sum(free) / max(1, len(free))
+
+
+def test_replies_of_noise_fit_with_a_schema_and_hardly_ever_without(noise: Served) -> None:  # K1
+    ended, forced, free = shares(noise)
+    print(f"{ended} of {REPLIES} replies ended; fit: {forced:.2%} with a schema, {free:.2%} without")
+    assert ended > REPLIES / 3 and forced >= FIT and free < 0.01
+
+
+def test_llama_server_makes_them_fit_too(llama_noise: Served) -> None:  # K1
+    ended, forced, free = shares(llama_noise)
+    print(f"{ended} of {REPLIES} replies ended; fit: {forced:.2%} with a schema, {free:.2%} without")
+    assert ended > REPLIES / 3 and forced >= FIT and free < 0.01

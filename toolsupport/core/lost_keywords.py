@@ -1,0 +1,126 @@
+"""Writes into descriptions, in words, what a server drops of the JSON Schema of a tool before the model sees it.
+
+Ollama parses each tool into types of its own, which have fields for a few keywords: the others never reach a model,
+which then sends 3 where at least 1037 is needed. What such a server keeps is a `KeptKeywords`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeGuard
+
+from toolsupport.core.types import JSON, ToolSpec
+
+DEEPEST = 12
+LONGEST = 600  # characters of a keyword that is written as JSON
+
+
+@dataclass(frozen=True, slots=True)
+class KeptKeywords:
+    """The keywords that a server keeps: of the parameters as a whole, and of each property. It keeps `items` whole."""
+
+    parameters: frozenset[str]
+    properties: frozenset[str]
+
+
+def in_words(tool: ToolSpec, kept: KeptKeywords) -> ToolSpec:
+    """Return the tool with all that is lost in its descriptions; the same tool where nothing is."""
+    parameters = _with_words(tool.parameters, kept.properties, 0)
+    lost = list(_lost(tool.parameters, kept.parameters))
+    if parameters == tool.parameters and not lost:
+        return tool
+    return replace(tool, parameters=parameters, description=_joined(tool.description, lost))
+
+
+def _with_words(schema: JSON, kept: frozenset[str], depth: int) -> JSON:
+    """Return the schema whose properties and alternatives describe what each of them loses."""
+    properties, branches = schema.get("properties"), schema.get("anyOf") if "anyOf" in kept else None
+    if depth > DEEPEST:
+        return schema
+    if isinstance(properties, dict):
+        named = {name: _described(part, kept, depth) for name, part in properties.items()}
+        schema = {**schema, "properties": named}
+    return {**schema, "anyOf": [_described(part, kept, depth) for part in branches]} if _is_list(branches) else schema
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _described(part: Any, kept: frozenset[str], depth: int) -> Any:
+    if not isinstance(part, dict):
+        return part
+    nested, lost = _with_words(part, kept, depth + 1), list(_lost(part, kept))
+    said = part.get("description")
+    return {**nested, "description": _joined(said if isinstance(said, str) else "", lost)} if lost else nested
+
+
+def _lost(schema: JSON, kept: frozenset[str]) -> Iterator[str]:
+    for keyword, value in schema.items():
+        if keyword not in kept and keyword in WORDS and (words := WORDS[keyword](value)):
+            yield words
+
+
+def _joined(said: str, lost: list[str]) -> str:
+    new = [words for words in lost if words not in said]
+    if not new:
+        return said
+    sentence = "; ".join(new)
+    return f"{said.rstrip()} ({sentence})" if said.strip() else sentence[0].upper() + sentence[1:]
+
+
+def _with_value(words: str) -> Callable[[Any], str]:
+    return lambda value: words.format(_written(value))
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _as_json(words: str) -> Callable[[Any], str]:
+    def write(value: Any) -> str:
+        text = json.dumps(value, ensure_ascii=False)
+        return words.format(text) if len(text) <= LONGEST else ""
+
+    return write
+
+
+def _only_if(wanted: bool, words: str) -> Callable[[Any], str]:
+    return lambda value: words if value is wanted else ""
+
+
+# The words for each keyword that limits a value. Those without words (`title`, `examples` …) limit nothing.
+WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
+    {
+        "minimum": _with_value("at least {}"),
+        "maximum": _with_value("at most {}"),
+        "exclusiveMinimum": _with_value("more than {}"),
+        "exclusiveMaximum": _with_value("less than {}"),
+        "multipleOf": _with_value("a multiple of {}"),
+        "minLength": _with_value("at least {} characters"),
+        "maxLength": _with_value("at most {} characters"),
+        "pattern": _with_value("matches the regular expression {}"),
+        "format": _with_value("format: {}"),
+        "minItems": _with_value("at least {} items"),
+        "maxItems": _with_value("at most {} items"),
+        "uniqueItems": _only_if(True, "no item twice"),
+        "minProperties": _with_value("at least {} properties"),
+        "maxProperties": _with_value("at most {} properties"),
+        "additionalProperties": _only_if(False, "no other properties"),
+        "const": _as_json("always {}"),
+        "enum": _as_json("one of {}"),
+        "default": _as_json("default: {}"),
+        "items": _as_json("items as JSON Schema: {}"),
+        "prefixItems": _as_json("items in this order, as JSON Schema: {}"),
+        "anyOf": _as_json("any of these JSON Schemas: {}"),
+        "oneOf": _as_json("one of these JSON Schemas: {}"),
+        "allOf": _as_json("all of these JSON Schemas: {}"),
+        "not": _as_json("not this JSON Schema: {}"),
+        "required": _as_json("required: {}"),
+        "dependentRequired": _as_json("required beside others: {}"),
+        "$ref": _with_value("as defined at {}"),
+    }
+)
