@@ -1,0 +1,1 @@
+"""Exams: cases with expected calls, and how the calls of a model are graded. Nothing is executed."""
