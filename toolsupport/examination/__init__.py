@@ -1,1 +1,1 @@
-"""Runs the cases of an exam with a model. Tools are never executed: recorded results answer the calls."""
+"""Runs the cases of an exam with a model; recorded results answer its calls."""

@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolsupport import exchange
 from toolsupport.core.events import Failed
@@ -45,6 +46,7 @@ class CaseDialog:
         self._endpoint, self._request_spec = endpoint, request_spec
         self._log = list(case.messages)
         self._calls: list[ToolCall] = []
+        self._first = 0
 
     async def run(self) -> CaseTrial:
         """Return the graded trial. A server that fails is a grade that shows nothing about the model."""
@@ -61,13 +63,16 @@ class CaseDialog:
                 return found
             if reply.rejected:
                 reason = reply.rejected[0].reason
-                return grade(self.case, CaseReply(tuple(self._calls), (reason,)))
+                return self._grade(unusable=(reason,))
             if not reply.calls:
-                return grade(self.case, CaseReply(tuple(self._calls), text=reply.text))
+                return self._grade(text=reply.text)
             self._answer(reply)
             if len(self._calls) > len(self.case.expected) + FURTHER_CALLS or not self.case.expected:
                 break
-        return grade(self.case, CaseReply(tuple(self._calls), ended=False))
+        return self._grade(ended=False)
+
+    def _grade(self, **found: Any) -> CaseGrade:
+        return grade(self.case, CaseReply(tuple(self._calls), self._first, **found))
 
     def _trouble(self, reply: ProbeReply) -> CaseGrade | None:
         if reply.refused is not None:
@@ -91,7 +96,9 @@ class CaseDialog:
         return reply
 
     def _keep(self, reply: ProbeReply) -> None:
-        calls = [{"name": call.name, "arguments": call.arguments, "repairs": list(call.repairs)} for call in reply.calls]
+        calls = [
+            {"name": call.name, "arguments": call.arguments, "repairs": list(call.repairs)} for call in reply.calls
+        ]
         rejected = [{"name": call.name, "reason": call.reason, "raw": call.raw} for call in reply.rejected]
         parts: JSON = {"text": reply.text, "thinking": reply.thinking, "calls": calls, "rejected": rejected}
         if reply.failed is not None:
@@ -105,6 +112,7 @@ class CaseDialog:
         self._log.append(ChatMessage(Role.ASSISTANT, reply.text, calls=tuple(reply.calls)))
         for call in reply.calls:
             self._log.append(ChatMessage(Role.TOOL, recorded(self.case, call), call_id=call.id, name=call.name))
+        self._first = self._first or len(reply.calls)
         self._calls += reply.calls
 
 

@@ -29,8 +29,10 @@ Keep = Callable[[GradedTrial], Awaitable[None]]
 
 
 class ExamSession:
-    """One run. `made` has the trials of an earlier process, by format and case. `failing`: it ended since its server
-    kept failing."""
+    """One run. `made` has the trials of an earlier process, by format and case.
+
+    `failing` is why the run ended early, "" otherwise: its server failed in each of the last trials.
+    """
 
     def __init__(
         self, cases: Sequence[ExamCase], formats: Sequence[str], made: Mapping[tuple[str, str], Sequence[bool | None]]

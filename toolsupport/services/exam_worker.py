@@ -12,7 +12,6 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
-
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import ExamCase
@@ -115,9 +114,7 @@ class _ExamPerformance:
         await self._conclude()
 
     async def _conclude(self) -> None:
-        found = {
-            asked: await in_database(exam_runs.grades)(self.claimed.id, asked) for asked in self.claimed.formats
-        }
+        found = {asked: await in_database(exam_runs.grades)(self.claimed.id, asked) for asked in self.claimed.formats}
         verdict, detail = exam_report.concluded(found, self._used, self.session.failing)
         await self._write(exam_runs.renew, self.session.graded)
         await in_database(exam_runs.conclude)(self.claimed.id, self.owner, verdict, detail)

@@ -1,1 +1,1 @@
-"""Exams: cases with expected calls, and how the calls of a model are graded. Nothing is executed."""
+"""Exams: cases with expected calls, and the grades of a model's calls."""

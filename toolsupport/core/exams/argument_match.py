@@ -1,8 +1,8 @@
 """Compares the arguments of a call with the expected ones, value by value.
 
 Types count: `"3"` is not 3, and `true` is not 1. What cannot change the meaning does not count: 3 and 3.0, white space
-at the ends of a text, runs of it inside, upper and lower case, and a full stop at the end. An argument that was left
-out and one that holds the default of its schema are the same.
+at the ends of a text, runs of it inside, upper and lower case, and the mark at the end of a sentence. An argument that
+was left out and one that holds the default of its schema are the same.
 """
 
 from __future__ import annotations
@@ -62,4 +62,4 @@ def same(left: Any, right: Any) -> bool:
 
 def plain(text: str) -> str:
     """Return a text without what cannot change its meaning."""
-    return SPACES.sub(" ", text).strip().rstrip(".").casefold()
+    return SPACES.sub(" ", text).strip().rstrip(".!?").casefold()

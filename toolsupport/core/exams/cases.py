@@ -33,8 +33,10 @@ ORDERS = ("any", "exact")
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that the case expects. `accepts` has further right values by argument, `optional` are arguments that may be
-    left out."""
+    """A call that the case expects.
+
+    `accepts` has further right values by argument; arguments in `optional` may be left out.
+    """
 
     name: str
     arguments: JSON = field(default_factory=dict)
@@ -71,7 +73,10 @@ class AnswerRule:
 
 @dataclass(frozen=True, slots=True)
 class ExamCase:
-    """One case: a conversation, the offered tools, and the calls that are right. No expected call: none may be made."""
+    """One case: a conversation, the offered tools, and the calls that are right. No expected call: none may be made.
+
+    `together`: all expected calls must stand in one reply.
+    """
 
     id: str
     messages: tuple[ChatMessage, ...]
@@ -81,6 +86,7 @@ class ExamCase:
     order: str = "any"
     group: str = "own"
     quick: bool = False
+    together: bool = False
     answer: AnswerRule = AnswerRule()
 
     def to_json(self) -> JSON:
@@ -93,6 +99,8 @@ class ExamCase:
             "expected": [call.to_json() for call in self.expected],
             "order": self.order,
         }
+        if self.together:
+            made["together"] = True
         return made | ({"answer": self.answer.to_json()} if self.answer != AnswerRule() else {})
 
 
@@ -147,19 +155,19 @@ def read_case(value: object, where: str = "The case") -> ExamCase:
         recorded=tuple(_recorded(one, where) for one in _list(case, "recorded", where, MOST_CALLS)),
         order=_one_of(case, "order", where, ORDERS),
         group=_one_of(case, "group", where, ("own", *GROUPS)),
+        together=case.get("together") is True,
         answer=_answer(case.get("answer"), where),
     )
 
 
 def _tool(value: object, where: str) -> ToolSpec:
     given = _object(value, f"{where}: a tool")
+    function = _object(given.get("function", given), f"{where}: a function")
+    _object(function.get("parameters") or {}, f"{where}: the parameters of a tool")
     try:
-        tool = ToolSpec.from_openai(given)
+        return ToolSpec.from_openai(given)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}.") from error
-    if not isinstance(tool.parameters, dict):
-        raise ConfigError(f"{where}: the parameters of “{tool.name}” must be a JSON schema.")
-    return tool
 
 
 def _message(value: object, where: str) -> ChatMessage:
@@ -254,5 +262,3 @@ def _message_json(message: ChatMessage) -> JSON:
 
 def _listed(name: str, values: frozenset[str]) -> JSON:
     return {name: sorted(values)} if values else {}
-
-

@@ -119,8 +119,12 @@ def _verdict(total: GroupShare, failed: Sequence[str], unknown: int) -> str:
 def worse(left: Sequence[TrialGrade], right: Sequence[TrialGrade]) -> bool | None:
     """Return whether `left` did worse than `right` on the cases that both took; None if that is not sure.
 
-    Only cases where the two differ count (the sign test of McNemar, exact, two-sided at 5 %).
+    Only cases where the two differ count (the sign test of McNemar, exact, two-sided at 5 %). A group that failed in
+    one of them alone decides too: what a build lost is often one group of few cases.
     """
+    failed, theirs_failed = set(estimate(left).failed_groups), set(estimate(right).failed_groups)
+    if failed != theirs_failed and (failed <= theirs_failed or failed >= theirs_failed):
+        return failed > theirs_failed
     ours, theirs = _by_case(left), _by_case(right)
     lost = sum(theirs[case] and not ours[case] for case in ours.keys() & theirs.keys())
     won = sum(ours[case] and not theirs[case] for case in ours.keys() & theirs.keys())
@@ -133,7 +137,7 @@ def sign_test(lost: int, won: int) -> float:
     """Return the probability that two equal models differ at least this much (two-sided)."""
     tried, extreme = lost + won, max(lost, won)
     tail = sum(math.comb(tried, number) for number in range(extreme, tried + 1)) / 2**tried
-    return min(1.0, 2 * tail)
+    return min(1.0, 2.0 * float(tail))
 
 
 def _by_case(grades: Sequence[TrialGrade]) -> dict[str, bool]:

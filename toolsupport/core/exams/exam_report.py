@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from toolsupport.core import spreadsheet
+from toolsupport.core.exams.cases import GROUPS
 from toolsupport.core.exams.estimates import (
     FAILED,
     INCONCLUSIVE,
@@ -15,6 +17,7 @@ from toolsupport.core.exams.estimates import (
 )
 from toolsupport.core.types import JSON
 
+COLUMNS = ("id", "group", "format", "right", "trials", "why")
 VERDICTS: Mapping[str, str] = {"passed": "Passed", "failed": "Failed", "inconclusive": "Inconclusive"}
 # The code of a grade → its sentence; the names in braces are its facts.
 SENTENCES: Mapping[str, str] = {
@@ -26,6 +29,7 @@ SENTENCES: Mapping[str, str] = {
     "missing_call": "The call of {tool} is missing.",
     "further_call": "{tool} was called once too often.",
     "wrong_order": "The calls came in the wrong order.",
+    "one_by_one": "{first} of {expected} calls came in the first reply; all of them were expected at once.",
     "wrong_answer": "The answer is wrong.",
     "no_answer": "There was no answer.",
     "unreadable": "A call could not be used: {reason}",
@@ -55,9 +59,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def concluded(
-    found: Mapping[str, Sequence[TrialGrade]], used: Mapping[str, str], failing: str
-) -> tuple[str, JSON]:
+def concluded(found: Mapping[str, Sequence[TrialGrade]], used: Mapping[str, str], failing: str) -> tuple[str, JSON]:
     """Return the verdict of a run and its detail for the row: `formats` by the format that was asked for.
 
     Several formats: passed if one passed, failed if all failed. `failing` is why the server ended it, "" otherwise.
@@ -71,6 +73,38 @@ def concluded(
     if failing:
         detail["failing"] = failing
     return (INCONCLUSIVE if failing else verdict), detail
+
+
+def parts(detail: JSON) -> list[JSON]:
+    """Return the result of each format of a run, with its share and interval in percent."""
+    return [
+        {
+            **part,
+            "name": part["used"] or "in force",
+            "verdict_words": VERDICTS[part["verdict"]],
+            "percent": round(100 * part["score"]),
+            "low": round(100 * part["interval"][0]),
+            "high": round(100 * part["interval"][1]),
+            "failed_words": [GROUPS.get(name, name) for name in part["failed_groups"]],
+        }
+        for part in detail.get("formats", {}).values()
+    ]
+
+
+def group_rows(detail: JSON) -> list[JSON]:
+    """Return the shares of a run as table rows: `{"group", "words", "cells": [share or None for each format]}`."""
+    parts = detail.get("formats", {})
+    names = [name for name in GROUPS if any(name in part["groups"] for part in parts.values())]
+    return [
+        {"group": name, "words": GROUPS[name], "cells": [part["groups"].get(name) for part in parts.values()]}
+        for name in names
+    ]
+
+
+def as_csv(found: JSON) -> str:
+    """Return the cases of a result (as exam_reports.to_json gives it) as CSV."""
+    rows = [[found["model"], found["suite"], *(case[name] for name in COLUMNS)] for case in found["cases"]]
+    return spreadsheet.lines([["model", "exam", *COLUMNS], *rows])
 
 
 def _estimate(found: ExamEstimate) -> JSON:

@@ -23,6 +23,7 @@ CODES: dict[str, bool | None] = {
     "missing_call": False,
     "further_call": False,
     "wrong_order": False,
+    "one_by_one": False,
     "wrong_answer": False,
     "no_answer": False,
     "unreadable": False,
@@ -48,9 +49,13 @@ class CaseGrade:
 
 @dataclass(frozen=True, slots=True)
 class CaseReply:
-    """What the model did in one trial: its calls in order, those that could not be used, and its last text."""
+    """What the model did in one trial: its calls in order, those that could not be used, and its last text.
+
+    `first` is how many of the calls stood in its first reply with calls; `ended`: its last reply had none.
+    """
 
     calls: tuple[ToolCall, ...] = ()
+    first: int = 0
     unusable: tuple[str, ...] = ()
     text: str = ""
     ended: bool = True
@@ -62,6 +67,8 @@ def grade(case: ExamCase, reply: CaseReply) -> CaseGrade:
         return CaseGrade("unreadable", {"reason": reply.unusable[0]})
     if found := _calls(case, reply.calls):
         return found
+    if case.together and reply.first < len(case.expected):
+        return CaseGrade("one_by_one", {"first": reply.first, "expected": len(case.expected)})
     if not reply.ended:
         return CaseGrade("endless")
     return _answer(case, reply.text)
@@ -101,7 +108,11 @@ def _pairs(case: ExamCase, made: Sequence[ToolCall]) -> dict[int, int]:
     """Return expected call → call that was made, as many as possible (augmenting paths); the nearest order first."""
     fits = [
         sorted(
-            (at for at, call in enumerate(made) if call.name == wanted.name and not _wrong_argument(case, call, wanted)),
+            (
+                at
+                for at, call in enumerate(made)
+                if call.name == wanted.name and not _wrong_argument(case, call, wanted)
+            ),
             key=lambda at, place=place: abs(at - place),  # type: ignore[misc]
         )
         for place, wanted in enumerate(case.expected)

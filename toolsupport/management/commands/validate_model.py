@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", required=True, metavar="ID", help="The model's name, or server/name.")
         parser.add_argument("--full-suite", action="store_true", help="All 120 built-in cases; without it 42 of them.")
-        parser.add_argument("--suite", metavar="FILE", help="The cases of a JSON file instead of the built-in ones.")
+        parser.add_argument("--suite", metavar="NAME", help="quick, full, or a JSON file with cases.")
         parser.add_argument(
             "--format",
             action="append",
@@ -107,13 +107,14 @@ class Command(BaseCommand):
             for group, share in part["groups"].items():
                 self.tell(f"  {group:<12} {share['right']:>3} of {share['trials']}")
         for case in found["cases"]:
-            if case["right"] * 2 <= case["trials"]:
-                self.tell(f"  {case['id']} ({case['format'] or 'in force'}): {case['why'] or 'not graded'}")
-        self.tell(f"{done.server}/{done.model}: {done.verdict_words or done.status}. {done.detail.get('failing', '')}".rstrip())
+            if case["trials"] and case["right"] * 2 <= case["trials"]:
+                self.tell(f"  {case['id']} ({case['format'] or 'in force'}): {case['why']}")
+        why = done.detail.get("failing", "")
+        self.tell(f"{done.server}/{done.model}: {done.verdict_words or done.status}. {why}".rstrip())
         for name, text in (("json", json.dumps(found, ensure_ascii=False, indent=2)), ("junit", junit.written(found))):
             self.write(options[name], text)
-        code = CODES.get(done.verdict, INCONCLUSIVE)
-        return FAILED if code == PASSED and other is not None and self.worse(done, other) else code
+        worse = other is not None and self.worse(done, other)
+        return FAILED if worse else CODES.get(done.verdict, INCONCLUSIVE)
 
     def worse(self, done: ShownExam, other: ShownExam) -> bool:
         worse = estimates.worse(exam_runs.grades(done.id), exam_runs.grades(other.id))
@@ -133,8 +134,9 @@ class Command(BaseCommand):
 
 def _suite(options: dict[str, Any]) -> ExamSuite:
     """Return the cases to run. Raises ConfigError."""
-    if not options["suite"]:
-        return SUITES[FULL if options["full_suite"] else QUICK]
+    name = options["suite"] or (FULL if options["full_suite"] else QUICK)
+    if name in SUITES:
+        return SUITES[name]
     try:
         text = Path(options["suite"]).read_text(encoding="utf-8")
         return read_suite(json.loads(text))

@@ -50,6 +50,11 @@ class ShownExam:
         return self.status in OPEN
 
     @property
+    def shares(self) -> list[JSON]:
+        """The result of each format."""
+        return list(self.detail.get("formats", {}).values())
+
+    @property
     def percent(self) -> int:
         return int(100 * self.graded / self.planned) if self.planned else 0
 
@@ -75,6 +80,10 @@ class ExamCost:
     seconds: int
     tokens: int
     measured: bool
+
+    @property
+    def tokens_words(self) -> str:
+        return f"{self.tokens:,}"
 
 
 def shown(run: int) -> ShownExam:
@@ -104,9 +113,7 @@ def cases(run: int) -> list[ShownCase]:
     for trial in row.trials.defer("replies").order_by("id"):
         made.setdefault((trial.asked_format, trial.case), []).append(trial)
     listed_cases = read_suite(row.paper.body).cases
-    return [
-        _case(case, asked, made.get((asked, case.id), [])) for case in listed_cases for asked in row.formats
-    ]
+    return [_case(case, asked, made.get((asked, case.id), [])) for case in listed_cases for asked in row.formats]
 
 
 def _case(case: ExamCase, asked: str, trials: Sequence[ExamTrial]) -> ShownCase:
@@ -123,6 +130,11 @@ def _case(case: ExamCase, asked: str, trials: Sequence[ExamTrial]) -> ShownCase:
         trials=len(trials),
         why=exam_report.sentence(telling.code, telling.facts) if telling else "",
     )
+
+
+def right_so_far(run: int) -> int:
+    """Return how many cases of a run were right so far."""
+    return ExamTrial.objects.filter(run_id=run, right=True).values("asked_format", "case").distinct().count()
 
 
 def trials(run: int, case: str) -> list[ExamTrial]:
@@ -154,7 +166,7 @@ def to_json(run: int) -> JSON:
     """Return a run as JSON (SPEC E10)."""
     found = shown(run)
     parts = found.detail.get("formats", {})
-    best = max(parts.values(), key=lambda part: part["score"], default={})
+    best: JSON = max(parts.values(), key=lambda part: part["score"], default={})
     return {
         "model": f"{found.server}/{found.model}",
         "build": found.build,

@@ -56,7 +56,7 @@ class ClaimedExam:
 
 @dataclass(frozen=True, slots=True)
 class ExamTrialRecord:
-    """One graded trial, already redacted; `asked_format` is one of the run's formats, `format` the one that was used."""
+    """One graded trial, redacted. `asked_format` is one of the run's formats, `format` the one that was used."""
 
     asked_format: str
     format: str

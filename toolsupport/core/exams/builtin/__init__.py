@@ -1,4 +1,4 @@
-"""The built-in exam: 120 cases in ten groups. The quick exam takes three of each group."""
+"""The built-in exam: 120 cases in ten groups, of which the quick exam takes four or six of each."""
 
 from __future__ import annotations
 

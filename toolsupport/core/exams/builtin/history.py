@@ -20,95 +20,112 @@ TALK = (
 )
 
 
-def _talk(first: int, last: int) -> tuple[ChatMessage, ...]:
-    return tuple(part for asked, said in TALK[first:last] for part in (user(asked), assistant(said)))
+def _after(before: tuple[ChatMessage, ...], asked: str) -> tuple[ChatMessage, ...]:
+    """Return a conversation in which the long talk stands between what matters and the request."""
+    talk = tuple(part for question, reply in TALK for part in (user(question), assistant(reply)))
+    return (*before, *talk, user(asked))
 
 
-def _add(tools: str, before: tuple[ChatMessage, ...], asked: str, *expected: object, **more: object) -> None:
-    words = (*before, *_talk(0, 10), user(asked))
-    _group.add(tools, words, *expected, **more)  # type: ignore[arg-type]
-
-
+_add = _group.add
 READ = used(1, "read_file", {"path": "shop.txt"}, "sku: TEA-9\nprice: 6.40")
 _add(
     "read_file check_stock",
-    (user("Read shop.txt."), *READ, assistant("It has the sku TEA-9 at 6.40.")),
-    "Read stock.txt now.",
+    _after((user("Read shop.txt."), *READ, assistant("It has the sku TEA-9 at 6.40.")), "Read stock.txt now."),
     call("read_file", path="stock.txt"),
     recorded=(result("read_file", "TEA-9: 14"),),
 )
 _add(
     "get_weather get_air_quality",
-    (user("How is the weather in Oslo?"), *used(1, "get_weather", {"city": "Oslo"}, "rain, 6"), assistant("Rain, 6.")),
-    "How is the weather in Madrid?",
+    _after(
+        (
+            user("How is the weather in Oslo?"),
+            *used(1, "get_weather", {"city": "Oslo"}, "rain, 6"),
+            assistant("Rain, 6."),
+        ),
+        "How is the weather in Madrid?",
+    ),
     call("get_weather", city="Madrid"),
 )
 _add(
     "store_code get_order",
-    (user("My favourite number is 12."), assistant("I see.")),
-    "Call store_code with code=x-88.",
+    _after((user("My favourite number is 12."), assistant("I see.")), "Call store_code with code=x-88."),
     call("store_code", optional="count", code="x-88"),
 )
 _add(
     "check_stock read_file",
-    (user("Read shop.txt."), *READ, assistant("It has the sku TEA-9 at 6.40.")),
-    "How many pieces of the sku from shop.txt are in stock?",
+    _after(
+        (user("Read shop.txt."), *READ, assistant("It has the sku TEA-9 at 6.40.")),
+        "How many pieces of the sku from shop.txt are in stock?",
+    ),
     call("check_stock", sku="TEA-9"),
 )
 _add(
     "send_sms send_email",
-    (user("The phone number of Ole is +47 555 0199."), assistant("Understood.")),
-    "Text Ole: Dinner at eight?",
+    _after((user("The phone number of Ole is +47 555 0199."), assistant("Understood.")), "Text Ole: Dinner at eight?"),
     call("send_sms", {"phone": ["+475550199"]}, phone="+47 555 0199", message="Dinner at eight?"),
 )
 _add(
     "get_forecast get_weather",
-    (user("I live in Turin."), assistant("A beautiful city.")),
-    "What will the weather be like where I live in the next 4 days?",
+    _after(
+        (user("I live in Turin."), assistant("A beautiful city.")),
+        "What will the weather be like where I live in the next 4 days?",
+    ),
     call("get_forecast", city="Turin", days=4),
 )
 _add(
     "get_order refund_order",
-    (
-        user("Look up order D-19."),
-        *used(1, "get_order", {"order_id": "D-19"}, '{"id": "D-19", "total": 64.9}'),
-        assistant("Order D-19 comes to 64.90."),
+    _after(
+        (
+            user("Look up order D-19."),
+            *used(1, "get_order", {"order_id": "D-19"}, '{"id": "D-19", "total": 64.9}'),
+            assistant("Order D-19 comes to 64.90."),
+        ),
+        "Refund that order completely.",
     ),
-    "Refund that order completely.",
     call("refund_order", optional="reason", order_id="D-19", amount=64.9),
 )
 _add(
     "add_task complete_task",
-    (user("Always use high priority for tasks of mine."), assistant("I will.")),
-    "Add the task “Order Assam”.",
+    _after((user("Always use high priority for tasks of mine."), assistant("I will.")), "Add the task “Order Assam”."),
     call("add_task", title="Order Assam", priority="high"),
 )
 _add(
     "get_weather get_air_quality",
-    (user("How is the weather in Oslo?"), *used(1, "get_weather", {"city": "Oslo"}, "rain, 6"), assistant("Rain, 6.")),
-    "What did you tell me about the weather in Oslo? Do not check it again.",
+    _after(
+        (
+            user("How is the weather in Oslo?"),
+            *used(1, "get_weather", {"city": "Oslo"}, "rain, 6"),
+            assistant("Rain, 6."),
+        ),
+        "What did you tell me about the weather in Oslo? Do not check it again.",
+    ),
     answer=says("rain"),
 )
 _add(
     "switch_light set_thermostat",
-    (
-        user("Switch on the light in the study."),
-        *used(1, "switch_light", {"room": "study", "on": True}, "ok"),
-        assistant("It is on."),
+    _after(
+        (
+            user("Switch on the light in the study."),
+            *used(1, "switch_light", {"room": "study", "on": True}, "ok"),
+            assistant("It is on."),
+        ),
+        "Now switch off the light in room study.",
     ),
-    "Now switch off the light in room study.",
     call("switch_light", room="study", on=False),
 )
 _add(
     "translate_text",
-    (user("My grandmother speaks Greek."), assistant("How nice.")),
-    "Translate “Thank you for the tea” for her.",
+    _after(
+        (user("My grandmother speaks Greek."), assistant("How nice.")), "Translate “Thank you for the tea” for her."
+    ),
     call("translate_text", {"language": ["el"]}, text="Thank you for the tea", language="Greek"),
 )
 _add(
     "book_table find_route",
-    (user("There are five of us, and we like the restaurant Olivo."), assistant("A good choice.")),
-    "Book a table there for all of us on 2027-02-14 at 20:00.",
+    _after(
+        (user("There are five of us, and we like the restaurant Olivo."), assistant("A good choice.")),
+        "Book a table there for all of us on 2027-02-14 at 20:00.",
+    ),
     call("book_table", restaurant="Olivo", people=5, date="2027-02-14", time="20:00"),
 )
 CASES = tuple(_group.cases)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from toolsupport.core.exams.builtin.writing import CaseWriter, call
 
 _group = CaseWriter("parallel", quick=range(1, 7))
-_add = _group.add
+_add = partial(_group.add, together=True)
 
 _add(
     "read_file list_files",

@@ -22,7 +22,11 @@ _add(
     "Set the price of sku MUG-3, not of MUG-2: price = 12.5.",
     call("set_price", sku="MUG-3", price=12.5),
 )
-_add("reserve_seats", "Three couples and one child want to see Carmen. Reserve their seats.", call("reserve_seats", show="Carmen", seats=7))
+_add(
+    "reserve_seats",
+    "Three couples and one child want to see Carmen. Reserve their seats.",
+    call("reserve_seats", show="Carmen", seats=7),
+)
 _add(
     "list_events",
     "Today is Monday, 2026-03-30. What is on my calendar on Wednesday of this week?",

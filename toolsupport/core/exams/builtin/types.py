@@ -1,4 +1,4 @@
-"""The type of an argument is what may go wrong: numbers, switches, fixed values, lists, texts that look like numbers."""
+"""The types of the arguments are what may go wrong: numbers, switches, fixed values, lists, texts with digits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _add(
     call("record_reading", optional="final", meter="W-7", value=1824.75),
 )
 _add("store_code", "Call store_code with code=007734.", call("store_code", optional="count", code="007734"))
-_add("set_thermostat", "Set the thermostat: room bedroom, degrees 18.5.", call("set_thermostat", room="bedroom", degrees=18.5))
+_add(
+    "set_thermostat",
+    "Set the thermostat: room bedroom, degrees 18.5.",
+    call("set_thermostat", room="bedroom", degrees=18.5),
+)
 _add("switch_light", "Switch the light: room hall, on false.", call("switch_light", room="hall", on=False))
 _add(
     "set_scores",
