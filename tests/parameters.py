@@ -19,9 +19,12 @@ from tests.factories import (
     ServerFactory,
     UserFactory,
 )
+from toolsupport.core.exams.builtin import SUITES
 from toolsupport.models import Family
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
+from toolsupport.registry.exams import exam_runs
+from toolsupport.registry.exams.exam_runs import ExamRequest
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.people import api_keys
 from toolsupport.registry.testing import detections
@@ -86,6 +89,8 @@ KINDS = {
     ),
     "model_id": shared(lambda: ModelProfileFactory().pk),
     "detection_id": shared(lambda: detections.open_test(DetectionRequest(ModelProfileFactory().pk, "page")).id),
+    "exam_id": shared(lambda: exam_runs.open_run(ExamRequest(ModelProfileFactory().pk, SUITES["quick"]))),
+    "case_id": Kind(lambda _: "single_1", lambda _: "single_2", lambda _: "nope", shared=True),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "entry_id": shared(lambda: told_of(ModelProfileFactory().pk)),
     "ending": Kind(lambda _: "csv", lambda _: "json", lambda _: "xls", shared=True),

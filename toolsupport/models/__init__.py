@@ -2,6 +2,7 @@
 
 from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
+from toolsupport.models.exams import ExamPaper, ExamRun, ExamTrial
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
 from toolsupport.models.keys import ApiKey
@@ -19,6 +20,9 @@ __all__ = [
     "Audit",
     "CallMetric",
     "Detection",
+    "ExamPaper",
+    "ExamRun",
+    "ExamTrial",
     "Family",
     "HistoryEntry",
     "HistoryFacet",

@@ -18,6 +18,7 @@ from toolsupport.registry.knowledge import expiries
 from toolsupport.registry.people import known_devices, security_events, sessions, sign_in_limits
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
+from toolsupport.services.exam_worker import ExamWorker
 from toolsupport.services.first_use_waits import FirstUseWaits
 from toolsupport.services.pull_worker import PullWorker
 from toolsupport.services.supervisor import TaskSupervisor
@@ -68,6 +69,7 @@ class JobRunner:
         self.supervisor = TaskSupervisor("the background jobs")
         self.tester = DetectionWorker(self.owner, self.spawn)
         self.puller = PullWorker(self.owner, self.spawn)
+        self.examiner = ExamWorker(self.owner, self.spawn)
         self.first_uses = FirstUseWaits(self.spawn)
 
     def start(self) -> None:
@@ -75,6 +77,7 @@ class JobRunner:
         self.spawn(self._begin())
         self.spawn(self.tester.serve())
         self.spawn(self.puller.serve())
+        self.spawn(self.examiner.serve())
         self.spawn(refresh.keep_asking())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -86,6 +89,7 @@ class JobRunner:
         await self.supervisor.stop()
         await self.tester.leave()
         await self.puller.leave()
+        await self.examiner.leave()
 
     async def _begin(self) -> None:
         """Run the jobs due at start, in the order of the table, then each at its own interval."""

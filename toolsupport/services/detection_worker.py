@@ -283,8 +283,8 @@ def evidence(trial: ProbeTrial) -> TrialRecord:
     return TrialRecord(
         step=trial.outcome.step,
         n=trial.n,
-        request=_clean(request),
-        response=_clean(response),
+        request=cleaned(request),
+        response=cleaned(response),
         passed=trial.outcome.passed,
         why=mapped(trial.outcome.why, redaction.redact),
         status=_status(trial),
@@ -316,13 +316,13 @@ def _tool(tool: ToolSpec) -> str:
     return tool.name
 
 
-def _clean(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
     """Return the same value without secrets, long texts cut with a note."""
     if isinstance(value, str):
         cut = value if len(value) <= LONGEST_EVIDENCE else f"{value[:LONGEST_EVIDENCE]}… ({len(value):,} characters)"
         return redaction.redact(cut)
     if isinstance(value, dict):
-        return {key: _clean(inner) for key, inner in value.items()}
+        return {key: cleaned(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(inner) for inner in value]
+        return [cleaned(inner) for inner in value]
     return value

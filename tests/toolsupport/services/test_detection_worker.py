@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from io import StringIO
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from django.core.management.base import CommandError
 from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.toolsupport.detection.replied import replied
+from tests.toolsupport.services.simulator_thread import running_simulator
 from toolsupport import providers
 from toolsupport.core import redaction
 from toolsupport.core.events import Failed, ToolsRefused
@@ -63,16 +63,8 @@ def _model(simulator: Simulator, name: str) -> int:
 @pytest.fixture
 def simulator_url() -> Iterator[str]:
     """The Simulator in a loop of its own, for what runs a loop itself."""
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever)
-    thread.start()
-    server = Simulator(pace_ms=0.0)
-    asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
-    yield server.url
-    asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+    with running_simulator() as url:
+        yield url
 
 
 async def _until(detection: int, seen: Callable[[Any], bool]) -> Any:

@@ -35,6 +35,7 @@ SECTIONS = (
     Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS, "What models may call", "tool"),
     Section("History", "/history/", "/history/", Action.SEE_MODELS, "Every change, with its source", "clock"),
     Section("Insights", "/insights/", "/insights/", Action.SEE_MODELS, "Calls that worked and failed", "chart"),
+    Section("Exams", "/exams/", "/exams/", Action.SEE_MODELS, "Cases with expected calls, graded", "g-yes", rare=True),
     Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS, "Where the models run", "server", rare=True),
     Section("People", "/people/", "/people/", Action.ADMINISTER, "Accounts and roles", "people", rare=True),
 )

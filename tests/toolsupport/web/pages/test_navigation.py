@@ -21,8 +21,8 @@ def _titles(user: User | AnonymousUser, path: str = "/") -> list[str]:
     ("role", "titles"),
     [
         (None, []),
-        ("viewer", ["Models", "Tools", "History", "Insights", "Servers"]),
-        ("user", ["Chat", "Models", "Tools", "History", "Insights", "Servers"]),
+        ("viewer", ["Models", "Tools", "History", "Insights", "Exams", "Servers"]),
+        ("user", ["Chat", "Models", "Tools", "History", "Insights", "Exams", "Servers"]),
     ],
 )
 def test_sections_by_role(role: str | None, titles: list[str]):
@@ -45,5 +45,6 @@ def test_the_section_one_is_in_is_marked():
         "Tools": False,
         "History": False,
         "Insights": False,
+        "Exams": False,
         "Servers": False,
     }

@@ -1,0 +1,132 @@
+"""The pages of exams: people with the permission run them, viewers read them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import ModelProfileFactory, UserFactory
+from toolsupport.core.exams import exam_report
+from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.exams.estimates import TrialGrade
+from toolsupport.core.formats import FORMATS
+from toolsupport.models import ExamRun
+from toolsupport.registry.exams import exam_runs
+from toolsupport.registry.exams.exam_runs import ExamRequest, ExamTrialRecord
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice() -> Client:
+    return signed_in("user")
+
+
+def signed_in(role: str) -> Client:
+    client = Client()
+    client.force_login(UserFactory(role=role))
+    return client
+
+
+def text(client: Client, name: str, *arguments: Any, **given: Any) -> str:
+    return client.get(reverse(name, args=arguments), given, follow=True).content.decode()
+
+
+def a_finished_run(profile: Any, wrong: str = "single_2") -> int:
+    """A run of the quick exam in which one case was wrong three times."""
+    run = exam_runs.open_run(ExamRequest(profile.pk, SUITES["quick"], ("native",)))
+    exam_runs.claim("worker")
+    grades = []
+    for case in SUITES["quick"].cases:
+        right = case.id != wrong
+        for n in range(1, 2 if right else 4):
+            facts = {} if right else {"tool": "<b>get_stock_price</b>"}
+            code = "right" if right else "no_call"
+            exam_runs.add_trial(
+                run,
+                "worker",
+                ExamTrialRecord("native", "native", case.id, case.group, n, right, code, facts, [{"text": "Hm."}]),
+            )
+            grades.append(TrialGrade(case.id, case.group, right))
+    verdict, detail = exam_report.concluded({"native": grades}, {"native": "native"}, "")
+    exam_runs.renew(run, "worker", len(SUITES["quick"].cases))
+    exam_runs.conclude(run, "worker", verdict, detail)
+    return run
+
+
+def test_alice_starts_a_run_of_two_formats_and_cancels_it(alice: Client) -> None:
+    profile: Any = ModelProfileFactory(name="m:1")
+    page = text(alice, "exams", model=profile.pk)
+    assert "Quick, 42 cases" in page and "Full, 120 cases" in page and "a rough guess" in page
+    chosen = {"suite": "quick", "formats": ["native", "hermes"]}
+    page = alice.post(reverse("model-validate", args=[profile.pk]), chosen, follow=True).content.decode()
+    run = ExamRun.objects.get()
+    assert (run.formats, run.planned, run.trigger) == (["native", "hermes"], 84, "page")
+    assert "Waiting for other exams" in page and 'hx-trigger="every 1s"' in page
+    page = alice.post(reverse("exam-cancel", args=[run.pk]), follow=True).content.decode()
+    assert "Cancelled" in page and "hx-trigger" not in page.split('id="exam"')[1].split(">")[0]
+
+
+WRONG_FORMS: list[dict[str, Any]] = [
+    {},
+    {"suite": "nope"},
+    {"suite": "quick", "formats": ["nope"]},
+    {"suite": "full", "formats": ["native", *list(FORMATS)[:8]]},
+]
+
+
+@pytest.mark.parametrize("fields", WRONG_FORMS)
+def test_a_wrong_form_starts_nothing(alice: Client, fields: dict[str, Any]) -> None:
+    profile: Any = ModelProfileFactory()
+    page = alice.post(reverse("model-validate", args=[profile.pk]), fields)
+    assert page.status_code == 200 and "errorlist" in page.content.decode()
+    assert not ExamRun.objects.exists()
+
+
+def test_a_viewer_reads_and_does_not_run(alice: Client) -> None:
+    profile: Any = ModelProfileFactory(name="m:1")
+    run, viewer = a_finished_run(profile), signed_in("viewer")
+    page = text(viewer, "exams")
+    assert "Passed" in page and "41 of 42" in page and "Run an exam" not in page
+    page = text(viewer, "exam", run)
+    assert "41 of 42 right" in page and "Run another exam" not in page
+    # What went wrong comes first, and texts of models are no markup.
+    assert page.index("single_2") < page.index("single_1<")
+    assert "&lt;b&gt;get_stock_price&lt;/b&gt;" in page and "<b>get_stock" not in page
+    for name in ("model-validate", "exam-cancel"):
+        assert viewer.post(reverse(name, args=[profile.pk if name == "model-validate" else run])).status_code == 403
+    assert "Run another exam" in text(alice, "exam", run)
+
+
+def test_a_case_shows_request_expectation_and_every_trial(alice: Client) -> None:
+    run = a_finished_run(ModelProfileFactory())
+    page = text(alice, "exam-case", run, "single_2")
+    assert "Get the stock price of the symbol NVDA." in page and "get_stock_price" in page
+    assert page.count("Trial ") >= 3 and "Hm." in page
+    assert alice.get(reverse("exam-case", args=[run, "nope"])).status_code == 404
+
+
+def test_the_result_as_files(alice: Client) -> None:
+    run = a_finished_run(ModelProfileFactory(name="m:1"))
+    found = json.loads(text(alice, "exam-result", run, "json"))
+    assert (found["verdict"], found["groups"]["single"]) == ("passed", {"right": 3, "trials": 4})
+    rows = list(csv.DictReader(StringIO(text(alice, "exam-result", run, "csv"))))
+    assert len(rows) == 42 and {row["id"]: row["right"] for row in rows}["single_2"] == "0"
+    assert 'failures="1"' in text(alice, "exam-result", run, "xml")
+    assert alice.get(reverse("exam-result", args=[run, "exe"])).status_code == 404
+
+
+def test_a_run_whose_server_failed_says_why_and_leads_to_the_test(alice: Client) -> None:
+    profile: Any = ModelProfileFactory()
+    run = exam_runs.open_run(ExamRequest(profile.pk, SUITES["quick"]))
+    exam_runs.claim("worker")
+    verdict, detail = exam_report.concluded({"": []}, {}, "The server refused tools.")
+    exam_runs.conclude(run, "worker", verdict, detail)
+    page = text(alice, "exam", run)
+    assert "Inconclusive" in page and "The server refused tools." in page and "Test the model" in page

@@ -1,0 +1,1 @@
+"""Exams: cases with expected calls, and the grades of a model's calls."""

@@ -1,0 +1,1 @@
+"""Runs the cases of an exam with a model; recorded results answer its calls."""

@@ -1,0 +1,129 @@
+"""Runs one trial of a case: asks the model, answers its calls with recorded results, until it makes none."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolsupport import exchange
+from toolsupport.core.events import Failed
+from toolsupport.core.exams.argument_match import same
+from toolsupport.core.exams.cases import ExamCase
+from toolsupport.core.exams.grading import CaseGrade, CaseReply, grade
+from toolsupport.core.types import JSON, ChatMessage, Endpoint, RequestSpec, Role, ToolCall
+from toolsupport.detection.probe_reply import ProbeReply, trouble
+
+MOST_ROUNDS = 10
+FURTHER_CALLS = 4  # calls beyond the expected ones after which a trial ends
+SECONDS = 120.0  # of one reply
+STAND_IN = "No result is recorded for this call."
+OUTPUT_TOKENS = 2048
+THINKING_TOKENS = 8192
+# What ProbeReply cannot grade → the grade here; all else is a failure of the server.
+TROUBLES = {"cut": "cut", "timeout": "timeout", "no_word": "no_answer", "malformed": "unreadable"}
+
+
+@dataclass(slots=True)
+class CaseTrial:
+    """A graded trial with what the model wrote. Times in ms."""
+
+    grade: CaseGrade
+    replies: list[JSON] = field(default_factory=list)
+    duration_ms: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+
+class CaseDialog:
+    """The trial of one case. `request_spec` offers the tools of the case."""
+
+    def __init__(self, endpoint: Endpoint, request_spec: RequestSpec, case: ExamCase) -> None:
+        self.case = case
+        self.trial = CaseTrial(CaseGrade("failed"))
+        self._endpoint, self._request_spec = endpoint, request_spec
+        self._log = list(case.messages)
+        self._calls: list[ToolCall] = []
+        self._first = 0
+
+    async def run(self) -> CaseTrial:
+        """Return the graded trial. A server that fails is a grade that shows nothing about the model."""
+        began = time.monotonic()
+        self.trial.grade = await self._graded()
+        self.trial.duration_ms = round((time.monotonic() - began) * 1000)
+        return self.trial
+
+    async def _graded(self) -> CaseGrade:
+        for _ in range(MOST_ROUNDS):
+            reply = await self._ask()
+            self._keep(reply)
+            if found := self._trouble(reply):
+                return found
+            if reply.rejected:
+                reason = reply.rejected[0].reason
+                return self._grade(unusable=(reason,))
+            if not reply.calls:
+                return self._grade(text=reply.text)
+            self._answer(reply)
+            if len(self._calls) > len(self.case.expected) + FURTHER_CALLS or not self.case.expected:
+                break
+        return self._grade(ended=False)
+
+    def _grade(self, **found: Any) -> CaseGrade:
+        return grade(self.case, CaseReply(tuple(self._calls), self._first, **found))
+
+    def _trouble(self, reply: ProbeReply) -> CaseGrade | None:
+        if reply.refused is not None:
+            return CaseGrade("refused", {"reason": reply.refused.message})
+        found = trouble(reply)
+        if found is None or (found[0] == "cut" and reply.text and not self.case.expected):
+            return None
+        code = TROUBLES.get(found[0], "failed")
+        return CaseGrade(code, {"reason": found[1]})
+
+    async def _ask(self) -> ProbeReply:
+        reply = ProbeReply(budget=int(self._request_spec.options.get("num_predict") or 0))
+        try:
+            async with asyncio.timeout(SECONDS):
+                async with aclosing(exchange.ask(self._endpoint, self._request_spec, self._log)) as batches:
+                    async for batch in batches:
+                        for event in batch:
+                            reply.take(event)
+        except TimeoutError:
+            reply.failed = Failed("timeout", f"No whole answer within {SECONDS:.0f} s.")
+        return reply
+
+    def _keep(self, reply: ProbeReply) -> None:
+        calls = [
+            {"name": call.name, "arguments": call.arguments, "repairs": list(call.repairs)} for call in reply.calls
+        ]
+        rejected = [{"name": call.name, "reason": call.reason, "raw": call.raw} for call in reply.rejected]
+        parts: JSON = {"text": reply.text, "thinking": reply.thinking, "calls": calls, "rejected": rejected}
+        if reply.failed is not None:
+            parts["failed"] = reply.failed.message
+        self.trial.replies.append({name: value for name, value in parts.items() if value})
+        self.trial.prompt_tokens += reply.usage.prompt_tokens or 0
+        self.trial.output_tokens += reply.usage.output_tokens or 0
+
+    def _answer(self, reply: ProbeReply) -> None:
+        """Add the calls of a reply, and their recorded results, to the conversation."""
+        self._log.append(ChatMessage(Role.ASSISTANT, reply.text, calls=tuple(reply.calls)))
+        for call in reply.calls:
+            self._log.append(ChatMessage(Role.TOOL, recorded(self.case, call), call_id=call.id, name=call.name))
+        self._first = self._first or len(reply.calls)
+        self._calls += reply.calls
+
+
+def recorded(case: ExamCase, call: ToolCall) -> str:
+    """Return the recorded result of a call: of the same arguments, else of any call of its tool, else the stand-in."""
+    of_tool = [one for one in case.recorded if one.name == call.name]
+    exact = [one for one in of_tool if one.arguments is not None and same(one.arguments, call.arguments)]
+    found = exact or [one for one in of_tool if one.arguments is None]
+    return found[0].result if found else STAND_IN
+
+
+def not_offered(reason: str) -> CaseTrial:
+    """Return the grade of a trial that could not be made."""
+    return CaseTrial(CaseGrade("failed", {"reason": reason}))

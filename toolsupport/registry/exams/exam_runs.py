@@ -1,0 +1,195 @@
+"""Stores the runs of exams: queued by people, run by one process at a time, resumed where a process ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.exams.cases import ExamCase, ExamSuite, read_suite
+from toolsupport.core.exams.estimates import TrialGrade
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.types import JSON
+from toolsupport.models import ExamPaper, ExamRun, ExamTrial, ModelProfile
+from toolsupport.registry import leases
+from toolsupport.registry.models import picker
+from toolsupport.registry.settings import switches
+
+LEASE = timedelta(seconds=30)
+OPEN = ("queued", "running")
+MOST_OPEN = 20  # runs that one person may have open
+MOST_FORMATS = 8
+IN_FORCE = ""  # the format that chats with the model use
+
+
+@dataclass(frozen=True, slots=True)
+class ExamRequest:
+    """A request for a run. `formats` are names of call formats, or IN_FORCE; `actor` is a person's id."""
+
+    profile: int
+    suite: ExamSuite
+    formats: tuple[str, ...] = (IN_FORCE,)
+    trigger: str = "page"
+    actor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedExam:
+    """A run that this process runs now, with the trials that are made already (by format, in order)."""
+
+    id: int
+    profile: int
+    kind: str
+    build: str
+    cases: tuple[ExamCase, ...]
+    formats: tuple[str, ...]
+    made: Mapping[tuple[str, str], tuple[bool | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExamTrialRecord:
+    """One graded trial, redacted. `asked_format` is one of the run's formats, `format` the one that was used."""
+
+    asked_format: str
+    format: str
+    case: str
+    group: str
+    n: int
+    right: bool | None
+    code: str
+    facts: JSON
+    replies: list[JSON]
+    duration_ms: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+
+def open_run(asked: ExamRequest) -> int:
+    """Queue a run, or return the open one of the same cases. Raises NotFound, ConfigError, Busy."""
+    if not switches.in_force().detects:
+        raise ConfigError("An administrator has turned off tests of models.")
+    profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
+    if profile is None:
+        raise NotFound("This model does not exist.")
+    if not profile.chats:
+        raise ConfigError(picker.NO_CHAT.format(model=profile.name))
+    formats = _formats(asked.formats)
+    mine = ExamRun.objects.filter(actor_id=asked.actor, status__in=OPEN)
+    if asked.actor is not None and mine.count() >= MOST_OPEN:
+        raise Busy(f"{MOST_OPEN} exams of yours are open, the maximum.", "exams")
+    paper = _paper(asked.suite)
+    row = ExamRun(
+        profile=profile,
+        build_key=profile.build.key,
+        paper=paper,
+        formats=list(formats),
+        trigger=asked.trigger,
+        actor_id=asked.actor,
+        planned=len(asked.suite.cases) * len(formats),
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        found = ExamRun.objects.filter(build_key=row.build_key, paper=paper, status__in=OPEN).first()
+        return found.pk if found else open_run(asked)
+    return row.pk
+
+
+def _formats(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the formats, each once. Raises ConfigError."""
+    unknown = next((name for name in names if name not in (IN_FORCE, "native", *FORMATS)), "")
+    if unknown:
+        raise ConfigError(f"There is no call format “{unknown}”. The formats are: native, {', '.join(FORMATS)}.")
+    chosen = tuple(dict.fromkeys(names)) or (IN_FORCE,)
+    if len(chosen) > MOST_FORMATS:
+        raise ConfigError(f"Choose at most {MOST_FORMATS} formats.")
+    return chosen
+
+
+def _paper(suite: ExamSuite) -> ExamPaper:
+    body = suite.to_json()
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return ExamPaper.objects.get_or_create(digest=digest, defaults={"suite": suite.name, "body": body})[0]
+
+
+@transaction.atomic
+def claim(owner: str, own: int | None = None) -> ClaimedExam | None:
+    """Claim the oldest run that waits or whose process is gone, one at a time on a server; `own`: only this one."""
+    waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
+    rows = ExamRun.objects.filter(waits).order_by("id")
+    busy = ExamRun.objects.filter(status="running").exclude(leases.ran_out())
+    taken = set(busy.values_list("profile__server_id", flat=True))
+    for row in (rows.filter(pk=own) if own else rows).select_related("profile__server", "paper")[:50]:
+        if row.profile.server_id in taken:
+            continue
+        free = ExamRun.objects.filter(waits, pk=row.pk)
+        started = {} if row.started_at else {"started_at": timezone.now()}
+        if free.update(status="running", owner=owner, lease_until=leases.in_future(LEASE), **started):
+            return _claimed(row)
+    return None
+
+
+def _claimed(row: ExamRun) -> ClaimedExam:
+    made: dict[tuple[str, str], list[bool | None]] = {}
+    for asked_format, case, right in row.trials.order_by("id").values_list("asked_format", "case", "right"):
+        made.setdefault((asked_format, case), []).append(right)
+    return ClaimedExam(
+        id=row.pk,
+        profile=row.profile_id,
+        kind=row.profile.server.kind,
+        build=row.build_key,
+        cases=read_suite(row.paper.body).cases,
+        formats=tuple(row.formats),
+        made={key: tuple(rights) for key, rights in made.items()},
+    )
+
+
+def renew(run: int, owner: str, graded: int) -> bool:
+    """Renew the lease and store the progress; False if the run was cancelled or another process has it."""
+    mine = ExamRun.objects.filter(pk=run, owner=owner, status="running")
+    return bool(mine.update(lease_until=leases.in_future(LEASE), graded=graded))
+
+
+@transaction.atomic
+def add_trial(run: int, owner: str, trial: ExamTrialRecord) -> bool:
+    """Store a graded trial; False if the run is not this process's any more."""
+    mine = ExamRun.objects.select_for_update().filter(pk=run, owner=owner, status="running")
+    if not mine.exists():
+        return False
+    ExamTrial.objects.create(run_id=run, **{name: getattr(trial, name) for name in ExamTrialRecord.__slots__})
+    return True
+
+
+def conclude(run: int, owner: str, verdict: str, detail: Mapping[str, Any]) -> bool:
+    """End a run with its verdict; False if it is not this process's any more."""
+    mine = ExamRun.objects.filter(pk=run, owner=owner, status="running")
+    ended = {"status": "done", "verdict": verdict, "detail": dict(detail), "finished_at": timezone.now()}
+    return bool(mine.update(**ended, lease_until=None))
+
+
+def cancel(run: int) -> None:
+    """Cancel a run; its process notices with its next write. What was graded stays."""
+    rows = ExamRun.objects.filter(pk=run, status__in=OPEN)
+    rows.update(status="cancelled", finished_at=timezone.now(), lease_until=None)
+
+
+def leave(owner: str) -> None:
+    """Let another process go on at once with what this one ran."""
+    ExamRun.objects.filter(owner=owner, status="running").update(lease_until=None)
+
+
+def grades(run: int, asked_format: str | None = None) -> list[TrialGrade]:
+    """Return the grades of a run in order, of one of its formats or of all."""
+    rows = ExamTrial.objects.filter(run_id=run).order_by("id")
+    if asked_format is not None:
+        rows = rows.filter(asked_format=asked_format)
+    return [TrialGrade(case, group, right) for case, group, right in rows.values_list("case", "group", "right")]

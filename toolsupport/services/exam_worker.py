@@ -1,0 +1,187 @@
+"""Runs the queued exams: claims a run, keeps its lease, stores each trial and the verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+from django.db import InterfaceError, OperationalError
+
+from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.exams import exam_report
+from toolsupport.core.exams.cases import ExamCase
+from toolsupport.core.types import ChatSettings, Permit, RequestSpec, Role
+from toolsupport.examination.case_dialog import OUTPUT_TOKENS, THINKING_TOKENS, CaseDialog, CaseTrial, not_offered
+from toolsupport.examination.exam_session import ExamSession, GradedTrial
+from toolsupport.registry.exams import exam_runs
+from toolsupport.registry.exams.exam_runs import ClaimedExam, ExamTrialRecord
+from toolsupport.registry.models import request_context
+from toolsupport.services.detection_worker import cleaned
+
+log = logging.getLogger(__name__)
+
+LOOK = 1.0  # seconds between two looks for queued runs
+BEAT = 2.0  # seconds between two renewals of the lease
+AT_ONCE = 4  # trials at the same time on one server; it has one run at a time
+RETRY = 0.5
+UNREACHABLE = (OperationalError, InterfaceError)
+
+Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
+
+
+class RunLost(Exception):
+    """The run was cancelled, or another process has it."""
+
+
+class ExamWorker:
+    """One for each process. `own` is the run that this process was started for; None where it runs all of them."""
+
+    def __init__(self, owner: str, spawn: Spawn) -> None:
+        self.owner = owner
+        self.own: int | None = None
+        self._spawn = spawn
+        self._running: set[asyncio.Task[Any]] = set()
+        self._served = False
+        self._wake = asyncio.Event()
+
+    def look(self) -> None:
+        """Look for a queued run now."""
+        self._wake.set()
+
+    async def serve(self) -> None:
+        """Claim and run, until cancelled; call `leave` afterwards."""
+        self._served = True
+        while True:
+            self._wake.clear()
+            try:
+                while (found := await in_database(exam_runs.claim)(self.owner, self.own)) is not None:
+                    task = self._spawn(self._perform(found))
+                    self._running.add(task)
+                    task.add_done_callback(self._ended)
+            except Exception:
+                log.exception("could not look for queued exams, retrying")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await self._wake.wait()
+
+    async def leave(self) -> None:
+        """Let another process go on at once, after everything here was cancelled."""
+        if self._served:
+            try:
+                await in_database(exam_runs.leave)(self.owner)
+            except Exception:
+                log.exception("could not release this process's exams; their leases will expire")
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        self._wake.set()
+
+    async def _perform(self, claimed: ClaimedExam) -> None:
+        try:
+            await _ExamPerformance(claimed, self.owner, self._spawn).perform()
+        except RunLost:
+            log.info("exam %s was cancelled or taken over", claimed.id)
+
+
+class _ExamPerformance:
+    """The work on one claimed run."""
+
+    def __init__(self, claimed: ClaimedExam, owner: str, spawn: Spawn) -> None:
+        self.claimed, self.owner = claimed, owner
+        self.session = ExamSession(claimed.cases, claimed.formats, claimed.made)
+        self._spawn = spawn
+        self._used: dict[str, str] = {}
+
+    async def perform(self) -> None:
+        tasks = [self._spawn(self._beat())]
+        tasks += [self._spawn(self.session.work(self._ask, self._keep)) for _ in range(AT_ONCE)]
+        heart, *workers = tasks
+        try:
+            waiting: set[asyncio.Task[Any]] = set(workers)
+            while waiting:
+                done, waiting = await asyncio.wait({*waiting, heart}, return_when=asyncio.FIRST_COMPLETED)
+                waiting.discard(heart)
+                for task in done:
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+        await self._conclude()
+
+    async def _conclude(self) -> None:
+        found = {asked: await in_database(exam_runs.grades)(self.claimed.id, asked) for asked in self.claimed.formats}
+        verdict, detail = exam_report.concluded(found, self._used, self.session.failing)
+        await self._write(exam_runs.renew, self.session.graded)
+        await in_database(exam_runs.conclude)(self.claimed.id, self.owner, verdict, detail)
+
+    async def _beat(self) -> None:
+        while True:
+            await self._write(exam_runs.renew, self.session.graded)
+            await asyncio.sleep(BEAT)
+
+    async def _write(self, work: Callable[..., bool], *given: Any) -> None:
+        """Write for this run, again while the database fails. Raises RunLost."""
+        while True:
+            try:
+                mine = await in_database(work)(self.claimed.id, self.owner, *given)
+                break
+            except UNREACHABLE as error:
+                log.warning("could not write exam %s, retrying: %s", self.claimed.id, error)
+                await asyncio.sleep(RETRY)
+        if not mine:
+            raise RunLost
+
+    async def _ask(self, case: ExamCase, asked_format: str) -> CaseTrial:
+        try:
+            prepared = await in_database(request_context.request_spec)(
+                self.claimed.profile, case.tools, ChatSettings(tools_on=True)
+            )
+        except ToolsupportError as error:
+            return not_offered(str(error))
+        if prepared.build != self.claimed.build:
+            return not_offered("The model changed during the exam.")
+        request_spec = _request_spec(prepared, case, asked_format)
+        if not request_spec.offers_tools:
+            return not_offered(request_spec.format_reason)
+        self._used[asked_format] = request_spec.format
+        return await CaseDialog(prepared.endpoint, request_spec, case).run()
+
+    async def _keep(self, graded: GradedTrial) -> None:
+        trial = graded.trial
+        record = ExamTrialRecord(
+            asked_format=graded.asked_format,
+            format=self._used.get(graded.asked_format, graded.asked_format),
+            case=graded.case.id,
+            group=graded.case.group,
+            n=graded.n,
+            right=trial.grade.right,
+            code=trial.grade.code,
+            facts=cleaned(trial.grade.facts),
+            replies=cleaned(trial.replies),
+            duration_ms=trial.duration_ms,
+            prompt_tokens=trial.prompt_tokens,
+            output_tokens=trial.output_tokens,
+        )
+        await self._write(exam_runs.add_trial, record)
+
+
+def _request_spec(prepared: request_context.RequestContext, case: ExamCase, asked_format: str) -> RequestSpec:
+    """Return the request as a chat would send it, with fixed sampling, or in the format that the run asks for."""
+    spec = prepared.request_spec
+    if asked_format:
+        spec = replace(spec, tools=case.tools, excluded=(), hidden=(), format=asked_format)
+    brings_its_own = any(message.role is Role.SYSTEM for message in case.messages)
+    tokens = THINKING_TOKENS if spec.capabilities["thinking"].value else OUTPUT_TOKENS
+    return replace(
+        spec,
+        fallbacks=(),
+        if_refused="",
+        system="" if brings_its_own else prepared.modelfile_prompt,
+        options={**spec.options, "num_predict": tokens, "temperature": 0.0},
+        permit=Permit.PROBE,
+    )

@@ -1,0 +1,145 @@
+"""Views of exams: start a run, watch it, read its cases, download the result."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.exams import exam_report, junit
+from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.row_ids import row_number
+from toolsupport.registry.exams import exam_reports, exam_runs
+from toolsupport.registry.exams.exam_runs import IN_FORCE, MOST_FORMATS, ExamRequest
+from toolsupport.registry.models import profiles
+from toolsupport.registry.people.permissions import Action
+from toolsupport.services import background_jobs
+from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
+
+LIST, START, PAGE, CASE = (f"toolsupport/{name}.html" for name in ("exams", "exam_start", "exam", "exam_case"))
+CHOICES = (("quick", "Quick"), ("full", "Full"))
+
+
+class ExamForm(forms.Form):
+    """The choice of an exam and of call formats for one model."""
+
+    suite = forms.ChoiceField(label="Exam", widget=forms.RadioSelect, initial="quick")
+    formats = forms.MultipleChoiceField(
+        label="Call formats", required=False, help_text="None chosen: the format that chats with this model use."
+    )
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.fields["suite"].choices = [  # type: ignore[attr-defined]
+            (name, f"{title}, {len(SUITES[name].cases)} cases") for name, title in CHOICES
+        ]
+        self.fields["formats"].choices = [(name, name) for name in ("native", *FORMATS)]  # type: ignore[attr-defined]
+
+    def clean_formats(self) -> tuple[str, ...]:
+        chosen = tuple(self.cleaned_data["formats"])
+        if len(chosen) > MOST_FORMATS:
+            raise forms.ValidationError(f"Choose at most {MOST_FORMATS} formats.")
+        return chosen or (IN_FORCE,)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def listed(request: AuthedRequest) -> HttpResponse:
+    """List the newest runs, and the models that an exam can be run with; `model` leads to the exams of one."""
+    if model := row_number(request.GET.get("model", "")):
+        return redirect("model-validate", model)
+    found = {"runs": exam_reports.listed(), "may_run": Action.DETECT in request.actions}
+    return render(request, LIST, found | {"models": profiles.listed() if found["may_run"] else ()})
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.DETECT)
+def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
+    """Show what an exam of this model costs, or start one."""
+    form = ExamForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("exam", _opened(form.cleaned_data, profile_id, request.user.pk))
+        except (Busy, ConfigError) as error:
+            messages.error(request, str(error))
+    rows = profiles.listed([profile_id])
+    if not rows:
+        raise Http404
+    costs = [(title, exam_reports.cost(profile_id, len(SUITES[name].cases))) for name, title in CHOICES]
+    found = {"form": form, "model": rows[0], "costs": costs, "runs": exam_reports.listed(profile_id, 20)}
+    return render(request, START, found)
+
+
+def _opened(chosen: dict[str, Any], profile_id: int, actor: int) -> int:
+    """Queue a run and wake the worker of this process."""
+    run = exam_runs.open_run(ExamRequest(profile_id, SUITES[chosen["suite"]], chosen["formats"], "page", actor))
+    background_jobs.current().examiner.look()
+    return run
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
+    """Show a run: its progress, or its verdict with every case."""
+    return _shown(request, exam_id)
+
+
+@require_POST
+@requires(Action.DETECT)
+def cancel(request: AuthedRequest, exam_id: int) -> HttpResponse:
+    """Cancel a run; what was graded stays."""
+    exam_runs.cancel(exam_id)
+    return _shown(request, exam_id)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def case(request: AuthedRequest, exam_id: int, case_id: str) -> HttpResponse:
+    """Show one case: what was asked, what was expected, and what the model did in each trial."""
+    body = exam_reports.body(exam_id, case_id)
+    made = [
+        {"trial": trial, "why": exam_report.sentence(trial.code, trial.facts)}
+        for trial in exam_reports.trials(exam_id, case_id)
+    ]
+    return render(request, CASE, {"run": exam_reports.shown(exam_id), "case": body, "trials": made})
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def result(request: AuthedRequest, exam_id: int, ending: str) -> HttpResponse:
+    """Download the result as JSON, CSV or JUnit XML."""
+    if ending not in WRITERS:
+        raise Http404
+    kind, write = WRITERS[ending]
+    answer = HttpResponse(write(exam_reports.to_json(exam_id)), content_type=kind)
+    answer.headers["Content-Disposition"] = f'attachment; filename="exam-{exam_id}.{ending}"'
+    return answer
+
+
+WRITERS: dict[str, tuple[str, Any]] = {
+    "json": ("application/json", lambda found: json.dumps(found, ensure_ascii=False, indent=2)),
+    "csv": ("text/csv; charset=utf-8", exam_report.as_csv),
+    "xml": ("application/xml", junit.written),
+}
+
+
+def _shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
+    run = exam_reports.shown(exam_id)
+    found = {"run": run, "may_run": Action.DETECT in request.actions, "right": exam_reports.right_so_far(exam_id)}
+    if not run.open:
+        found |= {"parts": exam_report.parts(run.detail), "groups": exam_report.group_rows(run.detail)}
+        # What went wrong comes first.
+        found |= {
+            "cases": sorted(
+                exam_reports.cases(exam_id), key=lambda case: (True, None, False).index(case.right), reverse=True
+            )
+        }
+    return render(request, f"{PAGE}#live" if wants_part(request) else PAGE, found)
