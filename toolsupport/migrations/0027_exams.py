@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0025_override_expiry'),
+        ('toolsupport', '0026_sentences_as_codes'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -19,5 +19,5 @@ def wrap(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0018_pending_files")]
+    dependencies = [("chat", "0019_grant_path")]
     operations = [migrations.RunPython(wrap, migrations.RunPython.noop)]
