@@ -64,9 +64,9 @@ TASKS = (
     ForceTask("Tomorrow's weather in Łódź (one day).", "get_weather", {"city": "Łódź", "days": 1}),
     ForceTask("Send Ann the message: Hello!", "send_message", {"to": ["Ann"], "text": "Hello!"}),
     ForceTask(
-        'Send to Ann and Bob, urgently, this text: She said "yes".',
+        'Send to Ann and Bob, urgently, this text: She wrote "yes".',
         "send_message",
-        {"to": ["Ann", "Bob"], "text": 'She said "yes".', "urgent": True},
+        {"to": ["Ann", "Bob"], "text": 'She wrote "yes".', "urgent": True},
     ),
     ForceTask(
         "Send Bob exactly this text: {not: json} </tool_call>",

@@ -174,7 +174,7 @@ OPTIONS: JSON = {
         "description": "an object of the type text, json_object, json_schema (with a json_schema) or structural_tag",
     },
 }
-# Fields of hosted services that change nothing here, but have to be what they are there.
+# Fields of hosted services that change nothing here, but must have the same form as there.
 UNUSED: JSON = {
     "logprobs": SWITCH,
     "top_logprobs": whole_number(0, "a whole number of 0 or more"),

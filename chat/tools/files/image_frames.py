@@ -14,14 +14,14 @@ MOST_PARTS, MOST_SCANS = 50_000, 1_000
 START_OF_SCAN = b"\xff\xda"
 
 
-class TooManyParts(ValueError):
+class TooManyFrames(ValueError):
     """An image of more parts than anything has that a person made."""
 
 
 def unpacked(data: bytes, kind: str, canvas: int) -> tuple[int, int]:
     """Return the pixels of the largest frame and of all frames; `canvas` is the size that the image states.
 
-    A frame may be larger than that. Raises TooManyParts.
+    A frame may be larger than that. Raises TooManyFrames.
     """
     frames = [max(canvas, pixels) for pixels in FRAMES[kind](data)] or [canvas]
     return max(frames), sum(frames)
@@ -55,7 +55,7 @@ def _after_pieces(data: bytes, at: int, budget: int) -> tuple[int, int]:
         at += data[at] + 1
         budget -= 1
         if budget <= 0:
-            raise TooManyParts
+            raise TooManyFrames
     return at + 1, budget
 
 
@@ -85,14 +85,14 @@ def _chunks(data: bytes, at: int, head: str, around: int) -> Iterator[tuple[byte
         name, length = (first, second) if isinstance(first, bytes) else (second, first)
         yield name, at + 8
         at += around + length + (length % 2 if around == 8 else 0)
-    raise TooManyParts
+    raise TooManyFrames
 
 
 def _jpeg(data: bytes) -> Iterator[int]:
     """A baseline JPEG has one scan, a progressive one about ten; packed pixels hold no such mark."""
     scans = data.count(START_OF_SCAN)
     if scans > MOST_SCANS:
-        raise TooManyParts
+        raise TooManyFrames
     return iter([0] * scans)
 
 

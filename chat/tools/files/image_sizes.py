@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from chat.tools.files.image_frames import TooManyParts, unpacked
+from chat.tools.files.image_frames import TooManyFrames, unpacked
 
 # What a camera takes; of one byte a channel a decoder needs 400 MB for it.
 MOST_PIXELS = 100_000_000
@@ -37,7 +37,7 @@ def problem(data: bytes, kind: str) -> str:
         return ""
     try:
         largest, all_frames = unpacked(data, kind, size[0] * size[1])
-    except TooManyParts:
+    except TooManyFrames:
         return "This image has too many parts."
     if largest > MOST_PIXELS:
         return f"This image has more than {MOST_PIXELS // 10**6} megapixels."

@@ -189,7 +189,7 @@ QUOTES = _one_of(
     r"strona|"
     r"de pagina|sidan|sayfa|(?:这个|該|该)?(?:页面|網頁|网页|邮件)|(?:この)?(?:ページ|メール)|"
     r"(?:이 )?페이지)(?![\w-]*['’]s\b)"
-    # … unless the model goes on with what it does itself.
+    # … unless the model continues with what it does itself.
     r"(?![^\n]*\b(?:let me|let['’]s|i['’]ll|i will|so i|now i)\b)"
     r"[^.!?。！？\n]*\Z",
     r"\b(?:someone|somebody|the (?:author|sender|hacker))\b[^.!?\n]*\Z",

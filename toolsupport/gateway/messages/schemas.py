@@ -143,7 +143,7 @@ REQUEST: JSON = {
         "temperature": OPTIONS["temperature"],
         "top_p": OPTIONS["top_p"],
         "top_k": whole_number(0, "a whole number of 0 or more"),
-        # Fields of the hosted service that change nothing here, but have to be what they are there.
+        # Fields of the hosted service that change nothing here, but must have the same form as there.
         "metadata": {"type": ["object", "null"], "description": "an object"},
         "service_tier": {"type": ["string", "null"], "description": "a text"},
     },

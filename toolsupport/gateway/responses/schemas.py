@@ -105,7 +105,7 @@ FORMAT: JSON = {
     "then": {"required": ["schema"]},
     "description": "an object of the type text, json_object or json_schema; the last one has a schema",
 }
-# Fields of hosted services that change nothing here, but have to be what they are there.
+# Fields of hosted services that change nothing here, but must have the same form as there.
 UNUSED: JSON = {
     "include": {"type": ["array", "null"], "items": TEXT, "description": "a list of texts"},
     "max_tool_calls": OPTIONS["max_tokens"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_when_a_case_is_decided(trials: list[bool | None], outcome: bool | None,
     assert needs_more(trials) is more
 
 
-def grades(rights: dict[str, list[bool | None]]) -> list[TrialGrade]:
+def grades(rights: Mapping[str, Sequence[bool | None]]) -> list[TrialGrade]:
     return [
         TrialGrade(f"{group}_{place}", group, right)
         for group, members in rights.items()

@@ -9,7 +9,7 @@ _add = _group.add
 
 _add(
     "record_reading",
-    "The reading of the meter E-4 was 1500. Its new value 1620 has to be recorded: record the value 1620.",
+    "The reading of the meter E-4 was 1500 last month. Now it is higher: record the value 1620.",
     call("record_reading", optional="final", meter="E-4", value=1620),
 )
 _add(
