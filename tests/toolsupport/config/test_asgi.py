@@ -12,7 +12,9 @@ from toolsupport.config.asgi import ANSWERS, ThreadedASGIHandler
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("path", "shares"), [*((path, True) for path in sorted(ANSWERS)), ("/", False), ("/v1/models", False)])
+@pytest.mark.parametrize(
+    ("path", "shares"), [*((path, True) for path in sorted(ANSWERS)), ("/", False), ("/v1/models", False)]
+)
 async def test_answers_to_programs_share_the_thread_of_the_chats(
     monkeypatch: pytest.MonkeyPatch, path: str, shares: bool
 ) -> None:
