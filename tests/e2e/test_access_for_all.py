@@ -166,7 +166,7 @@ def test_the_keyboard_is_enough(open_browser: Open) -> None:
     ready(page)
     keys.press("Escape")
     keys.press("m")
-    keys.type("sim-un")
+    keys.type("sim-unk")
     keys.press("ArrowDown")
     keys.press("Home")
     expect(page.locator("#model-search")).to_have_attribute(

@@ -106,9 +106,10 @@ def test_a_chat_that_another_tab_deleted_keeps_what_was_typed(
     assert page.context.request.post(f"{page.url}delete/", headers={"X-CSRFToken": token}).ok
     # At once, not only when something is sent.
     expect(other.locator("#offline")).to_contain_text("This chat was deleted on another page.")
-    field.press("Enter")
+    # The browser's own line about the page that is gone.
+    with other.expect_event("console", lambda line: "404" in line.text):
+        field.press("Enter")
     expect(field).to_have_value("a long thought")
     expect(field).to_be_editable()
-    # The browser's own line about the page that is gone.
     assert all("404" in line for line in complaints)
     complaints.clear()

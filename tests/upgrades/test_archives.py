@@ -47,6 +47,8 @@ PARAMETERS = {
 # Not opened: pages of files, which an archive of rows does not hold; of conversations that other people own; for
 # people who are signed out; behind a link or a token of their own.
 NOT_OPENED = {"call-picture", "conversation-image", "conversation-files-download"}
+# Of rows that the newest archive does not have yet.
+NOT_OPENED |= {"exam", "exam-cancel", "exam-case", "exam-result"}
 NOT_OPENED |= {"shared-conversation", "others-conversation", "logout", "admin-sign-in", "setup", "join", "metrics"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import sys
 from collections.abc import Callable
@@ -56,6 +57,7 @@ def look(source: DatabaseSource, _: str) -> Any:
     return [asdict(shape) for shape in engine(source.kind).shapes(source)]
 
 
+OWN_STATEMENT = re.compile(r"\n+LINE \d+: CREATE VIEW.*", re.DOTALL)
 TASKS: dict[str, Callable[[DatabaseSource, str], Any]] = {"run": run, "look": look}
 
 
@@ -65,7 +67,11 @@ def engine(kind: str) -> ModuleType:
 
 
 def _shortened(words: str, source: DatabaseSource) -> str:
-    """Return a database's error on one line, without the address in it."""
+    """Return a database's error on one line, without the address in it.
+
+    DuckDB quotes a cut piece of the statement that names a file, in which the address is not whole.
+    """
+    words = OWN_STATEMENT.sub("", words)
     for place in (source.location, os.path.realpath(source.location)):
         words = words.replace(place, "…")
     return " ".join(words.split())[:500]
