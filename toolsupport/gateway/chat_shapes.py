@@ -14,6 +14,7 @@ SUMMARY = Shape(
         "retries": WHOLE,
         "tools_left_out": TEXT_OR_NULL,
         "first_use": TEXT_OR_NULL,
+        "forced": TEXT_OR_NULL,
     },
 )
 USAGE = Shape("ChatUsage", {"prompt_tokens": WHOLE, "completion_tokens": WHOLE, "total_tokens": WHOLE})
