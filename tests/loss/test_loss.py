@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async as in_database
+from django.conf import settings
 from django.contrib.auth.models import Group
 from django.test import AsyncClient
 
@@ -59,8 +60,9 @@ def known(port: int) -> str:
 
 
 @pytest.mark.asyncio
-async def test_every_call_arrives(transactional_db: None) -> None:  # G11
+async def test_every_call_arrives(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:  # G11
     """In pieces of five characters; `make loss` goes over HTTP, cuts at every position, and asks for more."""
+    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_KEY_REQUESTS", 10_000)
     formats = (gold.NATIVE, *gold.TEXT)
     cases = [Case(format, 0, -5, api) for format, api in zip(formats, itertools.cycle(APIS), strict=False)]
     async with running() as upstream:

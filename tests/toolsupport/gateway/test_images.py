@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async as in_database
+from django.conf import settings
 
 from tests.loss import gold
 from tests.loss.test_loss import known
@@ -52,7 +53,10 @@ def calls_in(path: str, body: Any) -> gold.Gold:
 
 
 @pytest.mark.asyncio
-async def test_an_image_goes_along_in_every_format(transactional_db: None) -> None:  # G5 G6
+async def test_an_image_goes_along_in_every_format(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:  # G5 G6
+    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_KEY_REQUESTS", 10_000)
     async with running() as upstream:
         program: Any = Program(await in_database(known)(upstream.port), None)  # type: ignore[arg-type]
         for format, path in zip((gold.NATIVE, *gold.TEXT), itertools.cycle(PATHS), strict=False):
