@@ -30,6 +30,8 @@ FACTS = {
     "why": "too few trials were made",
     "failed": "wrote calls that cannot be read as Hermes",
     "fallback": "Mistral",
+    "tool": "read_file",
+    "counted": "4,096",
     "tools": "read_file, bash and 3 more",
     "context": "8,192",
     "before": "4,096",

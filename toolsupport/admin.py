@@ -19,6 +19,9 @@ from toolsupport.models import (
     Audit,
     CallMetric,
     Detection,
+    ExamPaper,
+    ExamRun,
+    ExamTrial,
     Family,
     HistoryEntry,
     HistoryFacet,
@@ -190,6 +193,25 @@ class TrialAdmin(AppendOnlyAdmin):
     list_display = ("detection", "seq", "step", "n", "passed", "why", "status", "duration_ms")
     list_filter = ("step", "passed")
     list_select_related = ("detection__profile__server",)
+
+
+@admin.register(ExamPaper)
+class ExamPaperAdmin(AppendOnlyAdmin):
+    list_display = ("suite", "digest", "created_at")
+
+
+@admin.register(ExamRun)
+class ExamRunAdmin(AppendOnlyAdmin):
+    list_display = ("profile", "paper", "status", "verdict", "trigger", "actor", "created_at", "finished_at")
+    list_filter = ("status", "verdict", "trigger")
+    list_select_related = ("profile__server", "paper", "actor")
+
+
+@admin.register(ExamTrial)
+class ExamTrialAdmin(AppendOnlyAdmin):
+    list_display = ("run", "case", "format", "n", "right", "code", "duration_ms")
+    list_filter = ("group", "right")
+    list_select_related = ("run",)
 
 
 @admin.register(HistoryEntry)

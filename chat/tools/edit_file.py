@@ -19,7 +19,7 @@ SPEC = ToolSpec(
         "properties": {
             "path": {"type": "string", "description": "Where the file is, from the top of the workspace"},
             "old": {"type": "string", "description": "The text to replace, exactly as it stands in the file"},
-            "new": {"type": "string", "description": "The new text"},
+            "new": {"type": "string", "description": "The text that replaces it"},
         },
         "required": ["path", "old", "new"],
         "additionalProperties": False,

@@ -148,7 +148,7 @@ def test_what_was_allowed_yesterday_is_not_run_today(conversation: Conversation)
     assert questions.decision(run, run.turn) == ApprovalDecision(True, level="A3")
     Question.objects.update(answered_at=timezone.now() - timedelta(minutes=11))
     found = questions.decision(run, run.turn)
-    assert found is not None and not found.allowed and "too long ago" in found.why
+    assert found is not None and not found.allowed and "too old" in found.why
     # A program runs since it was allowed, and waits for a call of its own.
     run.snapshot = b"state"
     assert questions.decision(run, run.turn) == ApprovalDecision(True, level="A3")
@@ -166,7 +166,7 @@ def test_an_approval_is_for_the_definition_that_held(tmp_path: Path) -> None:
     row.save()
     second = mcp_tools.named(f"{row.server.name}__send")
     assert second is not None
-    with pytest.raises(ToolError, match="defined anew"):
+    with pytest.raises(ToolError, match="redefined"):
         async_to_sync(second.run)(replace(context, basis=basis), {})
     with pytest.raises(ToolError, match="not connected"):
         async_to_sync(second.run)(replace(context, basis=row.digest), {})

@@ -32,6 +32,7 @@ from tests.factories import (
     OverrideFactory,
     ServerFactory,
 )
+from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import (
@@ -47,6 +48,9 @@ from toolsupport.models import (
 )
 from toolsupport.registry.databases import (
     sql_sources,
+)
+from toolsupport.registry.exams import (
+    exam_runs,
 )
 from toolsupport.registry.knowledge import (
     overrides,
@@ -124,6 +128,11 @@ def rows(bob: User) -> list[str]:
     test = detections.open_test(detections.DetectionRequest(claim.profile_id, "page", actor=bob.pk)).id
     detections.claim("worker")
     detections.add_trial(test, "worker", detections.TrialRecord("called", 1, {}, {}, passed=True))
+    run = exam_runs.open_run(exam_runs.ExamRequest(claim.profile_id, SUITES["quick"], actor=bob.pk))
+    exam_runs.claim("worker")
+    exam_runs.add_trial(
+        run, "worker", exam_runs.ExamTrialRecord("", "native", "single_1", "single", 1, True, "right", {}, [])
+    )
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
     ReadEntry.objects.create(person=bob, entry=HistoryEntry.objects.latest("pk"))

@@ -31,6 +31,7 @@ OUTCOMES: Mapping[str, str] = MappingProxyType(
         "cut": "The answer was cut",
         "timeout": "No answer in time",
         "connection_cut": "The connection was cut",
+        "unenforced": "The server did not enforce the schema",
         "failed": "The server failed",
     }
 )

@@ -157,9 +157,9 @@ def test_old_images_give_way_to_new_ones(
     put(conversation)
     told = attachments.user_messages(rows, seen=True)
     assert [told[row.pk].images for row in rows] == [(), (PNG,)]
-    assert "not shown any more" in told[rows[0].pk].content
+    assert "no longer shown" in told[rows[0].pk].content
     turn_settings.workspace(str(conversation.pk)).delete("images/a.png")
-    assert "not shown any more" in attachments.user_messages(rows, seen=True)[rows[1].pk].content
+    assert "no longer shown" in attachments.user_messages(rows, seen=True)[rows[1].pk].content
 
 
 # T12

@@ -43,7 +43,7 @@ def test_bob_writes_changes_and_withdraws(client: Client, bob: User, prompt: Pro
     page = client.post(reverse("prompt-write"), form | {"text": "Mine."}).content.decode()
     assert "bob changed this prompt in the meantime" in page and ">Mine.</textarea>" in page
     assert 'aria-label="Current text">Be very brief.' in page
-    assert "Withdrew brief." in client.post(reverse("prompt-withdraw"), {"name": "brief"}).content.decode()
+    assert "brief was withdrawn." in client.post(reverse("prompt-withdraw"), {"name": "brief"}).content.decode()
     assert "already withdrawn" in client.post(reverse("prompt-withdraw"), {"name": "brief"}).content.decode()
     assert [each.name for each in prompts.offered()] == ["code-review"]
 

@@ -128,7 +128,7 @@ async def test_150_answers_at_once() -> None:
     [
         ((HANG,), Limits(first_token=0.3), "sent nothing for 0.3 s"),
         ((HEAD, HANG), Limits(first_token=0.3), "sent nothing for 0.3 s"),
-        ((HEAD, said("Hi"), HANG), Limits(between=0.3), "nothing came for 0.3 s"),
+        ((HEAD, said("Hi"), HANG), Limits(between=0.3), "the server sent nothing for 0.3 s"),
         ((HEAD, said("Hi"), HANG), Limits(total=0.3), "took longer than 0.3 s"),
     ],
 )
@@ -158,7 +158,7 @@ async def test_silence_while_a_call_is_held_back(kind: str, request_: Request, s
     word = said("Hi") if kind != "openai" else chunk(b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n')
     async with scripted((HEAD, word, HANG)) as server:
         failed = await failure(server.endpoint(Limits(first_token=0.6, between=0.2), kind), request_)
-        assert f"nothing came for {seconds:g} s" in failed.message
+        assert f"the server sent nothing for {seconds:g} s" in failed.message
 
 
 LOADING = b'{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}'

@@ -75,7 +75,7 @@ def test_an_ambiguous_or_unknown_name_is_said(client: Client, profile: ModelProf
     ModelProfileFactory(name="org/strange:1b", server=ServerFactory(name="lab"))
     answer = client.get("/api/models/org/strange:1b")
     assert answer.status_code == 404
-    assert "write it as server/name" in answer.json()["error"]["message"]
+    assert "write server/name" in answer.json()["error"]["message"]
     assert client.get("/api/models/nothing").json()["error"]["code"] == "model_not_found"
 
 
