@@ -64,7 +64,7 @@ bench: $(STAMP) ## Measure against the figures the project promises (make bench 
 nightly: $(STAMP) .venv-described/.installed ## What takes too long for every day
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
-		tests/toolsupport/simulator tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
+		tests/toolsupport/simulator tests/toolsupport/registry tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
 	@$(MAKE) clients agents
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them

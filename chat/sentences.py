@@ -21,6 +21,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
         "off_for_this_chat": "Tools are off in this chat for {model}.",
         "model_changed": "Model changed. Finishing this round…",
         "fallback": "{model} {failed}. Continuing with {fallback}.",
+        "constrained_retry": "Constrained retry: {model} writes the call of {tool} again, in the form of its schema.",
         "tools_cut": "{model} takes fewer tools at once, so {tools} were left out.",
         "tools_refused": "The server refused tools for {model}. Answered without them.",
         "tools_need_setting": "{model} answers without tools.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-BY_DAY, BY_NIGHT = 25, 1000
+BY_DAY, BY_NIGHT = 15, 1000
 # A busy machine is no reason for a property to fail.
 settings.register_profile("suite", deadline=None, max_examples=BY_DAY)
 # What `make nightly` asks for by its name.

@@ -119,7 +119,7 @@ def parts(kind: str) -> list[Part]:
     if kind == "everything":
         return everything()
     rest = Part("rest", 3, ("tests", f"--ignore={BROWSER}"))
-    return [rest, Part("browser", 3, (BROWSER,))] if os.environ.get("CHROMIUM") else [rest]
+    return [rest, Part("browser", 2, (BROWSER,))] if os.environ.get("CHROMIUM") else [rest]
 
 
 def everything() -> list[Part]:

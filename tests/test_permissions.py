@@ -152,8 +152,10 @@ def wrong_answers(address: Address, who: str, visiting: Visitor) -> Iterator[str
     kinds = [KINDS[name] for name in address.parameters]
     person, client = visiting
     verbs: tuple[str, ...] = VERBS
-    # One's own thing last: what is refused changes nothing.
-    for owner in ("absent", "foreign", "own") if kinds else ("own",):
+    # One's own thing last: what is refused changes nothing. Who is refused one's own is refused what others own.
+    refused = address.permission != PUBLIC and expected(who, address.permission, "own", kinds) != "in"
+    owners = ("absent", "own") if refused else ("absent", "foreign", "own")
+    for owner in owners if kinds else ("own",):
         url = reverse(address.name, args=[getattr(kind, owner)(person) for kind in kinds])
         answered = {verb: getattr(client, verb)(url, QUERIES.get(address.name, {})) for verb in verbs}
         received = {verb: answer for verb, answer in answered.items() if answer.status_code != 405}

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from toolsupport import loop_share, providers
 from toolsupport.config import metrics
-from toolsupport.core import calls, prompt, retry_prompts
+from toolsupport.core import calls, forced_calls, prompt, retry_prompts
 from toolsupport.core.constrained import call_schema
 from toolsupport.core.events import (
     CallDelta,
@@ -61,7 +61,7 @@ async def ask(
 
     `recorder` receives every request with its raw reply.
     """
-    request_spec, asking = admitted(request_spec), _ExchangeState(messages, recorder)
+    request_spec, asking = as_required(endpoint, admitted(request_spec), messages), _ExchangeState(messages, recorder)
     while True:
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, request_spec, asking)) as batches:
@@ -76,7 +76,14 @@ async def ask(
             continue
         if isinstance(trouble, ToolsRefused):
             request_spec = otherwise(request_spec, trouble)
+        elif request_spec.may_force:
+            request_spec = forced_calls.retried(request_spec, None)
         asking.again(trouble)
+
+
+def as_required(endpoint: Endpoint, request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> RequestSpec:
+    """Return the spec constrained to a call, where one is required and the server does not see to that itself."""
+    return forced_calls.required(request_spec, messages, providers.honours_tool_choice(endpoint.kind))
 
 
 def _only_streamed(trouble: Trouble | None, request_spec: RequestSpec) -> bool:

@@ -7,8 +7,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from chat.transcript.conversations import counted_calls
-from chat.transcript.conversations.counted_calls import CallFilter
+from chat.transcript.conversations import insight_calls
+from chat.transcript.conversations.insight_calls import CallFilter
 from toolsupport.core.insight_sentences import CAUSES
 from toolsupport.registry.metrics import insights
 from toolsupport.registry.people.permissions import Action
@@ -38,9 +38,9 @@ def calls(request: AuthedRequest) -> HttpResponse:
     until = given["day"] or given["until"] or since
     wanted = CallFilter(since, until, given["profile"], given["format"], given["state"])
     everyone = _everyone(wanted)
-    context = {"wanted": wanted, "everyone": everyone, "calls": counted_calls.calls(request.user, wanted)}
+    context = {"wanted": wanted, "everyone": everyone, "calls": insight_calls.calls(request.user, wanted)}
     context |= {"narrowed": _words(wanted.state), "of_them": everyone.outcomes[wanted.state]}
-    return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
+    return render(request, "chat/counted.html", context | {"most": insight_calls.LISTED})
 
 
 def _words(state: str) -> str:

@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async as in_database
 from django.db import DatabaseError
 
 from chat.broadcast import frames, storage_notice
-from chat.transcript.people.person import kept_out
+from chat.transcript.people.socket_permissions import kept_out
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.turns import leases

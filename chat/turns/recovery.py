@@ -16,9 +16,9 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns.format_guard import FormatGuard
 from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
-from toolsupport.core import format_choice, format_fallback, tool_translation
+from toolsupport.core import forced_calls, format_choice, format_fallback, tool_translation
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Failed, ReasoningSeen, ToolsRefused
-from toolsupport.core.format_choice import NATIVE
+from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.types import RequestSpec
 from toolsupport.registry.knowledge import reasoning_starts
@@ -35,13 +35,36 @@ class FormatRecovery:
         self._claimed, self._store = claimed, claimed.store
         self._take, self._announce = take, announce
         self._guard = FormatGuard()
+        self._rejected: CallRejected | None = None
+        self._usable = False
+        self._before: RequestSpec | None = None
 
     def count(self, event: CallReady | CallFound | CallRejected) -> None:
         """Count whether a call could be parsed."""
         self._guard.received(event)
+        if isinstance(event, CallRejected) and event.fault != "cut":
+            self._rejected = self._rejected or event
+        else:
+            self._usable = True
 
     async def replied(self, asked: RequestContext) -> None:
-        """End a reply: if the format failed again, the next request uses another one."""
+        """End a reply: if the format failed again, the next request uses another one.
+
+        Where the server enforces a schema, the next reply is constrained after the first call that cannot be used.
+        """
+        rejected, self._rejected = (None if self._usable else self._rejected), None
+        before, self._before, self._usable = self._before, None, False
+        if before is not None and asked.request_spec.format == FORCED:
+            self._take(replace(asked, request_spec=before))
+        elif rejected is not None and asked.request_spec.may_force and asked.request_spec.format != FORCED:
+            self._before = asked.request_spec
+            self._take(replace(asked, request_spec=forced_calls.retried(asked.request_spec, rejected)))
+            facts = {"model": self._claimed.model, "tool": rejected.name or "a tool"}
+            self._announce(await in_database(record.note)(self._store, "constrained_retry", facts))
+        else:
+            await self._change_format(asked)
+
+    async def _change_format(self, asked: RequestContext) -> None:
         failed = format_choice.label(asked.request_spec.format)
         after = f"Calls written as {failed} could not be read in this answer."
         request_spec = format_fallback.next_in_line(asked.request_spec, after) if self._guard.replied() else None

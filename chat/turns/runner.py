@@ -23,7 +23,7 @@ from chat.broadcast.socket_revocation import SocketRevocation
 from chat.statuses import TurnStatus
 from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.conversations import pending_files
-from chat.transcript.people.person import person
+from chat.transcript.people.socket_permissions import person
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings

@@ -17,7 +17,7 @@ from chat.transcript.conversations import (
     branches,
     conversations,
 )
-from chat.transcript.people.person import person
+from chat.transcript.people.socket_permissions import person
 from chat.transcript.questions import (
     questions,
     unknown_model,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -29,14 +29,14 @@ RUN = """options => axe.run(options).then(
   ({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))"""
 
 
-def violations(page: Page) -> list[str]:
+def violations(page: Page, themes: Iterable[str] = THEMES) -> list[str]:
     """What axe finds in both themes, in words; leaves the page in the light one."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     found: list[str] = []
-    for theme, rules in THEMES.items():
+    for theme in themes:
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-        broken: list[tuple[str, list[str]]] = page.evaluate(RUN, {**OPTIONS, **rules})
+        broken: list[tuple[str, list[str]]] = page.evaluate(RUN, {**OPTIONS, **THEMES[theme]})
         found += [f"{rule}, {theme}: {html[:160]}" for rule, nodes in broken for html in nodes]
     return found
 
@@ -44,6 +44,20 @@ def violations(page: Page) -> list[str]:
 def overflow(page: Page) -> int:
     """By how many pixels the page is wider than the screen."""
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def faults_at_each_width(page: Page) -> list[str]:
+    """What axe finds and what leaves the screen, on a phone and on a wide screen; the page is wide afterwards.
+
+    Colours are the same on both: they are looked at in the dark on the wide one only.
+    """
+    found: list[str] = []
+    for width, themes in ((320, ("light",)), (1280, THEMES)):
+        page.set_viewport_size({"width": width, "height": 800})
+        found += [f"{width} px, {fault}" for fault in violations(page, themes)]
+        if (beyond := overflow(page)) > 0:
+            found.append(f"{width} px: {beyond} px wider than the screen")
+    return found
 
 
 def test_axe_would_find_something(open_browser: Open) -> None:
@@ -54,6 +68,9 @@ def test_axe_would_find_something(open_browser: Open) -> None:
     found = {text.split(":")[0] for text in violations(page)}
     assert found >= {"image-alt, light", "button-name, light", "color-contrast, dark"}
     assert "color-contrast, light" not in found
+    page.evaluate("document.querySelector('h1').style.minWidth = '400px'")
+    (wide,) = [fault for fault in faults_at_each_width(page) if "wider than the screen" in fault]
+    assert wide.startswith("320 px")
 
 
 def test_axe_finds_nothing_in_the_chat(open_browser: Open) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph
-from tests.e2e.test_access_for_all import overflow, violations
+from tests.e2e.test_access_for_all import faults_at_each_width, overflow, violations
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -84,22 +84,21 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     expect(page.locator("[data-row]", has_text="sim-honest").first).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 320])
-def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, width: int) -> None:
-    page = open_browser(viewport={"width": width, "height": 800}).new_page()
+def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open) -> None:
+    page = open_browser(viewport={"width": 320, "height": 800}).new_page()
     decide(page, "sim-honest", "Yes")
     page.locator("#override-vision").click()
     expect(page.get_by_label("Value")).to_be_focused()
-    photograph(page, f"model-{width}")
-    assert violations(page) == [] and overflow(page) <= 0
+    photograph(page, "model")
+    assert faults_at_each_width(page) == []
     for path, name in (("/history/?show=all", "history"), ("/models/?review=1", "models")):
         page.goto(path)
         # Opening one takes it out of the list: a short history may have a single one left.
         closed = page.locator("main details:not([open]) > summary")
         for _ in range(min(2, closed.count())):
             closed.first.click()
-        photograph(page, f"{name}-{width}")
-        assert violations(page) == [] and overflow(page) <= 0
+        photograph(page, name)
+        assert faults_at_each_width(page) == []
 
 
 # D9, G8: a person confirmed it, the server refuses: calls are written as text, nobody is asked, noted for review

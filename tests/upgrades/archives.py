@@ -26,15 +26,16 @@ Row = dict[str, Any]
 @contextmanager
 def empty_site(directory: Path, engine: str) -> Iterator[Site]:
     """A site without tables. On PostgreSQL where the tests were given a server, or where none may be left out."""
-    environment = {"TOOLSUPPORT_SECRET_KEY": SECRET_KEY}
+    environment, forked = {"TOOLSUPPORT_SECRET_KEY": SECRET_KEY}, sys.platform == "linux"
     if engine == "sqlite":
-        yield Site(directory, environment | {"DATABASE_URL": f"sqlite:///{directory / 'toolsupport.sqlite3'}"})
+        address = f"sqlite:///{directory / 'toolsupport.sqlite3'}"
+        yield Site(directory, environment | {"DATABASE_URL": address}, forked=forked)
         return
     if not databases.POSTGRESQL:
         # .ci/run runs this folder a second time with a server.
         pytest.skip("TOOLSUPPORT_TEST_DATABASE_URL names no server")
     with databases.database() as url:
-        yield Site(directory, environment | {"DATABASE_URL": url})
+        yield Site(directory, environment | {"DATABASE_URL": url}, forked=forked)
 
 
 def file_of(site: Site) -> str:

@@ -18,6 +18,8 @@ from typing import Any
 
 DEEPEST = 64
 LONGEST_MENDED = 200_000  # a repair takes up to 1 µs a character
+END_ADDED = "added the end that was missing"
+STRING_CLOSED = "closed a string that had no end"
 TWO_OF_ONE_KEY = "kept the first of two values of one key"
 SPACE = re.compile(r"\s*")
 # White space, and what some models write between two parts where a comma belongs.
@@ -138,7 +140,7 @@ class _RepairingReader:
                 raise _Unreadable
             character = self._next()
             if not character:
-                self._mend("added the end that was missing")
+                self._mend(END_ADDED)
                 break
             value = None if character in ",}" else self.value(depth + 1)
             found.setdefault(key, value)
@@ -163,7 +165,7 @@ class _RepairingReader:
             self.at += 1
             return True
         if not character or character in "}]":
-            self._mend("added the end that was missing")
+            self._mend(END_ADDED)
             return True
         return False
 
@@ -200,7 +202,7 @@ class _RepairingReader:
         while True:
             at = _quote_at(self.text, quote, at)
             if at < 0:
-                self._mend("closed a string that had no end")
+                self._mend(STRING_CLOSED)
                 at = len(self.text)
                 self.at = at
                 break

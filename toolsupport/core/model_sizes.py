@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.core.families import Family, names
+from toolsupport.core.families import FamilyProfile, names
 from toolsupport.core.tool_limits import BILLION, LARGE, SMALL
 
 # What hosts alone run, in classes that their makers do not publish. Models of other names are made from their replies
@@ -23,7 +23,7 @@ _UNITS = {"m": BILLION // 1000, "b": BILLION, "t": 1000 * BILLION}
 _LEAST = 10_000_000
 
 
-def parameters(name: str, family: Family | None) -> int | None:
+def parameters(name: str, family: FamilyProfile | None) -> int | None:
     """Return the number of all parameters, not only the active ones; None if unknown."""
     words = names.words(name)
     found = next((size for word in words if (size := _size(word)) is not None), None)
@@ -46,7 +46,7 @@ def _size(word: str) -> int | None:
     return size if size >= _LEAST else None
 
 
-def _of_family(family: Family | None) -> int | None:
+def _of_family(family: FamilyProfile | None) -> int | None:
     """Return the smallest published size if all sizes lead to the same limits."""
     written = (re.split(r"[ -]", size)[0] for size in (family.sizes if family else ()))
     sizes = [_size(size) for size in written]

@@ -18,6 +18,7 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
         "not_copied": False,
         "only_one": False,
         "called_for_nothing": False,
+        "unenforced": False,
         "refused": False,
         "misconfigured": None,
         "via_bash": True,

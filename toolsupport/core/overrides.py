@@ -9,7 +9,8 @@ from typing import Any
 from toolsupport.core.override_sources import SOURCES
 
 # Why a row may not count; "" is a row that does.
-COUNTS = ""
+# States of a claim that counts: before claims are compared, and after.
+COUNTS, IN_FORCE, OVERRIDDEN = "", "in_force", "overridden"
 # Sources bound to the build of their time. A server's claims are read again for each build.
 BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
 
@@ -45,16 +46,21 @@ class OverrideStatus:
     """A claim as it applies to one build and one conversation.
 
     `source` is its rank, a key of sources.SOURCES ("runtime_error" outside a conversation has none and never counts).
-    `standing` is winner, beaten, withdrawn, proposed, other_chat or empty. `claim` is None for the family table.
+    `state` is in_force, overridden, withdrawn, proposed, other_chat or empty. `claim` is None for the family table.
     `stale`: it was made on another build than the present one.
     """
 
     capability: str
     value: Any
     source: str
-    standing: str = COUNTS
+    state: str = COUNTS
     claim: OverrideRow | None = None
     stale: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it decides, or would without those of higher ranks."""
+        return self.state in (COUNTS, IN_FORCE, OVERRIDDEN)
 
 
 def weigh(claims: Sequence[OverrideRow], build_key: str, session: str) -> list[OverrideStatus]:
@@ -102,14 +108,14 @@ def _withdrawn(claims: Iterable[OverrideRow], session: str) -> set[int]:
 def _entry(claim: OverrideRow, build_key: str, session: str, withdrawn: set[int]) -> OverrideStatus:
     source = _source(claim, build_key)
     stale = claim.source in BOUND_TO_BUILD and claim.build_key != build_key
-    standings = {
+    states = {
         "other_chat": claim.session not in ("", session),
         "proposed": claim.proposed,
         "withdrawn": claim.id in withdrawn,
         "empty": claim.value is None or source not in SOURCES,
     }
-    standing = next((name for name, holds in standings.items() if holds), COUNTS)
-    return OverrideStatus(claim.capability, claim.value, source, standing, claim, stale)
+    state = next((name for name, holds in states.items() if holds), COUNTS)
+    return OverrideStatus(claim.capability, claim.value, source, state, claim, stale)
 
 
 def _source(claim: OverrideRow, build_key: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 
-from toolsupport.core.families import Family
+from toolsupport.core.families import FamilyProfile
 from toolsupport.core.overrides import OverrideRow, OverrideStatus, rank
 
 LABELS = {
@@ -39,18 +39,18 @@ def label(capability: str) -> str:
     return LABELS.get(capability, f"the tool `{capability.removeprefix('tool:')}`")
 
 
-def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: Family | None) -> str:
-    """Return a sentence that names the winner and the best entry of each lower rank. `beaten` is ranked."""
-    if winner.claim is None:
-        return _of_family(winner, family.name if family else "")
-    losers = [_phrase(next(group), family) for _, group in groupby(beaten, rank)]
-    outcome = f"overrides {_list(losers)}." if losers else "is the only source."
-    older = " It was set for an older build." if winner.stale and winner.source == "user_confirmed" else ""
-    phrase = _phrase(winner, family)
+def in_force(entry: OverrideStatus, overridden: Sequence[OverrideStatus], family: FamilyProfile | None) -> str:
+    """Return a sentence that names the entry in force and the best one of each lower rank. `overridden` is ranked."""
+    if entry.claim is None:
+        return _of_family(entry, family.name if family else "")
+    lower = [_phrase(next(group), family) for _, group in groupby(overridden, rank)]
+    outcome = f"overrides {_list(lower)}." if lower else "is the only source."
+    older = " It was set for an older build." if entry.stale and entry.source == "user_confirmed" else ""
+    phrase = _phrase(entry, family)
     return f"{phrase[:1].upper()}{phrase[1:]} {outcome}{older}"
 
 
-def of_nothing(capability: str, family: Family | None) -> str:
+def of_nothing(capability: str, family: FamilyProfile | None) -> str:
     """Return the sentence for a capability without any claim."""
     table = f", and the profile of {family.name} models has no value" if family else ""
     return f"There is no evidence about {label(capability)}{table}: unknown."
@@ -73,7 +73,7 @@ PHRASES = {
 }
 
 
-def _phrase(entry: OverrideStatus, family: Family | None) -> str:
+def _phrase(entry: OverrideStatus, family: FamilyProfile | None) -> str:
     if entry.claim is None:
         return f"the profile of {family.name} models" if family else "the profile"
     named = _named(entry.claim)

@@ -86,7 +86,7 @@ _CALLS_THAT_FAILED = (
         r" (?:tool|function) ?(?:use|call)",
         r"(?:tool|function) call validation failed",
         r"(?:tool|function)[ _-]?call(?:ing)? pars(?:er?|ing)[\w ]{0,12} (?:failed|error)",
-        r"(?:tool|function) call(?:'s)? arguments (?:could not|cannot|failed to) be parsed",
+        r"(?:tool|function) call(?:'s)? (?:arguments|json|output|markup) (?:could not|cannot|failed to) be parsed",
     ),
 )
 
@@ -144,6 +144,8 @@ _NOT_FOR_EVER = (
         "for-now",
         r"WORD(?:temporar(?:y|ily)|momentarily|intermittent(?:ly)?|now|today)END",
         r"at (?:the|this) (?:moment|time)\b",
+        r"\b50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out)",
+        r"\b(?:status|code|returned|responded|answered|error)(?: code)?:? (?:with )?(?:http )?50[234]\b",
         r"WORD(?:maintenance|outage|incident|degraded|high load|heavy load|overload(?:ed)?|rollout)END",
         r"(?:retry|try again|come back|check back) (?:later|soon|shortly|in (?:a |\d))",
         r"WORDcurrently (?:un|not )available",
@@ -202,13 +204,18 @@ _IN_THE_WAY = (
         r"cannot use tools with stream",
         r"THING[^.]{0,40} (?:in|with|while|when|for) stream",
         r"stream\w*(?: mode| requests?| responses?)? (?:with|of|for) THING IS_UN",
-        r"stream\w*(?:[ =]?true)?(?: mode| requests?| responses?)? (?:does |do |is |are )?(?:currently )?NOT_"
+        r"stream\w*(?:[ =]?true)?(?: mode| requests?| responses?)? (?:(?:does|do|is|are) ?)?(?:currently )?NOT_"
         r"(?:SUPPORT_|(?:supported|available|allowed|possible|compatible) )"
         r"(?:(?:yet|currently|together|in combination) )?(?:(?:with|for|when|while|if) )?(?:using |use of )?THING",
         r"THING[^.]{0,30} (?:cannot|can't|can not|must not) be (?:used|combined)[^.]{0,20} stream",
+        r"(?:THING and stream\w*|stream\w* and THING)[^.]{0,20} (?:cannot|can't|can not|must not) be "
+        r"(?:used|combined|enabled|mixed)",
         r"(?:cannot|can't|can not|do not|don't) (?:use |combine )?stream\w*[^.]{0,30} (?:with|and|when|while"
         r"|if) THING",
         r"NOT_SUPPORT_stream\w*[^.]{0,20} (?:with|of|for|and|alongside|when|while) (?:using |use of )?THING",
+        r"stream\w*[^.]{0,12} (?:is|are) unsupported (?:with|when|while|if|for|together with) (?:using )?THING",
+        r"THING[^.]{0,30}, stream\w*(?: mode| responses?)? (?:IS_UN|not )SUPPORTED",
+        r"(?:set|turn|switch) ['\"`]?stream\w*['\"`]? ?(?:to|=)? ?(?:false|off)[^.]{0,30} THING",
         r"THING requires? [^.]{0,20}stream\w*[ =:]*(?:to be )?(?:false|off|disabled)",
         r"stream\w*[^.]{0,10} must be (?:false|off|disabled)[^.]{0,30} THING",
         r"\bstreaming\b.{0,30}\b(?:pas|nie|não|no|nicht|non|не)\b.{0,40}"
@@ -340,6 +347,8 @@ _TAKES_NO_TOOLS = (
         r"|enabled) for CALLING",
         r"not an? (?:tool|function)[- ]?(?:calling|use|capable)\b",
         r"\b(?:no|without|lacks?) (?:support for THING|(?:tool|function)(?:[ -]calling|[ -]use)? support)",
+        r"A_MODEL(?: (?:''|`[^`]*`))? (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?"
+        r"(?:tools?|functions?) support",
         r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?CALLING"
         r" (?:support|capabilit|abilit)",
         r"models?\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support|capabilit)",

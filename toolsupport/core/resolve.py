@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolsupport.core import reasons
-from toolsupport.core.families import Family
-from toolsupport.core.overrides import COUNTS, OverrideRow, OverrideStatus, older_tests, ranked, weigh
+from toolsupport.core.families import FamilyProfile
+from toolsupport.core.overrides import IN_FORCE, OVERRIDDEN, OverrideRow, OverrideStatus, older_tests, ranked, weigh
 from toolsupport.core.types import Capabilities, Capability
 
 __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"]
@@ -17,7 +17,7 @@ __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"
 # the family was taught to write, which proves nothing.
 CAPABILITIES = tuple(reasons.LABELS)
 
-# Capability → field of Family.
+# Capability → field of FamilyProfile.
 _OF_FAMILY = {
     "tools": "tools",
     "parallel": "parallel",
@@ -32,7 +32,9 @@ _OF_FAMILY = {
 }
 
 
-def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = "") -> Capabilities:
+def resolve(
+    family: FamilyProfile | None, claims: Sequence[OverrideRow], build_key: str, session: str = ""
+) -> Capabilities:
     """Return all capabilities, each with source, since and reason; without any claim it is unknown (value None).
 
     Highest first: this conversation, user_confirmed, auto_detected on this build, declared, auto_detected on another
@@ -45,15 +47,15 @@ def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str
 
 
 def explain(
-    family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = ""
+    family: FamilyProfile | None, claims: Sequence[OverrideRow], build_key: str, session: str = ""
 ) -> Mapping[str, tuple[OverrideStatus, ...]]:
-    """Return all claims by capability: the winner, then the overridden ones, then those that never counted."""
+    """Return all claims by capability: the one in force, then the overridden ones, then those that never counted."""
     found = _claims(family, claims, build_key, session)
     return {name: _judged(entries) for name, entries in found.items()}
 
 
 def _claims(
-    family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str
+    family: FamilyProfile | None, claims: Sequence[OverrideRow], build_key: str, session: str
 ) -> dict[str, list[OverrideStatus]]:
     """Entries by capability, ranked."""
     by_name: defaultdict[str, list[OverrideStatus]] = defaultdict(list)
@@ -62,7 +64,7 @@ def _claims(
     return {name: ranked(entries) for name, entries in by_name.items()}
 
 
-def _of_family(family: Family | None) -> list[OverrideStatus]:
+def _of_family(family: FamilyProfile | None) -> list[OverrideStatus]:
     if family is None:
         return []
     values = {name: getattr(family, attribute) for name, attribute in _OF_FAMILY.items()}
@@ -70,21 +72,21 @@ def _of_family(family: Family | None) -> list[OverrideStatus]:
     return [OverrideStatus(name, value, "profile") for name, value in values.items() if value is not None]
 
 
-def _capability(name: str, entries: Sequence[OverrideStatus], family: Family | None) -> Capability:
-    counting = [entry for entry in entries if entry.standing == COUNTS]
+def _capability(name: str, entries: Sequence[OverrideStatus], family: FamilyProfile | None) -> Capability:
+    counting = [entry for entry in entries if entry.counts]
     if not counting:
         return Capability(name, None, "default", reasons.of_nothing(name, family))
-    winner, *beaten = counting
-    reason = reasons.of_winner(winner, beaten, family)
-    if (claim := winner.claim) is None:
-        return Capability(name, winner.value, winner.source, reason, stale=winner.stale)
-    behind = (claim.created_at, claim.id, winner.stale, claim.detection, claim.actor)
-    return Capability(name, winner.value, winner.source, reason, *behind)
+    first, *others = counting
+    reason = reasons.in_force(first, others, family)
+    if (claim := first.claim) is None:
+        return Capability(name, first.value, first.source, reason, stale=first.stale)
+    behind = (claim.created_at, claim.id, first.stale, claim.detection, claim.actor)
+    return Capability(name, first.value, first.source, reason, *behind)
 
 
 def _judged(entries: Sequence[OverrideStatus]) -> tuple[OverrideStatus, ...]:
-    counting = [entry for entry in entries if entry.standing == COUNTS]
-    others = [entry for entry in entries if entry.standing != COUNTS]
-    winner = [replace(entry, standing="winner") for entry in counting[:1]]
-    beaten = [replace(entry, standing="beaten") for entry in counting[1:]]
-    return (*winner, *beaten, *others)
+    counting = [entry for entry in entries if entry.counts]
+    others = [entry for entry in entries if not entry.counts]
+    in_force = [replace(entry, state=IN_FORCE) for entry in counting[:1]]
+    overridden = [replace(entry, state=OVERRIDDEN) for entry in counting[1:]]
+    return (*in_force, *overridden, *others)

@@ -29,6 +29,9 @@ IN_DOUBT = 3  # more agreeing trials where the model did not do everything each 
 MOST_GREETINGS = 8
 SILENT = 3  # inconclusive trials in a row before a step gives up
 MOST = 14
+CONSTRAINS = 3  # replies as a schema demands, each with another constant, before a server counts as enforcing
+CONSTRAINS_NOT = 2  # replies that do not fit, or refusals
+CONSTRAINS_MOST = 7
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
 SAMPLED = (*STEPS, "per_tool")
@@ -46,6 +49,33 @@ def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
         if way:
             values[f"tool:{tool}"] = way
     return values
+
+
+def constrains(outcomes: Iterable[TrialOutcome]) -> str:
+    """Return whether the server enforces a schema: enforced, accepted, refused, or "" if the trials do not prove it.
+
+    A single reply that does not fit outweighs those that do: a server that enforces a schema does so each time.
+    """
+    codes = [outcome.code for outcome in counting(of_step(outcomes, "constrains"))]
+    right, wrong, refused = (codes.count(code) for code in ("right", "unenforced", "refused"))
+    if wrong >= CONSTRAINS_NOT or (wrong and right):
+        return "accepted"
+    if refused >= CONSTRAINS_NOT and not (right or wrong):
+        return "refused"
+    return "enforced" if right >= CONSTRAINS and not (wrong or refused) else ""
+
+
+def of_server(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
+    """Return what was measured about the server, whatever the verdict on the model is."""
+    found = constrains(outcomes)
+    return {"constrains": found} if found else {}
+
+
+def constrains_settled(outcomes: Sequence[TrialOutcome]) -> bool:
+    """Return True when a schema was tried often enough."""
+    made = of_step(outcomes, "constrains")
+    silent = len(made) >= SILENT and not counting(made)
+    return bool(constrains(made)) or silent or len(made) >= CONSTRAINS_MOST
 
 
 def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[bool]:

@@ -30,8 +30,8 @@ def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool =
     known = capabilities["max_tools"]
     most = _number(known)
     limits = [] if most is None else [ToolLimit("max_tools", most, f"This model takes up to {most} tools at once.")]
-    beaten = most is not None and (known.source not in GENERAL or (parameters is None and not hosted))
-    return tuple(limits) if beaten else (_by_size(parameters, hosted), *limits)
+    limited = most is not None and (known.source not in GENERAL or (parameters is None and not hosted))
+    return tuple(limits) if limited else (_by_size(parameters, hosted), *limits)
 
 
 def _by_size(parameters: int | None, hosted: bool) -> ToolLimit:

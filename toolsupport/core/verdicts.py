@@ -14,6 +14,15 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import side_findings
+from toolsupport.core.format_trials import (
+    FORMAT_EACH_WAY,
+    format_flaky,
+    format_settled,
+    format_works,
+    of_format,
+    passed,
+    streaming_decides,
+)
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects
 
@@ -40,11 +49,6 @@ REFUSALS = 6  # of a greeting with tools, streamed and not: one may come from on
 GIVE_UP = 5  # inconclusive trials, without a conclusive one
 SHARE = (2, 3)  # of the trials of a flaky model must be right for a yes
 EACH_WAY = 6  # trials streamed, and as many not streamed, before a difference between them is one of streaming
-FORMAT_RIGHT = 2  # right calls that a text format needs
-FORMAT_TRIALS = 4  # of a text format where they differ
-FORMAT_EACH_WAY = 4  # where they differ by streaming
-FORMAT_MOST = 9
-FORMAT_SILENT = 3  # unfinished trials before a format is left
 # A reply that never came to a call: nothing is proved about the model, but with this setting no call was found.
 UNFINISHED = ("cut", "timeout")
 
@@ -101,15 +105,15 @@ def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict
 def sure(outcomes: Sequence[TrialOutcome], think: bool | None = None) -> bool:
     """Return True when more trials with this setting of thinking could not change the verdict, or are too many."""
     made = [outcome for outcome in of_step(outcomes, "called") if outcome.think is think]
-    tried, right = counting(made), _passed(made)
-    if len(made) >= (MOST_EACH_WAY if _streaming_decides(made, 3) else MOST) or (not tried and len(made) >= GIVE_UP):
+    tried, right = counting(made), passed(made)
+    if len(made) >= (MOST_EACH_WAY if streaming_decides(made, 3) else MOST) or (not tried and len(made) >= GIVE_UP):
         return True
     if len(tried) < ENOUGH:
         return False
     if right == 0:
         return _enough_for_no(made) or any(outcome.flag for outcome in tried)
-    if _streaming_decides(made, 1):
-        return _streaming_decides(made, EACH_WAY)
+    if streaming_decides(made, 1):
+        return streaming_decides(made, EACH_WAY)
     return right == len(tried) or (not _may_become_a_yes(right, len(tried)) and _settles(made))
 
 
@@ -118,12 +122,8 @@ def _settles(made: Sequence[TrialOutcome]) -> bool:
     return _enough_for_no(made) or _is_yes(made)
 
 
-def _passed(made: Sequence[TrialOutcome]) -> int:
-    return sum(bool(outcome.passed) for outcome in made)
-
-
 def _is_yes(made: Sequence[TrialOutcome]) -> bool:
-    return _passed(made) * SHARE[1] >= len(counting(made)) * SHARE[0]
+    return passed(made) * SHARE[1] >= len(counting(made)) * SHARE[0]
 
 
 def _enough_for_no(made: Sequence[TrialOutcome]) -> bool:
@@ -173,6 +173,11 @@ def _alive(outcomes: Sequence[TrialOutcome]) -> bool:
     return not any(outcome.code in ("failed", "timeout", "connection_cut") for outcome in of_step(outcomes, "loaded"))
 
 
+def _greets(outcomes: Sequence[TrialOutcome]) -> bool:
+    """Return whether the model answered a greeting without tools."""
+    return any(outcome.code == "right" and outcome.subject == "bare" for outcome in of_step(outcomes, "accepted"))
+
+
 WANTED: Mapping[str, Callable[[Sequence[TrialOutcome]], bool]] = {
     "rendered": _accepted,
     "called": _accepted,
@@ -180,6 +185,7 @@ WANTED: Mapping[str, Callable[[Sequence[TrialOutcome]], bool]] = {
     "control": _calls,
     "parallel": _calls,
     "per_tool": lambda outcomes: _alive(outcomes) if _is_alone(outcomes) else _calls(outcomes),
+    "constrains": lambda outcomes: _alive(outcomes) if _is_alone(outcomes) else _greets(outcomes),
     "formats": lambda outcomes: _alive(outcomes) if _is_alone(outcomes) else _cannot(outcomes),
 }
 
@@ -277,16 +283,16 @@ def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
 
 
 def _right(tried: _TrialGroup) -> int:
-    return _passed(tried.made)
+    return passed(tried.made)
 
 
 def _of_setting(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) -> Verdict:
-    tried, right = counting(made), _passed(made)
+    tried, right = counting(made), passed(made)
     detail = {"passed": right, "tried": len(tried), "codes": [outcome.code for outcome in made]}
     leaked = next((outcome for outcome in tried if outcome.flag), None)
     if leaked and right == 0:
         return Verdict("misconfigured", leaked.why, detail={**detail, "flag": leaked.flag})
-    if _streaming_decides(made, EACH_WAY):
+    if streaming_decides(made, EACH_WAY):
         streams = next(outcome.streamed for outcome in made if outcome.passed)
         sentence = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {share(made)}."
         return Verdict("native", sentence, {"tools": True, "streaming": streams}, detail)
@@ -297,7 +303,7 @@ def _of_setting(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) 
 
 
 def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], detail: Mapping[str, Any]) -> Verdict:
-    tried, right = counting(made), _passed(made)
+    tried, right = counting(made), passed(made)
     if right == len(tried):
         streams = {"streaming": True} if any(outcome.passed and outcome.streamed for outcome in made) else {}
         return Verdict("native", f"Called natively: {share(tried)}.", {"tools": True, **streams}, detail)
@@ -315,7 +321,7 @@ def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], d
 
 def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
     """Return why trials without a yes do not prove a no either; "" if they do."""
-    if _streaming_decides(made, 2):
+    if streaming_decides(made, 2):
         return f"Called only streamed or only not streamed ({share(made)}), in too few trials to be sure."
     if _enough_for_no(made):
         return ""
@@ -327,16 +333,6 @@ def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
     return f"Called natively: {share(tried)}; {sentence}. {silent[0].why}"
 
 
-def _streaming_decides(made: Sequence[TrialOutcome], each: int) -> bool:
-    """Return whether at least `each` trials of both modes ran, all right in one and none in the other.
-
-    Unfinished trials count as not right: some servers lose calls, or refuse tools, only while they stream.
-    """
-    streamed = [bool(outcome.passed) for outcome in made if outcome.streamed]
-    whole = [bool(outcome.passed) for outcome in made if not outcome.streamed]
-    return min(len(streamed), len(whole)) >= each and len({*streamed}) == len({*whole}) == 1 and streamed[0] != whole[0]
-
-
 def _may_become_a_yes(right: int, tried: int) -> bool:
     return (right + MOST - tried) * SHARE[1] >= MOST * SHARE[0] and right * SHARE[1] < MOST * SHARE[0]
 
@@ -345,54 +341,29 @@ MEASURES_CALLING = ("accepted", "called")
 
 
 def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
-    """Return the first format in which calls arrive, and whether thinking had to be off for it."""
-    for name in subjects(outcomes, "formats"):
-        for think in (None, True, False):
-            if not format_works(outcomes, name, think):
-                continue
-            made = _of_format(outcomes, name, think)
-            others = len(made) < len(of_step(outcomes, "formats", name))
-            values: dict[str, Any] = {
-                "format": name,
-                **({"tools_thinking": "off_only"} if think is False and others else {}),
-            }
-            if _streaming_decides(made, FORMAT_EACH_WAY):
-                values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
-            written = FORMATS[name].label if name in FORMATS else name
-            off = " with thinking off" if think is False else ""
-            sentence = f"It works with tools as {written} text: {share(made)}{off}."
-            tried = counting(made)
-            counts = {"passed": _passed(made), "tried": len(tried)}
-            return Verdict("text", sentence, values, {"format": name, **counts})
-    return None
+    """Return the first format in which calls arrive, and whether thinking had to be off for it.
+
+    Constrained output is the last resort: it counts where no other format works each time.
+    """
+    works = [
+        (name, think)
+        for name in subjects(outcomes, "formats")
+        for think in (None, True, False)
+        if format_works(outcomes, name, think)
+    ]
+    sure = [one for one in works if not format_flaky(outcomes, *one)]
+    return _of_text(outcomes, *(sure or works)[0]) if works else None
 
 
-def format_settled(
-    outcomes: Sequence[TrialOutcome], name: str, think: Any = None, patience: int = FORMAT_RIGHT
-) -> bool:
-    """Return True when a format was tried enough. `patience`: failures without a right call before the next format."""
-    made = _of_format(outcomes, name, think)
-    tried, right = counting(made), _passed(made)
-    if len(made) >= FORMAT_MOST or (not tried and len(made) >= FORMAT_SILENT):
-        return True
-    if right == 0:
-        return len(tried) >= patience
-    if _streaming_decides(made, 2):
-        return _streaming_decides(made, FORMAT_EACH_WAY)
-    if right == len(tried) and not _streaming_decides(made, 1):
-        return right >= FORMAT_RIGHT
-    return len(tried) >= FORMAT_TRIALS
-
-
-def format_works(outcomes: Sequence[TrialOutcome], name: str, think: Any = None) -> bool:
-    """Return whether two of two calls arrived; if they differ, half of at least four."""
-    made = _of_format(outcomes, name, think)
-    tried, right = counting(made), _passed(made)
-    if right < FORMAT_RIGHT:
-        return False
-    return right == len(tried) or (len(tried) >= FORMAT_TRIALS and right * 2 >= len(tried))
-
-
-def _of_format(outcomes: Sequence[TrialOutcome], name: str, think: Any) -> list[TrialOutcome]:
-    wanted = think if isinstance(think, bool) else None
-    return [outcome for outcome in of_step(outcomes, "formats", name) if outcome.think is wanted]
+def _of_text(outcomes: Sequence[TrialOutcome], name: str, think: bool | None) -> Verdict:
+    made = of_format(outcomes, name, think)
+    others = len(made) < len(of_step(outcomes, "formats", name))
+    values: dict[str, Any] = {"format": name, **({"tools_thinking": "off_only"} if think is False and others else {})}
+    if streaming_decides(made, FORMAT_EACH_WAY):
+        values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
+    written = FORMATS[name].label if name in FORMATS else name
+    off = " with thinking off" if think is False else ""
+    sentence = f"It works with tools as {written} text: {share(made)}{off}."
+    tried = counting(made)
+    counts = {"passed": passed(made), "tried": len(tried)}
+    return Verdict("text", sentence, values, {"format": name, **counts})

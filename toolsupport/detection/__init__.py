@@ -9,6 +9,7 @@ from types import MappingProxyType
 from toolsupport.detection import (
     accepted,
     called,
+    constrains,
     control,
     declared,
     parallel,
@@ -46,6 +47,7 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
             Detector("second_turn", "Does it use a tool's result?", second_turn.run, 12),
             Detector("control", "Does it answer without a call when none is needed?", control.run, 12),
             Detector("parallel", "Does it make two calls at once?", parallel.run, 12),
+            Detector("constrains", "Does the server enforce a schema?", constrains.run, 7),
             Detector("formats", "Does it write calls as text?", text_formats.run, 48),
             Detector("per_tool", "Which file tools does it call?", per_tool.run, 60),
         )

@@ -44,7 +44,7 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
 
     First come the verdict and the minimum of trials for each side finding, then more of these while there is time.
     """
-    sampled = [name for name in KINDS[kind] if name in side_findings.SAMPLED]
+    sampled = [name for name in (*side_findings.SAMPLED, "constrains") if name in KINDS[kind]]
     took: Counter[str] = Counter()
     for runner.first_round, names in ((True, KINDS[kind]), (False, sampled)):
         for name in names:

@@ -18,7 +18,7 @@ from toolsupport import exchange, providers
 from toolsupport.core import side_findings
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 from toolsupport.detection import model_loading
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.probe_reply import ProbeReply
@@ -35,13 +35,17 @@ AGREEING = ((2.0, 6), (float("inf"), 5))
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """The request of one trial. `format` is native or a text format; `think` None leaves it to the server."""
+    """The request of one trial. `format` is native or a text format; `think` None leaves it to the server.
+
+    `schema` constrains the reply of a request without tools.
+    """
 
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     format: str = "native"
     streamed: bool = True
     think: bool | str | None = None
+    schema: JSON | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class ProbeTarget:
     """The model under test. `request_spec` has its options and no tools; `formats` are those to try, the best first.
 
     `thinks` is whether it is known to think (None: unknown). `parsers` are those of its family, by kind of server.
-    `runs_code`: calls written as a program may run here.
+    `runs_code`: calls written as a program may run here. `may_force`: the team allows constrained output.
     """
 
     endpoint: Endpoint
@@ -68,6 +72,7 @@ class ProbeTarget:
     thinks: bool | None = None
     parsers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     runs_code: bool = False
+    may_force: bool = True
 
 
 SaveTrial = Callable[[ProbeTrial], Awaitable[None]]
@@ -256,6 +261,7 @@ class ProbeRunner:
             think=question.think if question.think is not None else base.think,
             options={**base.options, "num_predict": budget, "temperature": 0.0},
             permit=Permit.PROBE,
+            schema=question.schema,
         )
 
     def request(self, question: ProbeRequest) -> Request:

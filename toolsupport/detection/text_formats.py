@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport.core.events import CallReady, Finished, TextDelta
-from toolsupport.core.format_choice import CODE, READ_ONLY
+from toolsupport.core.format_choice import CODE, FORCED, READ_ONLY
+from toolsupport.core.format_trials import format_flaky, format_settled, format_works
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.side_findings import constrains
 from toolsupport.core.types import ToolSpec
-from toolsupport.core.verdicts import format_settled, format_works
 from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import PROGRAM, TICKET, TOOLS, demand
@@ -39,6 +40,8 @@ async def run(runner: ProbeRunner) -> None:
     tried: list[str] = []
     while (name := _next(runner, tried)) and not await _works(runner, name, runner.think):
         tried.append(name)
+    if name and name != FORCED and _may(runner, FORCED) and format_flaky(runner.outcomes, name, runner.think):
+        await _works(runner, FORCED, runner.think)
     if name or runner.think is not None or False not in runner.settings:
         return
     for name in tried:
@@ -48,7 +51,10 @@ async def run(runner: ProbeRunner) -> None:
 
 def _next(runner: ProbeRunner, tried: Sequence[str]) -> str:
     """Sort the formats: by marks in the model's text, then others that parse that text, then those listed."""
-    listed = (*runner.subject.formats, *((CODE,) if runner.subject.runs_code and runner.subject.formats else ()))
+    listed = (
+        *runner.subject.formats,
+        *(name for name in (CODE, FORCED) if runner.subject.formats and _may(runner, name)),
+    )
     seen = {name for text in runner.written for name in written_in(text)}
     marked = (name for text in runner.written if (name := format_of(text)) in seen and name not in UNMARKED)
     read = (name for name in (*listed, *FORMATS) if name in seen)
@@ -57,12 +63,15 @@ def _next(runner: ProbeRunner, tried: Sequence[str]) -> str:
 
 
 def _may(runner: ProbeRunner, name: str) -> bool:
+    if name == FORCED:
+        known = runner.subject.request_spec.capabilities["constrains"].value
+        return runner.subject.may_force and (constrains(runner.outcomes) or known) == "enforced"
     return runner.subject.runs_code if name == CODE else bool(runner.subject.formats)
 
 
 def written_in(text: str) -> tuple[str, ...]:
     """Return the formats that parse a complete call of the requested tool out of a text."""
-    names = (name for name in FORMATS if name not in READ_ONLY)
+    names = (name for name in FORMATS if name not in READ_ONLY and name != FORCED)
     return tuple(name for name in names if _reads(name, text[:LONGEST])) if TICKET.name in text else ()
 
 

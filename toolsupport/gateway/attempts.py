@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from toolsupport import exchange
+from toolsupport.core import forced_calls
 from toolsupport.core.coercion import TEXT, properties, types
 from toolsupport.core.events import (
     CallDelta,
@@ -28,6 +29,7 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
+from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
@@ -45,7 +47,8 @@ NO_CALL = "An answer without a call cannot be used here. Call one of the tools n
 class RequestSummary:
     """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
 
-    `cut`: a token limit left its last call incomplete. `begins_inside`: whether the reply showed that it began inside
+    `cut`: a token limit left its last call incomplete. `forced` is why a reply was constrained: required, retry or
+    format; "" if none was. `begins_inside`: whether the reply showed that it began inside
     reasoning. `first_use`: whether the model was tested first, "" if there was no need.
     """
 
@@ -62,6 +65,7 @@ class RequestSummary:
     counted: bool = False
     calls: CallTally = field(default_factory=CallTally)
     misconfigured: ToolsRefused | None = None
+    forced: str = ""
 
 
 @dataclass(slots=True)
@@ -108,9 +112,9 @@ class Attempt:
 
     def given_up(self) -> Failed:
         """Return the end of a request whose last attempt cannot be used."""
-        if self.prepared.must_call and self.rejected is None:
-            why = f" {self.request_spec.format_reason}" if self.cannot_call else ""
-            return Failed("tool_choice_not_met", f"{NOT_CALLED}{why}")
+        if self.prepared.must_call:
+            why = self.request_spec.format_reason if self.cannot_call else self.rejected.reason if self.rejected else ""
+            return Failed("tool_choice_not_met", f"{NOT_CALLED} {why}".strip())
         return Failed("garbled", f"The model's answer could not be used: {self.spoiled}")
 
     def _passed(self, events: list[Event]) -> list[Event]:
@@ -174,7 +178,8 @@ class Attempt:
         return [*self.held, event]
 
     def _failed(self, event: Failed) -> list[Event]:
-        if event.kind == "empty" and not self.passed:
+        tried = self.prepared.must_call and self.request_spec.format == FORCED and event.kind in ("refused", "server")
+        if (event.kind == "empty" or tried) and not self.passed:
             self.spoiled = event.message
             return []
         return [event]
@@ -186,8 +191,9 @@ def _takes_text_only(tool: ToolSpec) -> bool:
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
     """Yield batches of events to pass on, none of them empty; the last event is Finished or Failed."""
-    request_spec, log = prepared.request_spec, prepared.log
+    request_spec, log = exchange.as_required(prepared.endpoint, prepared.request_spec, prepared.log), prepared.log
     while True:
+        tally.forced = _forced(request_spec, tally)
         attempt = Attempt(prepared, request_spec)
         async with aclosing(_passed_on(attempt, log, tally)) as batches:
             async for batch in batches:
@@ -199,6 +205,12 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
             return
         tally.retries += 1
         request_spec, log = _again(attempt, log)
+
+
+def _forced(request_spec: RequestSpec, tally: RequestSummary) -> str:
+    if request_spec.format != FORCED:
+        return tally.forced
+    return "retry" if tally.retries else "format" if request_spec.constraint.answer else "required"
 
 
 async def _passed_on(
@@ -266,15 +278,35 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
 def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
     """Return the next request: in the next format, or with the reason for the retry."""
     request_spec = attempt.request_spec
+    if _may_constrain(attempt):
+        request_spec = forced_calls.retried(request_spec, attempt.rejected, must_call=attempt.prepared.must_call)
+        return request_spec, _with_reason(attempt, log)
     following = [name for name in request_spec.fallbacks if name in FORMATS]
     if following and not attempt.passed:
         reason = f"A call in the format {request_spec.format} could not be used: {attempt.spoiled}"
         return replace(request_spec, format=following[0], format_reason=reason, fallbacks=tuple(following[1:])), tuple(
             log
         )
+    return request_spec, _with_reason(attempt, log)
+
+
+def _may_constrain(attempt: Attempt) -> bool:
+    """Return whether the retry is constrained to a schema.
+
+    A required call that never came is tried so where no test has shown yet what the server does.
+    """
+    prepared, request_spec = attempt.prepared, attempt.request_spec
+    if not request_spec.offers_tools or not (attempt.rejected or prepared.must_call):
+        return False
+    untested = request_spec.capabilities["constrains"].value is None and prepared.forces
+    return request_spec.may_force or (prepared.must_call and untested and attempt.rejected is None)
+
+
+def _with_reason(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Return the log with the answer that cannot be used, and the reason."""
     text = attempt.reply.text
     if attempt.rejected is None:
-        return request_spec, (*log, ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, attempt.spoiled))
+        return (*log, ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, attempt.spoiled))
     call = ToolCall(attempt.rejected.id, attempt.rejected.name, {})
     result = ChatMessage(Role.TOOL, attempt.spoiled, call_id=call.id, name=call.name)
-    return request_spec, (*log, ChatMessage(Role.ASSISTANT, text, calls=(call,)), result)
+    return (*log, ChatMessage(Role.ASSISTANT, text, calls=(call,)), result)

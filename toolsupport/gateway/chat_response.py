@@ -50,6 +50,7 @@ def summary(tally: RequestSummary) -> JSON:
         "retries": tally.retries,
         "tools_left_out": tally.left_out or None,
         "first_use": tally.first_use or None,
+        "forced": tally.forced or None,
     }
 
 

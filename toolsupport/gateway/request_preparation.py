@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsupport.core import first_use
-from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
+from toolsupport import providers
+from toolsupport.core import first_use, forced_calls
+from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
 from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.registry.models import api_catalogue, picker, request_context
@@ -32,6 +33,7 @@ class PreparedRequest:
 
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
     model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
+    `forces`: replies may be constrained here, if the server can.
     """
 
     caller: Caller
@@ -48,6 +50,7 @@ class PreparedRequest:
     watch: WatchedModel | None = None
     untested: bool = False
     notice: bool = False
+    forces: bool = False
 
     @property
     def stream(self) -> bool:
@@ -81,6 +84,8 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
     )
     untested = not tested and _untested(asked, prepared)
     must_call = asked.choice == MUST_CALL
+    if must_call and not untested:
+        prepared = _able_to_call(prepared, asked)
     if must_call and not untested and not prepared.request_spec.offers_tools:
         raise ToolChoiceNotMet(
             f"This model cannot be made to call a tool. {prepared.request_spec.format_reason}", "tool_choice"
@@ -104,7 +109,19 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         watch=prepared.watch,
         untested=untested,
         notice=prepared.switches.tools_notice and _may_have_notice(asked),
+        forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
     )
+
+
+def _able_to_call(prepared: request_context.RequestContext, asked: GatewayRequest) -> request_context.RequestContext:
+    """Return the context in which a required call can be made: constrained, if nothing else is known to work."""
+    request_spec = prepared.request_spec
+    left_out = any(exclusion.rule in first_use.RULES for exclusion in request_spec.excluded)
+    if request_spec.offers_tools or not (request_spec.may_force and left_out):
+        return prepared
+    offered = replace(request_spec, tools=asked.tools, excluded=())
+    able = forced_calls.constrained(offered, forced_calls.CALL_REQUIRED, CallConstraint(answer=False))
+    return replace(prepared, request_spec=able)
 
 
 def _untested(asked: GatewayRequest, prepared: request_context.RequestContext) -> bool:

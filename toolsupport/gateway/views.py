@@ -190,6 +190,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "Retries": str(tally.retries),
         "Tools-Left-Out": tally.left_out,
         "First-Use": tally.first_use,
+        "Forced": tally.forced,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],
     }
     for name, value in facts.items():

@@ -17,6 +17,11 @@ class Codec(Protocol):
         """Whether this protocol has a field for thinking on or off."""
         ...
 
+    @property
+    def honours_tool_choice(self) -> bool:
+        """Whether servers with this protocol make the model call a tool where that is required."""
+        ...
+
     def encode(self, request: Request) -> bytes:
         """Return the JSON body of the request. Raises ValueError if it cannot be written as JSON."""
         ...

@@ -39,6 +39,7 @@ class OllamaCodec:
     """One reply. Feed it bytes in any pieces; the events are the same."""
 
     switches_thinking = True
+    honours_tool_choice = False
 
     def __init__(self, line_bytes: int) -> None:
         self._lines = LineSplitter(line_bytes)

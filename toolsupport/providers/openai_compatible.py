@@ -58,6 +58,10 @@ class OpenAICodec:
     def switches_thinking(self) -> bool:
         return bool(self._dialect.think)
 
+    @property
+    def honours_tool_choice(self) -> bool:
+        return self._dialect.tool_choice
+
     def encode(self, request: Request) -> bytes:
         """Return the body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return openai_request.encode(request, self._dialect)

@@ -241,3 +241,8 @@ def codec(kind: str, line_bytes: int = LINE_BYTES) -> Codec:
 def switches_thinking(kind: str) -> bool:
     """Return whether requests to this kind of server have a field for thinking on or off."""
     return codec(kind).switches_thinking
+
+
+def honours_tool_choice(kind: str) -> bool:
+    """Return whether this kind of server itself makes the model call a tool where that is required."""
+    return codec(kind).honours_tool_choice

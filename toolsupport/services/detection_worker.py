@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
-from toolsupport.core import redaction, verdicts
+from toolsupport.core import redaction, side_findings, verdicts
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
@@ -235,7 +235,8 @@ STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType
 
 def _subject(tested: DetectionTarget) -> ProbeTarget:
     formats = formats_for(tested.family_formats)
-    return ProbeTarget(tested.endpoint, tested.request_spec, formats, tested.thinks, tested.parsers, tested.runs_code)
+    may = (tested.runs_code, tested.may_force)
+    return ProbeTarget(tested.endpoint, tested.request_spec, formats, tested.thinks, tested.parsers, *may)
 
 
 def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:
@@ -243,7 +244,7 @@ def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:
     return DetectionResult(
         verdict.name,
         dict(verdict.detail),
-        dict(verdict.values),
+        {**verdict.values, **side_findings.of_server(runner.outcomes)},
         verdict.reason,
         load_ms=runner.load_ms,
         run_ms=runner.run_ms,

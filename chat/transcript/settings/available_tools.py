@@ -12,8 +12,8 @@ from chat.tools import BUILTINS, execute_sql, hot_swap, search_schemas, tool_sea
 from chat.tools.policy import IN_PROGRAMS
 from chat.tools.stores import NamedPrompt
 from chat.tools.tool import Tool
-from chat.transcript.settings import deferred_tools
 from toolsupport.core.tool_selection import Candidate, Kind
+from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models.request_context import ToolOffer
 from toolsupport.registry.settings import team_settings, tool_settings
 
@@ -39,7 +39,7 @@ def offer(
     team = team or team_settings.everything()
     built_in = [_built_in(tool, team) for tool in BUILTINS.values()]
     built_in = [_about(candidate, prompts, databases) for candidate in built_in]
-    remotes = deferred_tools.tools()
+    remotes = mcp_servers.known_tools()
     waiting = (found(mcp_tools.candidate_of(remote), toolset) for remote in remotes)
     return ToolOffer((*built_in, *waiting), team, ours=True, remotes=remotes)
 

@@ -241,6 +241,12 @@ def fall_back(turn: Turn, format_: str, code: str, facts: dict[str, str]) -> Ann
 
 
 @fenced
+def note(turn: Turn, code: str, facts: dict[str, str]) -> Announcement[AddedNotice]:
+    """Add a notice to the conversation."""
+    return say(turn.conversation, code, facts)
+
+
+@fenced
 def offer_bash(turn: Turn, facts: dict[str, str]) -> Announcement[AddedNotice]:
     """Offer this model bash in this conversation from now on, with a notice."""
     chat_settings.change(turn.conversation_id, **{turn_settings.THROUGH_BASH: turn.profile_id})

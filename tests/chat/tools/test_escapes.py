@@ -166,7 +166,7 @@ def test_the_paths_have_teeth(trap: Trap) -> None:
     assert leaked > 100
 
 
-@settings(max_examples=at_least(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_least(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.lists(st.sampled_from([*"./\\~%:\0．\u202e", "../", *WAYS, *GOALS]), max_size=12).map("".join))
 def test_paths_found_by_search_do_not_lead_out(trap: Trap, path: str) -> None:
     assert [said for act in (read, listed) if (said := attempt(act, trap.workspace, path))] == []

@@ -211,7 +211,7 @@ replies = st.lists(
 )
 
 
-@settings(max_examples=at_least(60))
+@settings(max_examples=at_least(30))
 @given(replies)
 def test_every_call_is_followed_by_exactly_its_results(script: list[Reply]) -> None:
     state = question()

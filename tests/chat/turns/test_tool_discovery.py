@@ -13,7 +13,7 @@ from chat.broadcast import frames
 from chat.models import Conversation, ToolRun
 from chat.transcript.conversations import conversations
 from chat.transcript.messages.history import canonical
-from chat.transcript.settings import deferred_tools, turn_settings
+from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import found_tools
 from chat.transcript.turns.end import TurnOutcome, end
@@ -28,6 +28,7 @@ from toolsupport.core.types import Role
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.mcp import mcp_servers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,7 +43,7 @@ def many_tools(monkeypatch: pytest.MonkeyPatch) -> None:
         RemoteTool(RemoteServer(0, name.split("__")[0], "http"), name, replace(spec, name=name), "digest")
         for spec, name in named
     )
-    monkeypatch.setattr(deferred_tools, "tools", lambda: waiting)
+    monkeypatch.setattr(mcp_servers, "known_tools", lambda: waiting)
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ async def test_the_search_may_be_called_though_a_limit_left_it_out(conversation:
 async def test_without_deferred_tools_nothing_is_searched(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deferred_tools, "tools", lambda: ())
+    monkeypatch.setattr(mcp_servers, "known_tools", lambda: ())
     told, offered = await answered(conversation, ASKS, FINE)
     assert "tool_search" not in offered[0] and not [one for one in told if isinstance(one, frames.CallStartedFrame)]
 

@@ -30,7 +30,9 @@ def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) 
         *("team one", "ana", "p@ss", "db.example", "5433"),
     ]
     assert (found["CONN_MAX_AGE"], found["CONN_HEALTH_CHECKS"]) == (0, True)
-    assert found["OPTIONS"] == {"pool": environment.POOL, "sslmode": "require"}
+    assert found["OPTIONS"] == {"pool": environment.POOL, **environment.NETWORK, "sslmode": "require"}
+    shorter = database(f"{scheme}://db.example/team?tcp_user_timeout=900")["OPTIONS"]
+    assert isinstance(shorter, dict) and shorter["tcp_user_timeout"] == "900"
 
 
 def test_a_local_socket_needs_no_host() -> None:

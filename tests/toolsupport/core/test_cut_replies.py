@@ -49,6 +49,18 @@ def test_no_cut_makes_a_call(format: str, thinking: str, calls: list[ToolCall]) 
         assert len(found.calls) == (length >= whole), (length, written[:length])
 
 
+MARKS_IN_A_TEXT = ("</tool_call>", "</invoke>", "</tool_calls>", "[/TOOL_CALLS]", "<|tool_call_end|>", "<|call|>")
+
+
+@every("format", sorted({*FORMATS} - {"code_mode"}))
+@every("mark", MARKS_IN_A_TEXT)
+def test_a_cut_behind_an_end_mark_within_a_text_makes_no_call(format: str, mark: str) -> None:
+    written = FORMATS[format].write_calls([ToolCall("a", "write_file", {"path": "a", "content": f"b {mark} c"})])
+    upto = written.find(mark, written.find("b ")) + len(mark)
+    for length in (upto, upto + 1):
+        assert told(format, written[:length], finish="length").calls == [], written[:length]
+
+
 @every("format", FORMATS)
 def test_a_call_before_the_cut_stays(format: str) -> None:
     first, both = FORMATS[format].write_calls(ONE), FORMATS[format].write_calls([*ONE, *OTHER])

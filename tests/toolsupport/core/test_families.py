@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.families import FAMILIES, VERSION, Family, begins_inside, find
+from toolsupport.core.families import FAMILIES, VERSION, FamilyProfile, begins_inside, find
 from toolsupport.core.families.names import ANY_SIZE, pattern_words
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.simulator.models import TEXT
@@ -35,7 +35,7 @@ def family_of(model_id: str) -> str | None:
     return found.name if found else None
 
 
-def by_name(name: str) -> Family:
+def by_name(name: str) -> FamilyProfile:
     return next(family for family in FAMILIES if family.name == name)
 
 
@@ -59,7 +59,7 @@ def test_every_pattern_is_reached(family: str, pattern: str) -> None:
 
 
 @every("family", FAMILIES)
-def test_a_row_speaks_the_words_of_the_table(family: Family) -> None:
+def test_a_row_speaks_the_words_of_the_table(family: FamilyProfile) -> None:
     formats = {family.call_format, *family.alternatives} - {None}
     assert formats <= CALL_FORMATS
     assert family.prompt_style in {None, *PROMPT_STYLES}

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.families import Family, find
+from toolsupport.core.families import FamilyProfile, find
 from toolsupport.core.override_sources import SOURCES, STORED
 from toolsupport.core.resolve import CAPABILITIES, OverrideRow, explain, resolve
 
 NOW, THEN, CHAT, OTHER_CHAT = "build-now", "build-then", "chat-1", "chat-2"
 
-YES = Family("yes", ("yes",), ("a test",), tools=True, parallel=False, context=4096, refuses=("read_file",))
+YES = FamilyProfile("yes", ("yes",), ("a test",), tools=True, parallel=False, context=4096, refuses=("read_file",))
 NO = replace(YES, name="no", tools=False)
-SILENT = Family("silent", ("silent",), ("a test",))
+SILENT = FamilyProfile("silent", ("silent",), ("a test",))
 
 
 def claim(seq: int, value: Any, source: str, **changes: Any) -> OverrideRow:
@@ -32,7 +32,7 @@ def withdrawal(seq: int, target: OverrideRow, **changes: Any) -> OverrideRow:
     return claim(seq, None, "user_confirmed", withdraws=target.id, **changes)
 
 
-def tools(*claims: OverrideRow, family: Family | None = None, session: str = "") -> tuple[Any, str]:
+def tools(*claims: OverrideRow, family: FamilyProfile | None = None, session: str = "") -> tuple[Any, str]:
     found = resolve(family, claims, NOW, session)["tools"]
     return found.value, found.source
 
@@ -71,7 +71,7 @@ def test_nothing_known_is_unknown_and_not_no() -> None:  # D1
 
 
 @pytest.mark.parametrize("family", [None, SILENT, YES])
-def test_every_capability_is_there(family: Family | None) -> None:  # D2
+def test_every_capability_is_there(family: FamilyProfile | None) -> None:  # D2
     values = resolve(family, [], NOW).values
     assert set(CAPABILITIES) <= set(values)
     assert all(capability.reason.endswith(".") for capability in values.values())
@@ -179,7 +179,7 @@ def test_what_a_person_decided_stays_and_says_its_age() -> None:  # M3
     assert "set for an older build" in found.reason
 
 
-def test_since_and_row_are_those_of_the_winner() -> None:
+def test_since_and_row_are_those_of_the_row_in_force() -> None:
     found = resolve(YES, [DECLARED, DETECTED], NOW)["tools"]
     assert (found.since, found.override) == (DETECTED.created_at, DETECTED.id)
     assert (resolve(YES, [], NOW)["tools"].since, resolve(YES, [], NOW)["tools"].override) == ("", None)
@@ -226,26 +226,26 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("claims", "family", "session", "reason"), REASONS)
-def test_the_reason_names_the_winner_and_what_it_beat(
-    claims: list[OverrideRow], family: Family | None, session: str, reason: str
+def test_the_reason_names_what_is_in_force_and_what_it_overrides(
+    claims: list[OverrideRow], family: FamilyProfile | None, session: str, reason: str
 ) -> None:  # D3
     assert resolve(family, claims, NOW, session)["tools"].reason == reason
 
 
-def test_everything_said_is_explained_the_winner_first() -> None:
+def test_every_claim_is_explained_the_one_in_force_first() -> None:
     proposal = claim(6, True, "user_confirmed", proposed=True)
     undone = claim(7, True, "declared")
     elsewhere = claim(9, True, "runtime_error", session=OTHER_CHAT)
     said = [STALE, DECLARED, DETECTED, CONFIRMED, proposal, undone, withdrawal(8, undone), elsewhere]
     entries = explain(NO, said, NOW)["tools"]
-    assert [(entry.claim, entry.standing) for entry in entries[:5]] == [
-        (CONFIRMED, "winner"),
-        (DETECTED, "beaten"),
-        (DECLARED, "beaten"),
-        (STALE, "beaten"),
-        (None, "beaten"),
+    assert [(entry.claim, entry.state) for entry in entries[:5]] == [
+        (CONFIRMED, "in_force"),
+        (DETECTED, "overridden"),
+        (DECLARED, "overridden"),
+        (STALE, "overridden"),
+        (None, "overridden"),
     ]
-    assert {(entry.claim, entry.standing) for entry in entries[5:]} == {
+    assert {(entry.claim, entry.state) for entry in entries[5:]} == {
         (proposal, "proposed"),
         (undone, "withdrawn"),
         (elsewhere, "other_chat"),
@@ -283,7 +283,7 @@ def plain(capabilities: Any) -> dict[str, tuple[Any, str]]:
     return {name: (capability.value, capability.source) for name, capability in capabilities.values.items()}
 
 
-def slow_fold(family: Family | None, claims: list[OverrideRow], session: str) -> tuple[Any, str]:
+def slow_fold(family: FamilyProfile | None, claims: list[OverrideRow], session: str) -> tuple[Any, str]:
     """The rules of D3 once more, written rank by rank."""
     seen = [one for one in claims if one.session in ("", session) and not one.proposed]
 
@@ -307,13 +307,15 @@ def slow_fold(family: Family | None, claims: list[OverrideRow], session: str) ->
 
 
 @given(families, histories(), sessions)
-def test_the_fold_follows_the_precedence(family: Family | None, claims: list[OverrideRow], session: str) -> None:  # D3
+def test_the_fold_follows_the_precedence(
+    family: FamilyProfile | None, claims: list[OverrideRow], session: str
+) -> None:  # D3
     assert tools(*claims, family=family, session=session) == slow_fold(family, claims, session)
 
 
 @given(families, histories(), sessions, st.randoms())
 def test_the_order_in_which_rows_are_read_does_not_matter(
-    family: Family | None, claims: list[OverrideRow], session: str, random: Any
+    family: FamilyProfile | None, claims: list[OverrideRow], session: str, random: Any
 ) -> None:
     shuffled = random.sample(claims, len(claims))
     assert resolve(family, shuffled, NOW, session).values == resolve(family, claims, NOW, session).values
@@ -321,7 +323,7 @@ def test_the_order_in_which_rows_are_read_does_not_matter(
 
 @given(families, histories(), sessions)
 def test_rows_about_another_capability_change_nothing(
-    family: Family | None, claims: list[OverrideRow], session: str
+    family: FamilyProfile | None, claims: list[OverrideRow], session: str
 ) -> None:
     kept = {one.id for one in claims if one.capability == "tools"}
     withdrawing = [one for one in claims if one.withdraws]
@@ -331,7 +333,7 @@ def test_rows_about_another_capability_change_nothing(
 
 @given(families, histories().filter(bool), sessions)
 def test_withdrawing_the_last_row_gives_back_what_was(
-    family: Family | None, claims: list[OverrideRow], session: str
+    family: FamilyProfile | None, claims: list[OverrideRow], session: str
 ) -> None:  # D3
     *before, last = claims
     undo = withdrawal(last.seq + 1, last, session=last.session)
@@ -340,7 +342,7 @@ def test_withdrawing_the_last_row_gives_back_what_was(
 
 
 @given(families, histories(), sessions)
-def test_unknown_never_becomes_no(family: Family | None, claims: list[OverrideRow], session: str) -> None:  # D1
+def test_unknown_never_becomes_no(family: FamilyProfile | None, claims: list[OverrideRow], session: str) -> None:  # D1
     somebody_said_no = family is NO or any(one.value is False for one in claims if one.capability == "tools")
     value, _ = tools(*claims, family=family, session=session)
     assert value is not False or somebody_said_no
@@ -348,7 +350,7 @@ def test_unknown_never_becomes_no(family: Family | None, claims: list[OverrideRo
 
 @given(families, histories(), st.sampled_from([True, False]))
 def test_a_machine_never_outranks_a_person(
-    family: Family | None, claims: list[OverrideRow], decided: bool
+    family: FamilyProfile | None, claims: list[OverrideRow], decided: bool
 ) -> None:  # D3
     machines = [one for one in claims if one.source != "user_confirmed" and not one.session and not one.withdraws]
     person = claim(0, decided, "user_confirmed")
@@ -357,30 +359,34 @@ def test_a_machine_never_outranks_a_person(
 
 @given(families, histories(), st.sampled_from([True, False]))
 def test_the_newest_decision_of_a_person_can_always_switch(
-    family: Family | None, claims: list[OverrideRow], decided: bool
+    family: FamilyProfile | None, claims: list[OverrideRow], decided: bool
 ) -> None:  # D3
     assert tools(*claims, claim(99, decided, "user_confirmed"), family=family) == (decided, "user_confirmed")
 
 
 @given(families, histories())
-def test_other_conversations_do_not_exist(family: Family | None, claims: list[OverrideRow]) -> None:
+def test_other_conversations_do_not_exist(family: FamilyProfile | None, claims: list[OverrideRow]) -> None:
     without = [one for one in claims if one.session != OTHER_CHAT]
     assert resolve(family, claims, NOW, CHAT).values == resolve(family, without, NOW, CHAT).values
 
 
 @given(families, histories(), sessions)
-def test_the_explanation_agrees_with_the_value(family: Family | None, claims: list[OverrideRow], session: str) -> None:
+def test_the_explanation_agrees_with_the_value(
+    family: FamilyProfile | None, claims: list[OverrideRow], session: str
+) -> None:
     capabilities = resolve(family, claims, NOW, session)
     explained = explain(family, claims, NOW, session)
     for name, capability in capabilities.values.items():
-        winners = [entry for entry in explained.get(name, ()) if entry.standing == "winner"]
-        assert [(entry.value, entry.source) for entry in winners] == (
+        in_force = [entry for entry in explained.get(name, ()) if entry.state == "in_force"]
+        assert [(entry.value, entry.source) for entry in in_force] == (
             [(capability.value, capability.source)] if capability.source != "default" else []
         )
 
 
 @given(families, histories(), sessions)
-def test_every_source_and_reason_can_be_shown(family: Family | None, claims: list[OverrideRow], session: str) -> None:
+def test_every_source_and_reason_can_be_shown(
+    family: FamilyProfile | None, claims: list[OverrideRow], session: str
+) -> None:
     for capability in resolve(family, claims, NOW, session).values.values():
         assert capability.source in SOURCES
         assert capability.reason.endswith(".")

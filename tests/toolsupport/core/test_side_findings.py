@@ -191,6 +191,14 @@ def halves(step: str, agreeing: int) -> Counter[bool | None]:
     return found
 
 
+def test_one_of_a_hundred_costs_an_honest_model_two_more_requests() -> None:
+    """Whatever the rule: one that takes n passes for a yes takes a half for one in 1 of 2**n tests."""
+    now = AGREEING[0][1]
+    for agreeing in range(5, 9):
+        assert halves("parallel", agreeing)[True] >= 2 ** (MOST - agreeing)
+    assert halves("parallel", now)[True] > 2**MOST / 100 > halves("parallel", now + 1)[True]
+
+
 # A model that does one thing half of the time hardly ever does all others alike: then each needs more that agree.
 @pytest.mark.parametrize(
     ("seconds", "more", "most"), [(0.2, 0, 0.022), (1.5, 0, 0.022), (9.0, 0, 0.038), (0.2, 3, 0.01), (9.0, 3, 0.01)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.effective_values import holding
+from tests.examples import at_least
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
@@ -88,7 +89,7 @@ MACHINES = st.one_of(
     st.tuples(st.just("pull"), st.sampled_from(["one", "two"])),
 )
 ACTS = st.lists(st.one_of(PEOPLE, MACHINES), max_size=8)
-slow = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(max_examples=at_least(6), suppress_health_check=[HealthCheck.too_slow])
 
 
 def perform(world: World, act: tuple[Any, ...]) -> None:

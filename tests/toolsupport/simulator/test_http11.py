@@ -143,7 +143,7 @@ async def test_paths_and_methods(http: httpx.AsyncClient, method: str, path: str
 
 
 @pytest.mark.asyncio
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=at_least(60), deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=at_least(25), deadline=None)
 @given(
     st.binary(max_size=80)
     | st.lists(st.sampled_from([*BAD, GET, b"\r\n", b"5", b":", b"Transfer-Encoding: chunked\r\n"])).map(b"".join)

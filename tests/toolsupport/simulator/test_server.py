@@ -177,7 +177,7 @@ BODIES = st.fixed_dictionaries(
 
 
 @pytest.mark.asyncio
-@settings(max_examples=at_least(60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=at_least(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     BODIES | SCRAPS, st.sampled_from(["/api/chat", "/v1/chat/completions", "/api/show", "/api/generate", "/api/pull"])
 )

@@ -33,7 +33,7 @@ OPENING = frozenset(
 )
 
 
-class TooLarge(ValueError):
+class TooManyParts(ValueError):
     """The schema has more parts than a server should compile."""
 
 
@@ -44,7 +44,7 @@ def anything() -> JSON:
 class ArgumentSchema:
     """The reduced `schema` of the arguments of one tool with the `definitions` it refers to, named by `prefix`.
 
-    `left` is what remains of the allowed number of parts. Raises TooLarge.
+    `left` is what remains of the allowed number of parts. Raises TooManyParts.
     """
 
     def __init__(self, parameters: JSON, prefix: str, left: int) -> None:
@@ -73,7 +73,7 @@ class ArgumentSchema:
     def _reduced(self, node: Any, depth: int) -> JSON:
         self._budget -= 1
         if self._budget < 0:
-            raise TooLarge
+            raise TooManyParts
         if not isinstance(node, dict) or depth > DEEPEST:
             return anything()
         for keyword, rule in RULES.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsupport.core.constrained.argument_schema import ArgumentSchema, TooLarge
+from toolsupport.core.constrained.argument_schema import ArgumentSchema, TooManyParts
 from toolsupport.core.types import JSON, ToolSpec
 
 TOOL, ARGUMENTS, CALLS, ANSWER = "tool", "arguments", "calls", "answer"
@@ -42,7 +42,7 @@ def _calls(tools: Sequence[ToolSpec], definitions: JSON) -> list[JSON]:
     for number, tool in enumerate(tools, 1):
         try:
             read = ArgumentSchema(tool.parameters, f"a{number}_", left)
-        except TooLarge:
+        except TooManyParts:
             arguments: JSON = {"type": "object"}
         else:
             arguments, left = read.schema, read.left

@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from toolsupport.core.families import names
-from toolsupport.core.families.table import FAMILIES, VERSION, Family
+from toolsupport.core.families.table import FAMILIES, VERSION, FamilyProfile
 
-__all__ = ["FAMILIES", "VERSION", "Family", "FamilyIndex", "begins_inside", "find", "named"]
+__all__ = ["FAMILIES", "VERSION", "FamilyIndex", "FamilyProfile", "begins_inside", "find", "named"]
 
 
 class FamilyIndex:
     """An index of families by the words of their patterns."""
 
-    def __init__(self, families: Iterable[Family]) -> None:
+    def __init__(self, families: Iterable[FamilyProfile]) -> None:
         self._by_words = {key: family for family in families for key in map(names.pattern_words, family.patterns)}
         self._longest = max(map(len, self._by_words), default=0)
 
-    def find(self, model_id: str) -> Family | None:
+    def find(self, model_id: str) -> FamilyProfile | None:
         """Return the family of a model id: the longest pattern wins, and only whole words match."""
         own = names.words(model_id)
         return next((family for family, rest in self._candidates(own) if _means(family, rest)), None)
 
-    def _candidates(self, own: tuple[str, ...]) -> Iterator[tuple[Family, tuple[str, ...]]]:
+    def _candidates(self, own: tuple[str, ...]) -> Iterator[tuple[FamilyProfile, tuple[str, ...]]]:
         """Return the families whose pattern begins the name, with the remaining words, longest pattern first."""
         sized = tuple(names.ANY_SIZE if names.is_size(word) else word for word in own)
         for length in range(min(len(own), self._longest), 0, -1):
@@ -32,7 +32,7 @@ class FamilyIndex:
                 yield family, own[length:]
 
 
-def _means(family: Family, rest: tuple[str, ...]) -> bool:
+def _means(family: FamilyProfile, rest: tuple[str, ...]) -> bool:
     return family.excepted.isdisjoint(rest) and names.same_model(rest)
 
 
@@ -40,7 +40,7 @@ _SHIPPED = FamilyIndex(FAMILIES)
 
 
 @lru_cache(maxsize=4096)
-def find(model_id: str) -> Family | None:
+def find(model_id: str) -> FamilyProfile | None:
     """Return the family of a server's model id, None if the shipped table has none.
 
     The longest pattern wins, and only whole words match: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
@@ -48,7 +48,7 @@ def find(model_id: str) -> Family | None:
     return _SHIPPED.find(model_id)
 
 
-def begins_inside(family: Family, model_id: str) -> bool | None:
+def begins_inside(family: FamilyProfile, model_id: str) -> bool | None:
     """Return whether replies of this model begin inside reasoning; None if unknown."""
     found = family.begins_inside
     if isinstance(found, tuple):
@@ -56,6 +56,6 @@ def begins_inside(family: Family, model_id: str) -> bool | None:
     return found
 
 
-def named(name: str) -> Family | None:
+def named(name: str) -> FamilyProfile | None:
     """Return the shipped family with exactly this name."""
     return next((family for family in FAMILIES if family.name == name), None)

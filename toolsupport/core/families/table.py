@@ -83,7 +83,7 @@ MULTI_TURN = frozenset({"poor", "good", "excellent"})
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class FamilyProfile:
     """The facts about a model family, before any test. None means unknown, also if variants differ.
 
     `patterns` are names in one spelling (names.py normalises others); a name with a word in `excepted` does not match.
@@ -116,10 +116,10 @@ class Family:
     notes: str = ""
 
 
-def _family(row: Mapping[str, Any]) -> Family:
+def _family(row: Mapping[str, Any]) -> FamilyProfile:
     excepted = frozenset(row.get("except", ()))
     fields = {key: _frozen(value) for key, value in row.items() if key != "except"}
-    return Family(excepted=excepted, **fields)
+    return FamilyProfile(excepted=excepted, **fields)
 
 
 def _frozen(value: Any) -> Any:
@@ -131,4 +131,4 @@ def _frozen(value: Any) -> Any:
 _TABLE = tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
 
 VERSION: int = _TABLE["version"]
-FAMILIES: tuple[Family, ...] = tuple(_family(row) for row in _TABLE["family"])
+FAMILIES: tuple[FamilyProfile, ...] = tuple(_family(row) for row in _TABLE["family"])

@@ -51,7 +51,7 @@ BLOCKS = (
 COMMENTS = {"<!--": "-->", "<![CDATA[": "]]>"}
 SIGNS = re.escape("".join(sorted({*QUOTATIONS, *"".join(QUOTATIONS.values())} - {*TRIPLE.values()})))
 SPECIAL = re.compile(
-    rf"`+|\"{{3}}|'{{3}}|[{SIGNS}]|<!--|-->|<!\[CDATA\[|\]\]>|\[/?(?:code|quote)\]"
+    rf"`+|\"{{3}}|'{{3}}|[{SIGNS}]|<!--|-->|<!\[CDATA\[|\]\]>|\[/?(?:code|quote)(?:=[^\[\]\n]{{0,80}})?\]"
     rf"|</?(?:{TAGS}|{BLOCKS})\b[^<>]{{0,200}}>",
     re.I,
 )
@@ -73,7 +73,8 @@ class CallPosition:
     `fenced`: it is in a code fence that holds only calls, `alone` if no word precedes that fence. `before`: a word
     precedes it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`: straight
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
-    `ruler`: the sign of the line directly above, which makes it a listing if such a line follows.
+    `ruler`: the sign of the line directly above, which makes it a listing if such a line follows. `new_sentence`: no
+    sentence is open before it on its line.
     """
 
     quoted: bool = False
@@ -85,6 +86,7 @@ class CallPosition:
     left_open: str = ""
     unfinished: bool = False
     ruler: str = ""
+    new_sentence: bool = True
 
 
 class ContextTracker:
@@ -153,6 +155,7 @@ class ContextTracker:
             left_open=self._left_open,
             unfinished=self._cue.rstrip()[-1:].isalnum(),
             ruler="" if self._before else self._ruler,
+            new_sentence=not self._before or self._tail.rstrip(" \t*_")[-1:] in call_cues.SENTENCE_ENDS,
         )
 
     def called(self, raw: str, place: CallPosition) -> None:

@@ -8,12 +8,23 @@ from __future__ import annotations
 import re
 
 COLONS = (":", "：")
+SENTENCE_ENDS = (*".!?…。！？", *COLONS)
 END = r"[^.,;!?。，；！？\n]*\Z"
 COLON = r"[ *_]*[:：]?\s*\Z"
 WOULD = r"(?:would|could|can|should|might|may|must|had to)"
 WRITE = (
     r"(?:write|call|say|type|send|answer|use|output|emit|produce|reply with|respond with|invoke|copy|paste|put|add|"
-    r"enter|insert|include|submit|issue|place|post|print|return|generate)"
+    r"enter|insert|include|submit|issue|place|post|print|return|generate|run|execute|try)"
+)
+OF_OTHER_THINGS = r"(?:write|call|use|send|add|post|submit|include)"
+ANYBODY = r"\b(?:you|one|people|users?|models?|assistants?|they)"
+# What a sentence names that is about the call, or may be.
+A_CALL = (
+    r"\b(?:this|that|these|those|its?|them|so|one|thus|like|following|below|follows|here)\b"
+    r"(?! (?:results?|answers?|files?|data|values?|summary|report|numbers?|information|folder)\b)"
+    r"|\b(?:calls?|tools?|functions?|tags?|requests?|commands?|code|json|xml|python|markup|text|formats?|syntax|"
+    r"lines?|blocks?"
+    r"|words?|name|arguments?|parameters?|objects?|brackets?)\b|\w_\w|[`\"'<>{}\[\]]"
 )
 WRITES = r"(?:wrote|writes?|called|calls?|sent|sends?|said|says?|ran|used)"
 EXAMPLES = (
@@ -26,11 +37,45 @@ def _one_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.I)
 
 
+THEN_COLON = r"(?:[^.,!?。！？:：;\n]|\.(?=\w)){0,60}[:：][*_ \t]*\Z"
+A_TEXT = (
+    r"(?:contents?|texts?|payload|messages?|strings?|original|quotes?|body|transcript|entry|comments?|description|"
+    r"prompt|"
+    r"instructions?|notes?|e-?mail|mail|page|readme|file|document|manual|log)"
+)
+# "Wrote", "contains" and the like, in the third person: what the model writes itself is a plan.
+WROTE_ELSEWHERE = (
+    r"\b(?:steht|stand|enthält|enthielt|lautete?|schrieb|schreibt|sagte?|meinte?)\b",
+    r"\b(?:contient|contenait|a dit|a écrit|indique|écrivait|disait|(?:il|elle|page|fichier|texte|message) dit)\b",
+    r"\b(?:contiene|contenía|dice|dijo|decía|pone|ponía|escribió|escribe|ha scritto|scrive|scriveva|diceva|"
+    r"conteneva)\b",
+    r"\b(?:contém|continha|diz|dizia|disse|escreveu|escreve)\b",
+    r"\b(?:schreef|zegt|zei|bevat|bevatte|luidt|luidde|staat|stond)\b",
+    r"\b(?:skrev|säger|innehåller|siger|sier|indeholder|inneholder|stod|kirjoitti|sanoo|sisältää|lukee)\b",
+    r"\b(?:napisał\w*|pisze|mówi|powiedział\w*|zawiera|brzmi|napsal\w*|píše|říká|obsahuje|stojí|napísal\w*|hovorí)\b",
+    r"\b(?:написал\w*|написано|пишет|говорит|сказал\w*|содержит|гласит|стоит|написав\w*|пише|містить|каже)\b",
+    r"\b(?:yazdı|yazmış|yazıyor|diyor|dedi|içeriyor|scrie|a scris|spune|conține|írta|tartalmazza|mondta)\b",
+    r"\b(?:đã viết|chứa|có nội dung|berisi|berkata|pengguna menulis|tertulis|έγραψε|γράφει|λέει|περιέχει)\b",
+    r"\A\W*(?:用户|使用者|文件|檔案|页面|頁面|网页|網頁|邮件|郵件|文本|日志|日誌|文档|文檔|消息|它|他|她|作者|手册|"
+    r"手冊)[^。！？\n]{0,12}"
+    r"(?:写道|写着|写了|寫道|寫著|寫了|说|說|内容|內容|显示|顯示|包含|提到)",
+    r"(?:書きました|書いています|書いてあります|書かれてい\w*|書いた|言いました|述べています|と言って\w*)",
+    r"\A\W*(?:ファイル|ページ|メール|文書|ログ)の内容(?:は[^\n]{0,12})?(?=[:：])",
+    r"(?:썼습니다|썼다|적혀 ?있\w*|쓰여 ?있\w*|말했\w*|라고 합니다)|\A\W*(?:파일|페이지|메일|"
+    r"문서)(?:의)? ?내용(?:은[^\n]{0,12})?(?=[:：])",
+    r"(?:كتب|يقول|قال|يحتوي|تحتوي|ورد في|जिसमें लिखा|लिखा है|ने लिखा|ने कहा|כתב|כתבה|אומר|אומרת|כתוב|מכיל)\b",
+)
+
+
 # Words that announce an example, wherever they stand in front of the call.
 EXAMPLE = _one_of(
     r"\b(?:for example|for instance|e\.g\.|looks? like(?: this)?:|like (?:this|so)\b|such as:|looks? as follows)",
     r"\b(?:as|like) follows[ *_]*[:：]",
-    rf"\b(?:you|one|people|users?|models?|assistants?|they)(?: {WOULD}|['’]d)(?: \w+ly| \w+en| then)? {WRITE}\b",
+    rf"{ANYBODY}(?: would|['’]d)(?: \w+ly| \w+en| then)? {WRITE}\b",
+    # "You can use this result later." is over, and of something else than the call.
+    rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then)? {WRITE}\b(?![^.!?。！？\n]*[.!?])",
+    rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then)? (?!{OF_OTHER_THINGS}\b){WRITE}\b",
+    rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then)? {OF_OTHER_THINGS}\b(?=[^.!?\n]*(?:{A_CALL}))",
     rf"\b(?:it|that|he|she|i) would (?:\w+ )?{WRITE}\b",
     r"\b(?:people|users?|models?|you) (?:often|usually|always|sometimes|typically) (?:write|say|type|send)s?\b",
     r"\b(?:is|are|be) (?:written|called) (?:like|as|so)\b|\bthe (?:syntax|format|notation) (?:is|for|of)",
@@ -40,6 +85,18 @@ EXAMPLE = _one_of(
     rf"\b(?:something like(?: this| that)?|in (?:the|this) (?:form|format)){COLON}",
     rf"\bhow (?:you|one|i|we) would\b|\bhow to (?:call|write|use|run|invoke)\b[^.!?:\n]{{0,30}}{COLON}",
     r"\bto (?:call|use|run|invoke)[^.!?\n:]{0,40}, (?:write|type|send|use|answer)|\bto (?:illustrate|demonstrate)\b",
+    r"\bto \w+(?: [^.!?\n:]{0,40})?, (?:run|use|call|execute|write|type|send)[ \t]*[:：]\s*\Z",
+    rf"\bplease (?:run|execute|use|call|try)\b{THEN_COLON}",
+    r"\bit (?:should|must) (?:be|read|look)(?: like)?[ \t]*[:：]?\s*\Z",
+    r"\A(?![^\n]*\b(?:i['’]ll|i will|i now|i re\w+|let me|let['’]s|retry|repeat|again)\b)[^\n]*"
+    rf"\b(?:failed|failing|previous|past|earlier|proposed|suggested|possible|wrong|original) (?:\w+ )??"
+    rf"(?:calls?|requests?|commands?|syntax|lines?)\b{END}|\b(?:calls?|answer|reply|response) (?:was|were)\b{END}",
+    r"\bthe (?:correct|right) (?:\w+ )??(?:call|syntax|command|request) (?:is|was|would be)[ \t]*[:：]?\s*\Z",
+    rf"\b(?:it|this|that)(?: call| one)? failed\b{END}",
+    # The call is the object of the words in front of it.
+    r"\b(?:is|was|are|were|be|been|with|given|cf\.|i\.e\.|viz\.|a\.k\.a\.|aka|see|ran|called|executed|used|"
+    r"produce[ds]?|expect(?:s|ed)?|"
+    r"got|gets|sent|sends|saw|tried|returns?|returned|of|than|as|that|about|by|from|against)[ \t]+\Z",
     r"\b(?:sample|template)(?: (?:tool|function))?(?: (?:calls?|usage|request))?[ *_]*[:：]",
     r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?(?: (?:calls?|usage|use|format|request|answer))?"
     r"(?: \d{1,3}| \([^()\n]{1,30}\))?(?:[ *_]*[:：]| [–—-] ?\Z)",
@@ -52,16 +109,37 @@ EXAMPLE = _one_of(
     r"\bse (?:escribe|escribiría|llamaría)|\bsi (?:scrive|scriverebbe)",
     rf"\b(?:{EXAMPLES}|örne[kğ]\w*|ví dụ)\b[^.:：\n]*[:：]|\bнапример|\bнаприклад|για παράδειγμα",
     r"例如|比如|例子|示例|舉例|举例|格式如下|例えば|たとえば|例[：:]|예를 들어|예시|예[:：]",
-    r"على سبيل المثال|مثال|לדוגמה|דוגמה|उदाहरण|ตัวอย่าง",
+    r"على سبيل المثال|مثال|לדוגמה|דוגמה|उदाहरण|ตัวอย่าง|مثلا|উদাহরণ|எடுத்துக்காட்டு|ఉదాహరణ|ಉದಾಹರಣೆ|ഉദാഹരണ",
+    r"\b(?:contohnya|na prim(?:j)?er|kwa mfano|halimbawa|näiteks|piemēram|pavyzdžiui|til dæmis|mar shampla|"
+    r"er enghraifft"
+    r"|adibidez|për shembull|byvoorbeeld|ekzemple|masalan|mesela|por ekzemplo)\b|напрыклад|мысалы|მაგალით|օրինակ",
 )
 # A line that is nothing but a title of this kind, a label with a colon, or a footnote.
 TITLE = _one_of(
     r"[\W_]*(?:examples?|samples?|templates?|beispiele?|ejemplos?|exemplos?|exemples?|esempi\w?)(?: \d{1,3})?[\W_]*\Z",
     r"[\W_]*(?:(?:eg|ex)\.?|syntax|usage|demo|format|pattern|schema|title|forbidden|wrong|incorrect|invalid|bad|falsch|"
     r"observation|(?:(?:tool|function|expected|actual|sample|program|terminal) )?(?:result|output|response)s?|user|"
-    r"human|system|body|subject|content|text|input|before|after|old|new|expected|actual|deprecated|not)[*_ ]*[:：.]"
-    r"[\W_]*\Z",
-    r"[ \t]*\[\^\w{1,20}\]:",
+    r"human|system|body|subject|content|text|input|before|after|old|new|expected|actual|deprecated|not|blocked|"
+    r"rejected|"
+    r"refused|skipped|cancell?ed|denied|removed|ignored|deleted|declined|omitted|disallowed|prohibited|verboten|"
+    r"interdit|"
+    r"prohibido|proibido|vietato|запрещено|禁止|(?:deleted|removed|added|changed|old|new|bad|wrong) (?:line|call|"
+    r"version)|"
+    r"suggestion|draft|proposal|alternatively|or|correct|right|good|solution|option(?: \w{1,2})?|line(?: \d{1,6})?|"
+    r"case|"
+    r"(?:unit )?test(?: case)?(?: \d{1,3})?|figure(?: \d{1,3})?|caption|legend|footnote|notation|history|past calls|"
+    r"previously|"
+    r"(?:in )?pseudo[- ]?code|requests?|answer key|(?:run|try) this(?: yourself)?|do|don['’]t|"
+    r"response from [\w ]{1,40}|"
+    r"a (?:draft|sample|guess)"
+    r")[*_ ]*[:：.][\W_]*\Z",
+    rf"[\W_]*(?:the )?(?:{A_TEXT}|excerpt|extract|snippet|quotation|citation)(?: (?:of|from) [^:：\n]{{1,60}}?)?"
+    r"[*_ ]*(?:[:：]| [–—-] ?)[\W_]*\Z",
+    r"[\W_]*from (?:the|an?|your|my|our|its) (?:[\w./-]+ ){0,2}[\w./-]+[:：][\W_]*\Z",
+    r"[\W_]*(?:inhalt|contenu|contenido|contenuto|conteúdo|inhoud|zawartość|treść|содержимое|содержание|вміст|içerik|"
+    r"içeriği|innehåll(?:et)?|indhold(?:et)?|obsah|conținut\w*|nội dung|isi|"
+    r"محتوى)\b(?: [\w./-]+){0,6}[*_ ]*[:：][\W_]*\Z",
+    r"[ \t]*\[(?:\^\w{1,20}\]:|\d{1,3}\][ \t]*\Z)|[ \t]*q\d{1,3}[.)][ \t]*\Z",
 )
 # The key of a text in YAML or of a header in small letters, unless models put it before a call which they mean.
 KEY = re.compile(
@@ -84,42 +162,93 @@ QUOTES = _one_of(
     r"\bthe (?:string|text|literal|phrase|words?|sentence)\s*\Z",
     r"\bmean(?:s|ing)?[ \t]*[:：]\s*\Z",
     r"(?:\A|[.!?:][ \t]+)(?:[-*] |\d+[.)] )?(?:please |now )?(?:explain|describe|discuss|translate|summari[sz]e|parse|"
-    r"quote|ignore|consider|compare|document|review|rephrase|rewrite|decode|erkläre?|übersetze?|explique[rz]?|traduis)\s*\Z",
+    r"quote|ignore|consider|compare|document|review|rephrase|rewrite|decode|erkläre?|übersetze?|explique[rz]?|"
+    r"traduis)\s*\Z",
     r"\b(?:sagt|schrieb|schreibt|escribió|ha scritto|a écrit|escreveu|написал)[ \t]*[:：]?\s*\Z",
     r"(?:写道|写的是|書きました)[:：]?\s*\Z",
+    r"\b(?:according to\b|(?:copied|taken|quoted|quoting|cited|citing|excerpts?|extracts?|snippets?|verbatim|pasted|"
+    rf"translated)\b){THEN_COLON}",
+    r"\b(?:puts?|phrase[sd]?|word(?:s|ed)|explain(?:s|ed)|describe[sd]?) (?:it|this)(?: this way| so|"
+    r" thus)?[ \t]*[:：]\s*\Z",
+    r"\b(?:typos?|errors?|mistakes?|bugs?|problems?)(?: is| are)? in\s*\Z",
+    rf"\b(?:here (?:is|are)|here['’]s) (?:the|its|what)(?: [\w'’]+){{0,3}}? {A_TEXT}{THEN_COLON}",
+    rf"\b{A_TEXT}(?: (?:of|in|from|on) [^.,!?:：\n]{{1,60}}?)? (?:is|are|was|were|goes|went)"
+    r"(?: this| that| here| now| so| only| the following| as follows)?[*_]*[ \t]*[:：]\s*\Z",
+    # What a page orders, or what is found in it, is not what the model decided.
+    rf"\b(?:page|web ?site|site|attacker|injection|hacker|stranger|sender|{A_TEXT})(?:['’]s)?(?: [\w'’]+){{0,4}}? "
+    r"(?:ask|tell|told|make|made|making|get|trick|instruct|order|urge|want|command|direct|force|demand)\w*"
+    rf" (?:me|us|you|it|that|(?:the |an? )?(?:models?|assistants?|agents?|ai))\b{END}",
+    r"\b(?:suspicious|malicious|injected|hidden|harmful|dangerous|untrusted|unauthori[sz]ed|embedded|fake|smuggled)"
+    rf"(?: \w+)?? (?:calls?|instructions?|commands?|prompts?|requests?|texts?|lines?|injections?|messages?|"
+    rf"attempts?)\b{END}",
+    *(rf"{words}{THEN_COLON}" for words in WROTE_ELSEWHERE),
+    # Whatever a page, a mail or a stranger does in the sentence up to the call.
+    r"\A\W*(?:(?:the|this|that|an?) (?:page|readme|e-?mail|mail|(?:web)?site|comment|instruction|attacker|bot)|"
+    r"die (?:web)?seite|die e-?mail|la page|le courriel|"
+    r"la página|el correo|la pagina|a página|страница|письмо|"
+    r"strona|"
+    r"de pagina|sidan|sayfa|(?:这个|該|该)?(?:页面|網頁|网页|邮件)|(?:この)?(?:ページ|メール)|"
+    r"(?:이 )?페이지)(?![\w-]*['’]s\b)"
+    # … unless the model goes on with what it does itself.
+    r"(?![^\n]*\b(?:let me|let['’]s|i['’]ll|i will|so i|now i)\b)"
+    r"[^.!?。！？\n]*\Z",
+    r"\b(?:someone|somebody|the (?:author|sender|hacker))\b[^.!?\n]*\Z",
+    r"\A\W*(?:in|on|at) (?:the |this |that |your )?(?:page|comments?|logs?|readme|e-?mail|line \d+|(?:top|end|"
+    r"bottom) of)\b"
+    rf"{THEN_COLON}",
 )
 # The call is refused by the words of the sentence in front of it.
 REFUSED = _one_of(
     r"\b(?:(?:do|does|did|must|should|would|could|can|may|will) ?n[o'’]t|can['’]t|won['’]t|never|cannot|refuse to|"
-    r"avoid|not (?:allowed|permitted|supposed|able) to|(?:no need|no reason|unable|forbidden|wrong|unsafe) to)"
-    r"(?: \w+)?? (?:run|call|execute|use|write|send|type|invoke|copy|make|do|calling|running|using|writing|sending)\b"
-    + END,
+    r"avoid|not (?:allowed|permitted|supposed|able|safe|right|ok|okay|going) to|(?:no need|no reason|unable|"
+    r"forbidden|wrong|unsafe|"
+    r"prohibited|illegal|dangerous|risky|harmful) to)"
+    r"(?: \w+)?? (?:run|call|execute|use|write|send|type|invoke|copy|make|do|follow|obey|perform|trust|repeat|"
+    r"submit|calling|"
+    r"running|using|writing|sending|following)\b" + END,
+    r"\b(?:have|has|had|was|were|is|are|am|['’]m|['’]ve|been)(?: not|n['’]t| never) (?:\w+ )??(?:run|running|called|"
+    r"calling|"
+    r"executed|executing|used|written|sent|sending|typed|invoked|made|done|followed|following|obeyed|performed)\b"
+    r"(?: (?:it|them|this|that|these|the following|(?:this|that|the|any) (?:call|line|instruction|command|request)s?))?"
+    r"[*_ ]*[:：]?\s*\Z",
+    r"\b(?:must|may|should|can|could|will|shall)(?: never| not|n['’]t) (?:ever )?be (?:run|sent|made|done|written|"
+    r"\w+ed)\b" + END,
+    r"\bunder no circumstances\b" + END,
+    r"\b(?:i|we)(?:['’]ve| have)? (?:rejected|refused|ignored|skipped|blocked|declined|cancell?ed|denied|discarded|"
+    r"omitted|"
+    r"removed|deleted|dropped|stopped|withheld|disregarded)(?: (?:it|them|(?:this|that|these|the|an?|one|your|its)"
+    r"(?: \w+)??(?: following| (?:call|line|instruction|request|command|attempt|step|part|text)s?)?))?[*_ ]*[:：]\s*\Z",
     r"\b(?:would be|is|was) (?:wrong|incorrect|invalid|forbidden|dangerous|a mistake)\b" + END,
     r"\b(?:instead of|rather than|avoid|statt|anstatt|anstelle von)(?: \w+)?\s*\Z|[❌🚫⛔]\W*\Z",
     r"\b(?:au lieu de|en vez de|en lugar de|invece di|em vez de)(?: \w+)?\s*\Z",
     r"\b(?:führ|ruf|benutz|verwend|schreib|start|send)\w*\b[^.!?\n]{0,60}\b(?:nicht|nie|niemals|kein\w*)\b" + END,
-    r"\b(?:nicht|nie|niemals|kein\w*)\b[^.!?\n]{0,60}\b(?:ausf|aufruf|benutz|verwend|schreib|start|send)\w*" + END,
+    r"\b(?:nicht|nie|niemals|kein\w*)\b[^.!?\n]{0,60}\b(?:ausf|ausgef|aufruf|aufgeruf|geschrieb|gesende|gestart|"
+    r"benutz|verwend|schreib|start|send)\w*" + END,
     r"\b(?:ne |n['’])[^.!?\n]{0,20}\b(?:exécut|appel|utilis|lanc|écri|envoy)\w*[^.!?\n]{0,20} (?:pas|jamais)\b" + END,
+    r"\b(?:ne |n['’])[^.!?\n]{0,20}\b(?:pas|jamais)\b[^.!?\n]{0,20}\b(?:exécut|appel|utilis|lanc|écri|envoy)\w*" + END,
     r"\bne (?:pas|jamais) (?:exécut|appel|utilis|lanc|écri|envoy)\w*" + END,
-    r"\b(?:no|nunca|jamás)(?: l\w)? (?:ejecut|llam[aeo]|escrib|utili[cz])\w*" + END,
-    r"\b(?:não|nunca|jamais)(?: \w)? (?:execut|cham|us[ae]|escrev|rod)\w*" + END,
-    r"\b(?:non|mai)(?: l\w)? (?:esegu|chiam|us[ai]|scriv)\w*" + END,
-    r"\b(?:не|нельзя) (?:запуска|запуст|вызыва|выполня|использу|пиши|запуск|виклика|виконуй|використову)\w*" + END,
+    r"\b(?:no|nunca|jamás)(?: \w+){0,3}? (?:ejecut|llam[aeo]|escrib|utili[cz])\w*" + END,
+    r"\b(?:não|nunca|jamais)(?: \w+){0,3}? (?:execut|cham|us[ae]|escrev|rod)\w*" + END,
+    r"\b(?:non|mai)(?: \w+){0,3}? (?:esegu|chiam|us[ai]|scriv)\w*" + END,
+    r"\b(?:не|нельзя)(?: \w+){0,3}? (?:запуска|запуст|вызыва|вызва|выполн|использу|пиши|запуск|виклика|виконуй|"
+    r"використову)\w*" + END,
     r"\bnie (?:uruch|wywoł|używ|wykon|pisz)\w*" + END,
     r"\b(?:voer|roep|gebruik|schrijf)\w*\b[^.!?\n]{0,40}\b(?:niet|nooit)\b" + END,
+    r"\b(?:niet|nooit)\b[^.!?\n]{0,40}\b(?:uitgevoerd|aangeroepen|gebruikt|uitvoeren|aanroepen|gebruiken)\b" + END,
     r"\b(?:kör|ring|använd|kald|brug|kjør|bruk)\w*\b[^.!?\n]{0,40}\b(?:inte|ikke)\b" + END,
-    r"\b(?:çalıştır|çağır|kullan|yaz)(?:ma|me)(?:y\w*|m\w*|n\w*)?\b" + END,
+    r"\b(?:çalıştır|çağır|kullan|yaz)(?:ma|me)(?!k)\w*" + END,
     r"\b(?:đừng|không được) (?:chạy|gọi|dùng|viết)\b|\bjangan (?:jalankan|panggil|gunakan|tulis)" + END,
-    r"(?:不要|请勿|請勿|切勿|不能|不得|不可|不该|不应该?|禁止|千万别|别再|勿)(?:再|去|直接)?"
+    r"(?:不要|没有|沒有|没|并未|未|拒绝|拒絕|不会|不會|不想|请勿|請勿|切勿|不能|不得|不可|不该|不应该?|禁止|千万别|"
+    r"别再|勿)(?:再|去|直接)?"
     r"(?:运行|運行|执行|執行|调用|調用|呼叫|使用|写|寫|发送)" + END,
-    r"(?:実行|呼び出|使用|使わ|書か)[^。\n]{0,8}(?:ないで|いけ|しない|禁止|なら)[^。\n]*\Z",
+    r"(?:実行|呼び出|使用|使わ|書か)[^。\n]{0,8}(?:ないで|いけ|しない|ません|禁止|なら)[^。\n]*\Z",
     r"(?:실행|호출|사용)[^.\n]{0,8}(?:지 ?마|지 않|안 됩|안 돼)[^.\n]*\Z",
-    r"لا (?:تشغ|تنف|تستدع|تستخدم|تكتب)[^.\n]*\Z|मत (?:चला|लिख)",
+    r"(?:لا|لم|لن) [تأني]?(?:شغ|نف|ستدع|ستخدم|كتب)[^.\n]*\Z|मत (?:चला|लिख)",
 )
 # How the line of a log begins: a date with its time, a time with seconds, or a level in capitals.
 LOG = re.compile(
     r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
-    r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?:[\]):|]| -|\s*\Z))"
+    r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?: {0,4}[\]):|]| -|\s*\Z))"
 )
 # What ends the line above like a colon does.
 LEADS = re.compile(r".*\b(?:e\.g\.|such as|for (?:example|instance)|namely|i\.e\.)[ \t,]*\Z", re.I)
@@ -143,15 +272,16 @@ LEADING = _one_of(
     r"[ \t]*(?:[\w./\\-]+:)?\d+[:|][ \t]*\Z",
     r"[ \t]*#{1,6}[ \t].*\w[^:：]*\Z",
     r"[ \t]*\|[ \t]",
-    r".*\w.*[,;]\Z",
-    r".*\w.*\t\Z",
+    r"(?=.*\w).*[,;]\Z",
+    r"(?=.*\w).*\t\Z",
     r"[ \t]*PS [A-Za-z]:[^>\n]*>[ \t]*\Z",
 )
-ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?(?::|\+)?= ?[\[({\s]{0,4}\Z")
+ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?[:+=!]?= ?[\[({\s]{0,4}\Z")
 # A comment of a programming language, a prompt of a shell, the key of a YAML text, a macro of LaTeX.
 CODE = re.compile(r"(?:(?:\A|\s)(?:#+|//+|/\*+)|\A[ \t]*(?:--|\$|%+|REM|>>>)|\S[ \t]*\||\\verb\W|\\\w+\{)[ \t]*\Z")
 # A line that begins a block of code or a text over lines in another markup.
-BLOCK = re.compile(r"\s*(?:#\+begin_\w+.*|\{(?:code|noformat)\b.*|\.\. code.*|\\begin\{\w+\}.*|.*<<-?['\"]?\w+['\"]?|"
+BLOCK = re.compile(r"\s*(?:File \".*\", line \d+.*|#\+begin_\w+.*|\{(?:code|noformat)\b.*|\.\. code.*|"
+r"\\begin\{\w+\}.*|.*<<-?['\"]?\w+['\"]?|"
                    r"[ \w-]+: ?[|>][+-]?)\s*\Z", re.I)  # fmt: skip
 # A bracket with words in it that is open on the line, and one directly in front of the call behind words.
 OPEN_BRACKET = re.compile(
@@ -171,3 +301,13 @@ ASSISTANT = re.compile(
 )
 # A word or a label in front of a call, below a line that announces it.
 LABEL = re.compile(r"\W*(?:\w+\W+){0,2}\w+\W*\Z")
+# What a model writes behind a call that it has just made: it waits, or names the use of the result.
+AFTERWARDS = re.compile(
+    r"(?:(?:I|We)(?: will|['’]ll| shall| am| are|['’]m)?(?: now| then)? (?:waits?|waiting|let you know|report back|"
+    r"come back|get back|check back)\b|(?:You|We|I)(?: can|['’]ll| will| may)(?: then| later)? (?:use|read|need|see|"
+    r"look at|"
+    r"work with|reuse) (?:this|the|its|that|these|those) (?:results?|answers?|data|information|values?|numbers?)\b|"
+    r"Please wait\b|Waiting\b|One moment\b|(?:Once|After|When|As soon as) (?:I|we|you) (?:have|get|see|know|receive) "
+    r"(?:the|this|that|its|it)\b|(?:The|This|Its) (?:result|answer|data) (?:will|comes|follows|is needed)\b)"
+    r"(?!.*\b(?:would|examples?|writ\w+|wrote|like this|never|not|if|as above)\b|.*n['’]t\b)[^`\"“”<>{}\[\]]*"
+)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from toolsupport.core.json_repair import END_ADDED, STRING_CLOSED
+from toolsupport.core.types import ToolCall
+
 CUT = (
     "The reply reached its limit of tokens before this call was complete, so the call did not run. Write the whole call"
     " again. Make it shorter, or split long content into several smaller calls."
@@ -29,6 +32,11 @@ BRACKET_MARK = re.compile(r"\[[A-Z_]{2,20}\]\Z")
 SPECIAL = re.compile(r"[\"'()\[\]{}]")
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 TAIL = 120  # characters; no end mark is longer
+
+
+def closed_by_model(call: ToolCall) -> bool:
+    """Return whether the arguments needed no end: a text in them may hold the mark at which the limit cut them."""
+    return not {END_ADDED, STRING_CLOSED} & set(call.repairs)
 
 
 def is_complete(written: str) -> bool:

@@ -36,6 +36,10 @@ END_MARKS = (
     "</s>",
     "[EOS]",
     "[e~[",
+    "<|endofresponse|>",
+    "</longcat_s>",
+    "<seed:eos>",
+    "<SPECIAL_12>",
 )
 STRUCK = "<s>"  # opens struck-out text, which </s> closes
 FIRST = re.compile("[<[]")

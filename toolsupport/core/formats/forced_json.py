@@ -1,6 +1,7 @@
-"""One JSON object, whose first key is the decision: a call, several calls, or an answer. Its server enforces the form.
+"""Constrained output: one JSON object, whose first key decides between a call, several calls and an answer.
 
-The answer is shown while it is written. Where the object is none of these it stays text, as everywhere.
+Its server enforces the form. The answer is shown while it is written. Where the object is none of these it stays
+text, as everywhere.
 """
 
 from __future__ import annotations

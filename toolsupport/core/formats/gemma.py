@@ -93,8 +93,11 @@ class GemmaDialect:
             if not mark or mark == self.closer:
                 return deepest if mark else 0
             source.take(source.at + len(mark))
-            if "".join(loose).strip():
-                listener.bare("".join(loose).strip(), len(opened))
+            bare = "".join(loose).strip()
+            if '"' in bare:  # keys in the quotes of JSON: the arguments are shown when they are whole
+                listener.strange()
+            if bare:
+                listener.bare(bare, len(opened))
             loose.clear()
             if mark == self.quote:
                 if not (yield from self._text(source, listener, len(opened))):

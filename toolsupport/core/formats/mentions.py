@@ -14,6 +14,7 @@ from enum import Enum
 
 from toolsupport.core.arguments import BRACKET_TOO_MANY
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.formats import call_cues
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 
 CallEvent = CallReady | CallRejected
@@ -62,6 +63,10 @@ VERBS = frozenset(
     | {"ist", "war", "est", "es", "era", "è", "é", "bedeutet", "heißt"}
 )
 LONGEST_VERB = 8
+# A sentence behind a call is read up to its end, at most so far.
+LONGEST_SENTENCE = 160
+SENTENCE_ENDS = frozenset(".!?…\n\r")
+NOTHING = re.compile("")
 # Behind a quote that a line above left open, in so many characters and in this paragraph the end of it is looked for.
 LOOK_AHEAD = 300
 QUOTE_ENDS = re.compile(r"(?P<blank>\n[^\S\n]*\n)|(?<![^\S\n])(?P<quote>[\"'])(?!\w)")
@@ -87,7 +92,7 @@ class MentionFilter:
         self._held: list[Item] = []
         self._held_place = CallPosition()
         self._bare = self._stopped = self._broken = False
-        self._signs = self._ahead = ""
+        self._signs = self._ahead = self._sentence = ""
         self._below = self._waits = self._in_tool_code = False
 
     @property
@@ -127,6 +132,8 @@ class MentionFilter:
         return (*decided, piece)
 
     def call(self, call: CallEvent) -> Sequence[Item]:
+        if self._sentence:  # another call stands in the sentence behind the held one
+            return (*self._decided(mentioned=True), *self.call(call))
         blanks = BLANKS_IN_FRONT.match(call.raw)[0]  # type: ignore[index]  # matches everywhere
         if blanks:  # the grammar of Python takes the spaces in front of a call
             self._place = None
@@ -155,11 +162,11 @@ class MentionFilter:
         """Record a hidden mark or reasoning: a sentence does not continue after it."""
         self._place = None
         self._surroundings.line_ends()
-        return () if self._held_place.fenced else self._decided(mentioned=False)
+        return () if self._held_place.fenced else self._decided(mentioned=self._is_about_call())
 
     def end(self) -> Sequence[Item]:
         found = self._quote_end() if self._waits else None
-        return self._decided(mentioned=found is not None and not found["blank"])
+        return self._decided(mentioned=(found is not None and not found["blank"]) or self._is_about_call())
 
     def _until_quote(self, piece: str) -> Sequence[Item]:
         """Hold the call until the quote above closes, or was clearly a slip."""
@@ -203,7 +210,7 @@ class MentionFilter:
 
     def _decided(self, *, mentioned: bool) -> Sequence[Item]:
         held, self._held = self._held, []
-        self._waits, self._ahead = False, ""
+        self._waits, self._ahead, self._sentence = False, "", ""
         if not held or not mentioned:
             return held
         self._place = None
@@ -212,6 +219,8 @@ class MentionFilter:
 
     def _undecided(self) -> re.Pattern[str]:
         """Skip text after the held call that decides nothing."""
+        if self._sentence:
+            return NOTHING
         if self._held_place.fenced:
             return SPACE_AND_FENCES
         if self._held_place.closers:
@@ -232,20 +241,36 @@ class MentionFilter:
         """Return whether this character makes the held call text; None if the next ones decide."""
         if self._held_place.fenced or character in self._held_place.closers:
             return True
+        if self._sentence:
+            return self._at_sentence(character)
         if self._below or character in "\n\r":
             return self._goes_on_below(character) if self._below else self._at_break(character)
         if self._broken or len(self._signs) == MOST_SIGNS:
             return False
-        if self._signs:
-            return self._goes_on(character)
+        return self._goes_on(character) if self._signs else self._first_sign(character)
+
+    def _first_sign(self, character: str) -> bool | None:
+        """Return the same for the first sign behind the call and its blanks."""
         kind = unicodedata.category(character)
         if character in BRACKETS:
             return self._awaits(character)
         if self._held_place.before or self._bare:
+            if kind == "Lu" and self._held_place.new_sentence:
+                return self._at_sentence(character)
             return kind[0] in "LMNP" or kind == "Sm" or self._awaits(character)
         if self._stopped or kind[0] in "LMN":
             return not self._stopped and kind in ("Ll", "Lo", "Lm", "Mn", "Mc")
         return character in GOES_ON or self._awaits(character)
+
+    def _at_sentence(self, character: str) -> bool | None:
+        """Read the sentence that begins behind the held call; at its end return whether it is about the call."""
+        if character in SENTENCE_ENDS or len(self._sentence) == LONGEST_SENTENCE:
+            return self._is_about_call()
+        self._sentence += character
+        return None
+
+    def _is_about_call(self) -> bool:
+        return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
 
     def _at_break(self, character: str) -> bool | None:
         """Handle a line break after the call; if the call is alone on its line, the next line decides."""

@@ -16,6 +16,7 @@ from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE, UNCLEAR
 from toolsupport.core.formats.writing import listed, write_results
+from toolsupport.core.json_repair import END_ADDED
 from toolsupport.core.json_walk import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
@@ -31,7 +32,6 @@ BEHIND_A_CALL = MarkerSet([BLOCK, BLOCK_END, CALL])
 TAG_BEGINS, TAG_ENDS = MarkerSet(["<"]), MarkerSet([">"])
 NAME = re.compile(r"[^<>\n]*")
 LONGEST_NAME = 128
-END_ADDED = "added the end that was missing"
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TWICE, UNCLEAR
 from toolsupport.core.formats.writing import listed
+from toolsupport.core.json_repair import END_ADDED
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
@@ -25,7 +26,6 @@ KEY_TEXT = re.compile(r"[^<>\n]*")
 LONGEST_NAME = 128
 # Tencent's Hy 3 and 4: checkpoints that were published have an ending in their tags, and no separator in version 4.
 HY_SUFFIXES = ("", ":opensource")
-MENDED = "added the end that was missing"
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _PairCall:
         closed = yield from source.closed(self._pairs.closers)
         if not closed and self._arguments:
             source.back_to(end)
-            self._repairs.append(MENDED)
+            self._repairs.append(END_ADDED)
 
     def tell(self, raw: str) -> None:
         name = self._stream.name
@@ -273,7 +273,7 @@ class _PairCall:
         opened = yield from source.marker(self._pairs.openers)
         ends = tag in self._pairs.closers.markers and (not character or bool(opened))
         if ends:
-            self._repairs.append(MENDED)
+            self._repairs.append(END_ADDED)
             source.back_to(place)
         return ends
 

@@ -20,7 +20,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
 )
-from toolsupport.core.formats.cut_replies import CUT, is_complete
+from toolsupport.core.formats.cut_replies import CUT, closed_by_model, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
 from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
 from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
@@ -154,7 +154,7 @@ class ReplyEvents:
         last, self._last = self._last, None
         if last is None:
             return
-        if followed or is_complete("".join(self._block)):
+        if followed or (closed_by_model(last.call) and is_complete("".join(self._block))):
             self._read(last, _strays(last))
         else:
             self._read(CallRejected(last.call.name, CUT, last.raw, last.call.id, fault="cut"), stray=False)

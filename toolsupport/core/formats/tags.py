@@ -27,7 +27,7 @@ from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json_of, without_breaks
-from toolsupport.core.json_repair import read_json
+from toolsupport.core.json_repair import END_ADDED, read_json
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
@@ -217,7 +217,7 @@ class TaggedCall:
             return self._broken is None
         if character and not (yield from source.marker(self._tags.behind_a_function)) and character != "<":
             self._broken = NO_PARAMETERS
-        self._repairs.append("added the end that was missing")
+        self._repairs.append(END_ADDED)
         source.back_to(place)
         return False
 
@@ -324,7 +324,7 @@ class TaggedCall:
             # `</parameter>` is left out by Qwen3-Coder at the end of long files (ollama #17276, #18563).
             ends = yield from self._function_ends(tag, place)
         if ends:
-            self._repairs.append("added the end that was missing")
+            self._repairs.append(END_ADDED)
             source.back_to(place)
         return place if ends else -1
 
@@ -360,7 +360,7 @@ class TaggedCall:
         """Go back to a possible end of the value; -1 if there is none."""
         if self._doubtful >= 0:
             self._reading.source.back_to(self._doubtful)
-            self._repairs.append("added the end that was missing")
+            self._repairs.append(END_ADDED)
         return self._doubtful
 
     def _json(self) -> Steps[None]:

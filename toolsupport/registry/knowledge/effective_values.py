@@ -9,7 +9,7 @@ import orjson
 from django.contrib.auth.models import User
 
 from toolsupport.core import families
-from toolsupport.core.families import Family
+from toolsupport.core.families import FamilyProfile
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import resolve
 from toolsupport.core.types import Capabilities
@@ -57,17 +57,17 @@ def fold(profile: ModelProfile, claimed: Sequence[OverrideRow], session: str = "
     return resolve(family_of(profile), claimed, profile.build.key, session)
 
 
-def family_of(profile: ModelProfile) -> Family | None:
+def family_of(profile: ModelProfile) -> FamilyProfile | None:
     """Return the family of a model: the assigned one, else one of the team's, else the shipped one."""
     return _family(profile.name, profile.team_family)
 
 
-def _family(name: str, facts: dict[str, Any]) -> Family | None:
+def _family(name: str, facts: dict[str, Any]) -> FamilyProfile | None:
     if not facts:
         return families.find(name)
     if "refuses" not in facts:
         return families.named(facts["name"])
-    return Family(**facts | {"patterns": (), "sources": ("the team",), "refuses": tuple(facts["refuses"])})
+    return FamilyProfile(**facts | {"patterns": (), "sources": ("the team",), "refuses": tuple(facts["refuses"])})
 
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:

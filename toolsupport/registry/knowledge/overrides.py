@@ -170,12 +170,12 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
 def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
     """Return the value that holds in place of a withdrawn row."""
-    winner = next(iter(in_force(profile, NewOverride(profile.pk, withdrawn.capability))), None)
-    if winner is None:
+    decisive = next(iter(in_force(profile, NewOverride(profile.pk, withdrawn.capability))), None)
+    if decisive is None:
         return "the profile of its family says the same"
-    if winner.source == "auto_detected":
-        return "an earlier test says the same" if winner.seq < withdrawn.seq else "a later test decides"
-    return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim applies"
+    if decisive.source == "auto_detected":
+        return "an earlier test says the same" if decisive.seq < withdrawn.seq else "a later test decides"
+    return "a person decided it" if decisive.source == "user_confirmed" else "the server's own claim applies"
 
 
 def _confirms(profile: ModelProfile, measured: NewOverride) -> bool:
@@ -255,15 +255,15 @@ def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle
 
 
 def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
-    """Return the claims about this capability that count, for everyone or in its conversation, the winner first."""
+    """Return the claims about this capability that count, for everyone or in its conversation; the first holds."""
     existing = effective_values.claims([profile.pk])[profile.pk]
     entries = explain(None, existing, profile.build.key, decision.session).get(decision.capability, ())
-    counting = [entry.claim for entry in entries if entry.standing in ("winner", "beaten") and entry.claim]
+    counting = [entry.claim for entry in entries if entry.counts and entry.claim]
     return [claim for claim in counting if claim.session == decision.session]
 
 
 def tested(profile: ModelProfile, capability: str) -> bool:
-    """Return whether a test of the present build has measured this, also where a person's decision wins."""
+    """Return whether a test of the present build has measured this, also where a person's decision overrides it."""
     claims = in_force(profile, NewOverride(profile.pk, capability))
     return any((claim.source, claim.build_key) == ("auto_detected", profile.build.key) for claim in claims)
 

@@ -57,8 +57,8 @@ def apply() -> int:
     return len(changed)
 
 
-def _family(row: Family) -> families.Family:
-    return families.Family(
+def _family(row: Family) -> families.FamilyProfile:
+    return families.FamilyProfile(
         name=row.name,
         patterns=tuple(row.patterns),
         sources=("the team",),
@@ -72,7 +72,7 @@ def _known(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _facts(family: families.Family) -> dict[str, Any]:
+def _facts(family: families.FamilyProfile) -> dict[str, Any]:
     return {"name": family.name, "refuses": list(family.refuses)} | {name: getattr(family, name) for name in FACTS}
 
 

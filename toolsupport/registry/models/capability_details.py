@@ -45,7 +45,7 @@ def decidable(profile: ModelProfile, existing: Sequence[OverrideRow]) -> dict[st
     waiting = _waiting(profile.pk)
     found = {}
     for name in {*entries, *newest}:
-        counting = [entry for entry in entries.get(name, ()) if entry.standing in ("winner", "beaten")]
+        counting = [entry for entry in entries.get(name, ()) if entry.counts]
         first = counting[0] if counting else None
         found[name] = EditableCapability(
             name=name,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolsupport.core.evidence_state import ModelEvidence, short_day
-from toolsupport.core.overrides import OverrideStatus
+from toolsupport.core.overrides import IN_FORCE, OverrideStatus
 from toolsupport.core.resolve import explain
 from toolsupport.core.types import Capability
 from toolsupport.models import Detection, ModelProfile, Override, Trial
@@ -48,7 +48,7 @@ class TriedStep:
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """A source: `state` is wins, overridden, noted (it decides nothing here) or empty; `reason` is a person's."""
+    """A source: `state` is in_force, overridden, noted (it decides nothing here) or empty; `reason` is a person's."""
 
     title: str
     state: str
@@ -79,12 +79,12 @@ def of(profile_id: int, capability: str) -> CapabilityEvidence:
     """Return the evidence of a capability. Raises NotFound."""
     profile = profiles.row(profile_id)
     known = effective_values.known(profile)
-    winner = known[capability]
-    test = _test(profile, winner)
+    held = known[capability]
+    test = _test(profile, held)
     return CapabilityEvidence(
         profile=profile,
         evidence=model_evidence.of_one(profile, known),
-        cell=profiles.cell(winner),
+        cell=profiles.cell(held),
         chain=chain(profile, capability),
         trials=tuple(_trials(test, capability)) if test else (),
         test=test,
@@ -92,7 +92,7 @@ def of(profile_id: int, capability: str) -> CapabilityEvidence:
 
 
 def chain(profile: ModelProfile, capability: str) -> tuple[ChainLink, ...]:
-    """Return every source of a capability in order of precedence: the first with a value wins."""
+    """Return every source of a capability in order of precedence: the first with a value is in force."""
     claims = effective_values.claims([profile.pk])[profile.pk]
     return links(explain(effective_values.family_of(profile), claims, profile.build.key).get(capability, ()))
 
@@ -103,8 +103,8 @@ def links(entries: Sequence[OverrideStatus]) -> tuple[ChainLink, ...]:
     learned = _learned(entries)
     made = [learned if learned and link.title == learned.title else link for link in made]
     found = [link for link in made if link.words]
-    if not any(link.state == "wins" for link in found):
-        found[-1] = ChainLink("Built-in default", "wins", "Unknown")
+    if not any(link.state == IN_FORCE for link in found):
+        found[-1] = ChainLink("Built-in default", IN_FORCE, "Unknown")
     return tuple(found)
 
 
@@ -131,19 +131,19 @@ def about(capability: str, test: int | None, trials: Iterable[TriedStep]) -> lis
 
 
 def _link(title: str, source: str, empty: str, entries: Sequence[OverrideStatus]) -> ChainLink:
-    mine = [entry for entry in entries if entry.source == source and entry.standing in ("winner", "beaten")]
+    mine = [entry for entry in entries if entry.source == source and entry.counts]
     if not mine:
         return ChainLink(title, "empty", empty)
     entry, claim = mine[0], mine[0].claim
     words = profiles.state_and_words(entry.capability, entry.value)[1]
-    state = "wins" if entry.standing == "winner" else "overridden"
     if claim is None:
-        return ChainLink(title, state, _capital(words))
+        return ChainLink(title, entry.state, _capital(words))
     person = source == "user_confirmed"
     until = f"until {short_day(claim.expires_at)}" if claim.expires_at else ""
     old = "for an older build" if person and entry.stale else ""
     facts = (claim.actor if person else "", short_day(claim.created_at), until, old)
-    return ChainLink(title, state, _capital(words), " · ".join(filter(None, facts)), claim.reason if person else "")
+    fact = " · ".join(filter(None, facts))
+    return ChainLink(title, entry.state, _capital(words), fact, claim.reason if person else "")
 
 
 def _learned(entries: Sequence[OverrideStatus]) -> ChainLink | None:
@@ -161,10 +161,10 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _test(profile: ModelProfile, winner: Capability) -> int:
+def _test(profile: ModelProfile, held: Capability) -> int:
     """Return the test behind the value, else the newest of the present build that may have tried it."""
-    row = Override.objects.filter(pk=winner.override or 0).exclude(detection=None).values_list("detection", flat=True)
-    if winner.override and (found := row.first()):
+    row = Override.objects.filter(pk=held.override or 0).exclude(detection=None).values_list("detection", flat=True)
+    if held.override and (found := row.first()):
         return int(found)
     over = Detection.objects.filter(profile=profile, build_key=profile.build.key, status="done")
     return over.order_by("-pk").values_list("pk", flat=True).first() or 0

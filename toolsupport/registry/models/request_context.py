@@ -136,9 +136,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
         made = replace(made, stream=capabilities["streaming"].value is not False)
     if made.offers_tools and made.think is None:
         made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
-    made = replace(made, may_force=format_choice.may_force(capabilities, switches.of(team)))
-    if made.may_force and providers.provider(profile.server.kind).sets_strict:
-        made = replace(made, tools=tuple(replace(tool, strict=True) for tool in made.tools))
+    made = _able_to_force(made, profile.server.kind, switches.of(team))
     build = profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))
@@ -147,6 +145,15 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
     own, chosen = prompt_origins.modelfile_prompt(profile), switches.of(team)
     return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own, chosen)
+
+
+def _able_to_force(made: RequestSpec, kind: str, team: TeamSwitches) -> RequestSpec:
+    """Note whether the server enforces schemas; some kinds of servers then enforce those of tools as well."""
+    if not format_choice.may_force(made.capabilities, team):
+        return made
+    if providers.provider(kind).sets_strict:
+        made = replace(made, tools=tuple(replace(tool, strict=True) for tool in made.tools))
+    return replace(made, may_force=True)
 
 
 def preferences(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:

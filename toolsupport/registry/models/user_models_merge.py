@@ -226,7 +226,7 @@ def _support(profile: ModelProfile, entry: UserModel, claimed: list[Any]) -> Ite
     if entry.tool_support is None:
         return
     entries = explain(None, claimed, profile.build.key).get("tools", ())
-    counting = [one.claim for one in entries if one.claim and one.standing in ("winner", "beaten")]
+    counting = [one.claim for one in entries if one.claim and one.counts]
     before = counting[0].value if counting else None
     if _is_news(profile, entry, claimed, counting):
         needs = ""

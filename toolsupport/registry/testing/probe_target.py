@@ -48,6 +48,7 @@ class DetectionTarget:
     thinks: bool | None
     parsers: Mapping[str, str]
     runs_code: bool
+    may_force: bool
 
 
 def tested(detection: int) -> DetectionTarget:
@@ -77,6 +78,7 @@ def tested(detection: int) -> DetectionTarget:
         thinks=thinking if isinstance(thinking, bool) else None,
         parsers=family.parsers if family else {},
         runs_code=_runs_code(asked.disabled_formats),
+        may_force=_may_force(asked.disabled_formats),
     )
 
 
@@ -86,3 +88,9 @@ def _runs_code(disabled: tuple[str, ...]) -> bool:
     off = {*disabled, *team["disabled_formats"], *ToolFilter.read(team["left_out"]).tools}
     on = tool_settings.enabled(code_mode.TOOL, "A3", team)
     return on and switches.of(team).allows_code_mode and not off & {format_choice.CODE, code_mode.TOOL}
+
+
+def _may_force(disabled: tuple[str, ...]) -> bool:
+    """Return whether replies may be constrained here."""
+    team = team_settings.everything()
+    return switches.of(team).forces and format_choice.FORCED not in (*disabled, *team["disabled_formats"])

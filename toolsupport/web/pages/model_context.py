@@ -15,7 +15,11 @@ from toolsupport.web.pages.forms import OptionsForm
 from toolsupport.web.view_permissions import AuthedRequest
 
 # What people call each kind of test.
-TITLES = {"tools": "Test", "formats": "Test text formats", "per_tool": "Test file tools"}
+TITLES = {
+    "tools": "Test",
+    "formats": "Test text formats",
+    "per_tool": "Test file tools",
+}
 
 
 def head(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:

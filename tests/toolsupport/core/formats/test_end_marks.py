@@ -42,6 +42,10 @@ END_MARKS = (
     "</s>",
     "[EOS]",
     "[e~[",
+    "<|endofresponse|>",
+    "</longcat_s>",
+    "<seed:eos>",
+    "<SPECIAL_12>",
 )
 # These belong to the format itself.
 OWN = {"harmony": ("<|end|>", "<|return|>"), "llama3_json": (), "code_mode": ()}

@@ -108,7 +108,7 @@ PLAIN = sorted(set(NAMES) - {*WITHIN_FENCES, "mistral_json"})
 STAYS_OPEN = ("react", "three backquotes on a line")
 
 
-@settings(max_examples=at_least(400))
+@settings(max_examples=at_least(150))
 @given(name=st.sampled_from(PLAIN), where=st.sampled_from(sorted({*SHOWN} - {*NEVER_CLOSED})), seen=st.booleans())
 def test_a_mention_does_not_decide_about_a_call_below_it(name: str, where: str, seen: bool) -> None:
     assume((name, where) != STAYS_OPEN)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from tests.examples import at_least
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import HistoryEntry
@@ -32,7 +33,7 @@ def told(profile: int, **fields: object) -> HistoryEntry:
 
 # D11
 class Pages(TestCase):
-    @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=at_least(10), suppress_health_check=[HealthCheck.too_slow])
     @given(minutes=st.lists(st.integers(0, 3), max_size=12), most=st.integers(1, 5))
     def test_every_entry_stands_on_one_page_even_where_times_are_the_same(self, minutes: list[int], most: int) -> None:
         profile = ModelProfileFactory().pk

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.effective_values import holding
+from tests.examples import at_least
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import ModelProfile, Override
@@ -172,7 +173,7 @@ ACTS = st.one_of(
 class WhatHoldsIsTheFold(TestCase):
     """What is read, for one model and for many, is the fold of all claims as they are at this moment (D3)."""
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=at_least(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(ACTS, max_size=10))
     def test_the_cache_is_never_older_than_the_claims(self, acts: list[tuple]) -> None:
         profile = ModelProfileFactory(name="qwen3:8b")

@@ -47,7 +47,7 @@ def test_the_page_of_a_model_tells_the_whole_history():
     ]
     native = capability_details.decidable(profile, profiles.shown(profile.pk).claims)["tools"]
     assert (native.decided, native.value, native.newest) == (True, False, 2)
-    assert native.chain[0].state == "wins" and "Ana Sol" in native.chain[0].fact
+    assert native.chain[0].state == "in_force" and "Ana Sol" in native.chain[0].fact
     overrides.follow_evidence(NewOverride(profile.pk, "tools", actor=ana.pk))
     overrides.undo(NewOverride(profile.pk, "tools", actor=ana.pk, newest=3), 1)
     restored, removed, *_ = _lines(profile)

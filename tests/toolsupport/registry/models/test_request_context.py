@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from tests.examples import at_least
 from tests.factories import ModelProfileFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.prompt.sampling import options
@@ -153,7 +154,7 @@ def test_a_brief_of_a_model_that_was_asked_before_takes_three_small_queries():
 class ToolsNeedSupport(TestCase):
     """Tools never reach a model without support, whatever was said before (first of three layers)."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=at_least(15), deadline=None)
     @given(
         st.lists(st.tuples(st.sampled_from(SOURCES), st.booleans()), max_size=5),
         st.sampled_from([True, False, None]),

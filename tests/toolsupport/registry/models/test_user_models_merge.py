@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.effective_values import holding
+from tests.examples import at_least
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.toolsupport.core.test_user_models import UNKNOWN, entries
 from toolsupport.core import user_models
@@ -171,7 +172,7 @@ def forget_everything() -> None:
 class RoundTrip(TestCase):
     """Any file, merged with all ticks into a site, then from there into another one with the same servers."""
 
-    @settings(max_examples=30, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=at_least(10), suppress_health_check=list(HealthCheck))
     @given(
         st.lists(
             st.sampled_from(["box", "lab"]).flatmap(entries)

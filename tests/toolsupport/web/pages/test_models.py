@@ -106,7 +106,7 @@ def test_bob_decides_and_the_reasoning_is_shown(client: Client, profile: ModelPr
     assert "Bob&#x27;s override" in part
     assert "overrides the server" in part
     assert "<html" not in part
-    assert '<li data-link="wins" data-ev="off"><small>Person</small> <b>Yes</b> <small>decides · bob' in part
+    assert '<li data-link="in_force" data-ev="off"><small>Person</small> <b>Yes</b> <small>decides · bob' in part
     assert '<q dir="auto">tried it</q>' in part and "<small>Server</small> <s>No</s> <small>overridden" in part
     assert "bob set Native tool calls to Yes" in part and '<s class="soft">No</s> → <b>Yes</b>' in part
     row = Override.objects.get(source="user_confirmed")
@@ -170,7 +170,7 @@ def test_what_a_chat_has_learned_is_in_the_chain_and_decides_nothing(client: Cli
     client.force_login(bob)
     page = flat(client.get(f"/models/{profile.pk}/").content.decode())
     assert '<li data-link="noted"><small>Learned</small> <b>No</b> <small>Refused in 1 chat' in page
-    assert '<li data-link="wins" data-ev="claimed"><small>Server</small> <b>Yes</b>' in page
+    assert '<li data-link="in_force" data-ev="claimed"><small>Server</small> <b>Yes</b>' in page
 
 
 def test_what_nobody_measured_is_folded(client: Client, profile: ModelProfile, bob: User):

@@ -163,6 +163,9 @@ CASES = [
     ),
     case("gemma4 auto", "Gemma 4, a space behind the word", gemma('call: weather{city:<|"|>Oslo<|"|>}')),
     case("gemma4 auto", "Gemma 4, JSON between the marks", gemma(JSON_CALL)),
+    case("gemma4 auto", "Gemma 4, keys in quotes", gemma('call:weather{ "city": "Oslo", "days" : 3 }'), DAYS),
+    case("gemma4 auto", "Gemma 4, a key in quotes", gemma('weather{"city":<|"|>Oslo<|"|>}')),
+    case("gemma4", "Gemma 4, a text in quotes last", gemma('call:write_file{path:<|"|>a<|"|>,content:"x"}'), file("x")),
     case("gemma4 auto", "Gemma 4, a brace is missing", gemma('call:weather{city:<|"|>Oslo<|"|>'), mended=True),
     case(
         "gemma4 auto",

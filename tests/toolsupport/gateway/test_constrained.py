@@ -1,0 +1,151 @@
+"""Calls that cannot be malformed: retries and required calls are constrained where the server enforces a schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from channels.db import database_sync_to_async as in_database
+
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.toolsupport.gateway.conftest import LIST, Program
+from tests.toolsupport.providers.scripted import LAST_CHUNK, Scripted, Step, chunk, scripted
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.settings import switches
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def says(delta: dict[str, Any], finish: str = "stop") -> list[Step]:
+    lines = [{"choices": [{"delta": delta}]}, {"choices": [{"delta": {}, "finish_reason": finish}]}]
+    data = b"".join(b"data: " + orjson.dumps(line) + b"\n\n" for line in lines)
+    return [HEAD, chunk(data), LAST_CHUNK]
+
+
+def native(arguments: str) -> list[Step]:
+    call = {"index": 0, "id": "c1", "function": {"name": "list_directory", "arguments": arguments}}
+    return says({"tool_calls": [call]}, "tool_calls")
+
+
+MISFIT = native('{"way": []}')
+WORDS = says({"content": "I would rather talk."})
+FORCED = says({"content": '{"tool": "list_directory", "arguments": {"path": "."}}'})
+REFUSED: list[Step] = [
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 33\r\n\r\n"
+    b'{"error": "unknown field format"}'
+]
+
+
+def row(server: Scripted, kind: str, known: dict[str, Any]) -> None:
+    made = ServerFactory(name="made", kind=kind, base_url=f"http://127.0.0.1:{server.port}")
+    profile = ModelProfileFactory(server=made, name="m")
+    for capability, value in known.items():
+        overrides.add(NewOverride(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
+
+
+def calls_in(answer: Any) -> list[dict[str, Any]]:
+    assert answer.status_code == 200, answer.content
+    made = answer.json()["choices"][0]["message"]["tool_calls"]
+    return [json.loads(call["function"]["arguments"]) for call in made]
+
+
+ENFORCED = {"tools": True, "constrains": "enforced"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["llamacpp", "vllm", "openai.com"])
+async def test_a_call_that_does_not_fit_is_constrained_in_the_retry(program: Program, kind: str) -> None:  # K3, K6
+    async with scripted(MISFIT, FORCED) as server:
+        await in_database(row)(server, kind, ENFORCED)
+        answer = await program.ask("made/m")
+        first, second = server.bodies
+    assert calls_in(answer) == [{"path": "."}]
+    assert (answer.headers["X-Toolsupport-Forced"], answer.headers["X-Toolsupport-Retries"]) == ("retry", "1")
+    assert "tools" in first and "response_format" not in first
+    assert "tools" not in second
+    written = json.dumps(second["response_format"]["json_schema"]["schema"])
+    assert "list_directory" in written and "answer" not in written
+    assert all(set(message) <= {"role", "content"} for message in second["messages"])
+
+
+@pytest.mark.asyncio
+async def test_a_required_call_is_constrained_at_once(program: Program) -> None:  # K4
+    async with scripted(FORCED) as server:
+        await in_database(row)(server, "llamacpp", ENFORCED)
+        answer = await program.ask("made/m", tool_choice="required")
+        [body] = server.bodies
+    assert calls_in(answer) == [{"path": "."}]
+    assert answer.headers["X-Toolsupport-Forced"] == "required"
+    assert "tools" not in body and "tool_choice" not in body
+    assert body["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_honours_a_required_call_is_asked_natively(program: Program) -> None:  # K4
+    async with scripted(native('{"path": "."}')) as server:
+        await in_database(row)(server, "vllm", ENFORCED)
+        answer = await program.ask("made/m", tool_choice="required")
+        [body] = server.bodies
+    assert calls_in(answer) == [{"path": "."}]
+    assert (body["tool_choice"], "response_format" in body) == ("required", False)
+    assert body["tools"][0]["function"]["strict"] is True  # K5
+
+
+@pytest.mark.asyncio
+async def test_a_model_without_tools_makes_a_required_call(program: Program) -> None:  # K4
+    async with scripted(FORCED) as server:
+        await in_database(row)(server, "llamacpp", {"tools": False, "format": False, "constrains": "enforced"})
+        answer = await program.ask("made/m", tool_choice={"type": "function", "function": {"name": "list_directory"}})
+    assert calls_in(answer) == [{"path": "."}]
+
+
+@pytest.mark.asyncio
+async def test_an_untested_server_may_show_that_it_enforces(program: Program) -> None:  # K4
+    async with scripted(WORDS, FORCED) as server:
+        await in_database(row)(server, "llamacpp", {"tools": True})
+        answer = await program.ask("made/m", tool_choice="required")
+    assert calls_in(answer) == [{"path": "."}]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("known", "second"),
+    [
+        ({"tools": True}, WORDS),
+        ({"tools": True}, REFUSED),
+        ({"tools": True, "constrains": "accepted"}, WORDS),
+        (ENFORCED, WORDS),
+        (ENFORCED, REFUSED),
+    ],
+)
+async def test_a_call_that_never_comes_is_no_failure_of_the_server(
+    program: Program, known: dict[str, Any], second: list[Step]
+) -> None:  # K4
+    async with scripted(WORDS, second, WORDS) as server:
+        await in_database(row)(server, "llamacpp", known)
+        answer = await program.ask("made/m", tool_choice="required")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "tool_choice_not_met")
+
+
+@pytest.mark.asyncio
+async def test_the_team_may_turn_it_off(program: Program) -> None:  # K10
+    await in_database(switches.put)({"force": "off"})
+    async with scripted(MISFIT, native('{"path": "."}')) as server:
+        await in_database(row)(server, "llamacpp", ENFORCED)
+        answer = await program.ask("made/m")
+        bodies = server.bodies
+    assert calls_in(answer) == [{"path": "."}]
+    assert "X-Toolsupport-Forced" not in answer.headers
+    assert all("tools" in body and "response_format" not in body for body in bodies)
+
+
+@pytest.mark.asyncio
+async def test_a_format_of_a_program_is_never_beside_native_tools(program: Program) -> None:  # K6
+    async with scripted(native('{"path": "."}')) as server:
+        await in_database(row)(server, "openai", {"tools": True})
+        await program.ask("made/m", tools=[LIST], response_format={"type": "json_object"})
+        [body] = server.bodies
+    assert "tools" in body and "response_format" not in body

@@ -1,0 +1,47 @@
+"""Decides when a reply is constrained to a schema: for a required call, and after a call that could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolsupport.core.events import CallRejected
+from toolsupport.core.format_choice import FORCED, label
+from toolsupport.core.prompt.sampling import FORCED as REQUIRED
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import CallConstraint, ChatMessage, RequestSpec, Role
+
+RETRY = "A call written as {label} could not be used, so the next reply is constrained to a call that can."
+CALL_REQUIRED = "A call is required, and the server is made to enforce it."
+
+
+def constrained(request_spec: RequestSpec, reason: str, constraint: CallConstraint) -> RequestSpec:
+    """Return the same request with its reply constrained; it carries no native tools, and its history is text."""
+    later = tuple(name for name in request_spec.fallbacks if name != FORCED)
+    return replace(
+        request_spec, format=FORCED, format_reason=reason, fallbacks=later, constraint=constraint, stream=True
+    )
+
+
+def required(request_spec: RequestSpec, log: Sequence[ChatMessage], honours: bool) -> RequestSpec:
+    """Return the request constrained to a call if one is required; `honours`: the server itself sees to that.
+
+    After the first result the model may answer, as with every required call.
+    """
+    wanted = request_spec.options.get("tool_choice") in REQUIRED and not (log and log[-1].role is Role.TOOL)
+    if not (wanted and request_spec.may_force and request_spec.offers_tools):
+        return request_spec
+    if honours and request_spec.format == "native":
+        return request_spec
+    constraint = replace(request_spec.constraint, answer=False)
+    return constrained(request_spec, CALL_REQUIRED, constraint)
+
+
+def retried(request_spec: RequestSpec, rejected: CallRejected | None, *, must_call: bool = False) -> RequestSpec:
+    """Return the request after a call that could not be used: constrained to the tool that was meant, if that is known.
+
+    Where it is not, any offered tool may be called, and the model may answer unless a call is required.
+    """
+    meant = find_tool(rejected.name, request_spec.tools) if rejected and rejected.name else None
+    constraint = CallConstraint((meant.name,), answer=False) if meant else CallConstraint(answer=not must_call)
+    return constrained(request_spec, RETRY.format(label=label(request_spec.format)), constraint)
