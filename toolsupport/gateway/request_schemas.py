@@ -8,6 +8,7 @@ import jsonschema_rs
 
 from toolsupport.core.types import JSON
 from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.first_error import first_error
 
 MOST_TOOLS = 256
 MOST_STOPS = 16
@@ -235,10 +236,14 @@ class BodyCheck:
 
     def check(self, body: Any) -> None:
         """Raise InvalidField for the first wrong field, with its description as the message."""
-        error = next(self._validator.iter_errors(body), None)
-        if error is None:
+        try:
+            found = first_error(self._validator, body)
+        except LookupError:
+            raise InvalidField(f"The body must be {self._schema['description']} as /api/openapi.json has it.") from None
+        if found is None:
             return
-        place, path = error.instance_path, error.schema_path[:-1]
+        error, place = found
+        path = error.schema_path[:-1]
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
             place, path = [*place, error.kind.property], [*path, "properties", error.kind.property]
         depth, words = self._described(path)

@@ -31,6 +31,8 @@ def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) 
     ]
     assert (found["CONN_MAX_AGE"], found["CONN_HEALTH_CHECKS"]) == (0, True)
     assert found["OPTIONS"] == {**environment.NETWORK, "pool": environment.POOL, "sslmode": "require"}
+    shorter = database(f"{scheme}://db.example/team?tcp_user_timeout=900")["OPTIONS"]
+    assert isinstance(shorter, dict) and shorter["tcp_user_timeout"] == "900"
 
 
 def test_a_local_socket_needs_no_host() -> None:
