@@ -105,6 +105,13 @@ def said(bob: User) -> None:
     Prompt.objects.create(name="brief", text="canary-text", written_by=bob)
 
 
+def an_exam(profile: int) -> None:
+    run = exam_runs.open_run(exam_runs.ExamRequest(profile, SUITES["quick"]))
+    exam_runs.claim("worker")
+    trial = exam_runs.ExamTrialRecord("", "native", "single_1", "single", 1, True, "right", {}, [])
+    exam_runs.add_trial(run, "worker", trial)
+
+
 def rows(bob: User) -> list[str]:
     """One row of each kind; gives what must not be shown of them."""
     key = "tsk-canary-of-a-server"
@@ -128,11 +135,7 @@ def rows(bob: User) -> list[str]:
     test = detections.open_test(detections.DetectionRequest(claim.profile_id, "page", actor=bob.pk)).id
     detections.claim("worker")
     detections.add_trial(test, "worker", detections.TrialRecord("called", 1, {}, {}, passed=True))
-    run = exam_runs.open_run(exam_runs.ExamRequest(claim.profile_id, SUITES["quick"], actor=bob.pk))
-    exam_runs.claim("worker")
-    exam_runs.add_trial(
-        run, "worker", exam_runs.ExamTrialRecord("", "native", "single_1", "single", 1, True, "right", {}, [])
-    )
+    an_exam(claim.profile_id)
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
     ReadEntry.objects.create(person=bob, entry=HistoryEntry.objects.latest("pk"))

@@ -1,7 +1,7 @@
 """Finds the first error of a large body without one error for each of its wrong items.
 
-A schema with alternatives collects the errors of all of them: 100,000 wrong items of a list took 14 s. Whether a body is
-valid at all is decided in milliseconds. So a place where it is not is looked for first, by halves, and only lists of
+A schema with alternatives collects the errors of all of them: 100,000 wrong items of a list took 14 s. Whether a body
+is valid at all is decided in milliseconds. So a place where it is not is looked for first, by halves, and only lists of
 SMALL items are described. Indices within a list are the same for lists inside each other.
 """
 

@@ -199,9 +199,9 @@ async def test_a_program_that_leaves_does_not_end_the_test_for_the_others(
 ) -> None:
     monkeypatch.setattr(first_use_waits, "COMMENT", 0.01)
     await knows("sim-unknown")
-    leaves = await program.ask("sim-unknown", stream=True)
+    leaves = asyncio.create_task(program.ask("sim-unknown", stream=True))
     stays = asyncio.create_task(program.ask("sim-unknown"))
-    await leaves._iterator.aclose()
+    await (await leaves)._iterator.aclose()
     assert (await stays).headers["X-Toolsupport-First-Use"] == "tested"
 
 

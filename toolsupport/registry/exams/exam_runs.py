@@ -16,6 +16,7 @@ from django.utils import timezone
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams.cases import ExamCase, ExamSuite, read_suite
 from toolsupport.core.exams.estimates import TrialGrade
+from toolsupport.core.format_choice import CODE
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import JSON
 from toolsupport.models import ExamPaper, ExamRun, ExamTrial, ModelProfile
@@ -27,6 +28,8 @@ LEASE = timedelta(seconds=30)
 OPEN = ("queued", "running")
 MOST_OPEN = 20  # runs that one person may have open
 MOST_FORMATS = 8
+# Programs of models are not run by an exam.
+FORMATS_OF_EXAMS = ("native", *(name for name in FORMATS if name != CODE))
 IN_FORCE = ""  # the format that chats with the model use
 
 
@@ -106,9 +109,9 @@ def open_run(asked: ExamRequest) -> int:
 
 def _formats(names: Sequence[str]) -> tuple[str, ...]:
     """Return the formats, each once. Raises ConfigError."""
-    unknown = next((name for name in names if name not in (IN_FORCE, "native", *FORMATS)), "")
+    unknown = next((name for name in names if name not in (IN_FORCE, *FORMATS_OF_EXAMS)), "")
     if unknown:
-        raise ConfigError(f"There is no call format “{unknown}”. The formats are: native, {', '.join(FORMATS)}.")
+        raise ConfigError(f"There is no call format “{unknown}”. The formats are: {', '.join(FORMATS_OF_EXAMS)}.")
     chosen = tuple(dict.fromkeys(names)) or (IN_FORCE,)
     if len(chosen) > MOST_FORMATS:
         raise ConfigError(f"Choose at most {MOST_FORMATS} formats.")

@@ -11,10 +11,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from toolsupport.core import format_choice
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.core.exams import exam_report, junit
 from toolsupport.core.exams.builtin import SUITES
-from toolsupport.core.formats import FORMATS
+from toolsupport.core.exams.cases import GROUPS
 from toolsupport.core.row_ids import row_number
 from toolsupport.registry.exams import exam_reports, exam_runs
 from toolsupport.registry.exams.exam_runs import IN_FORCE, MOST_FORMATS, ExamRequest
@@ -41,7 +42,7 @@ class ExamForm(forms.Form):
         self.fields["suite"].choices = [  # type: ignore[attr-defined]
             (name, f"{title}, {len(SUITES[name].cases)} cases") for name, title in CHOICES
         ]
-        self.fields["formats"].choices = [(name, name) for name in ("native", *FORMATS)]  # type: ignore[attr-defined]
+        self.fields["formats"].choices = [(name, format_choice.label(name)) for name in exam_runs.FORMATS_OF_EXAMS]  # type: ignore[attr-defined]
 
     def clean_formats(self) -> tuple[str, ...]:
         chosen = tuple(self.cleaned_data["formats"])
@@ -109,7 +110,8 @@ def case(request: AuthedRequest, exam_id: int, case_id: str) -> HttpResponse:
         {"trial": trial, "why": exam_report.sentence(trial.code, trial.facts)}
         for trial in exam_reports.trials(exam_id, case_id)
     ]
-    return render(request, CASE, {"run": exam_reports.shown(exam_id), "case": body, "trials": made})
+    found = {"run": exam_reports.shown(exam_id), "case": body, "group": GROUPS[body.group]}
+    return render(request, CASE, found | {"trials": made})
 
 
 @require_GET
