@@ -58,7 +58,9 @@ def place(test: Detection) -> int:
     if test.status != "queued":
         return 0
     others = (entry for entry in _entries("queued") if entry.server == test.profile.server_id)
-    return [entry.pk for entry in sorted(others, key=_order)].index(test.pk) + 1
+    waiting = [entry.pk for entry in sorted(others, key=_order)]
+    # It may have been claimed since its row was read.
+    return waiting.index(test.pk) + 1 if test.pk in waiting else 0
 
 
 def rounds(tests: Iterable[int]) -> int:

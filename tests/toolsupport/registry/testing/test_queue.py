@@ -74,6 +74,13 @@ def test_those_that_wait_are_shown_with_their_place() -> None:
     assert detection_reports.shown(tests[2]).place == 1
 
 
+def test_a_test_that_was_claimed_since_it_was_read_has_no_place() -> None:
+    test = Detection.objects.get(pk=detections.open_test(DetectionRequest(ModelProfileFactory().pk, "page")).id)
+    assert testing_queue.place(test) == 1
+    detections.claim("worker")
+    assert testing_queue.place(test) == 0
+
+
 def test_how_long_a_bulk_takes_follows_the_slowest_server() -> None:
     opened = [*queue(ServerFactory(kind="ollama"), 3), *queue(ServerFactory(kind="vllm"), 8)]
     assert testing_queue.rounds(opened) == 3
