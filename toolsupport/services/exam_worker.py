@@ -49,6 +49,11 @@ class ExamWorker:
         self._served = False
         self._wake = asyncio.Event()
 
+    @property
+    def busy(self) -> bool:
+        """Return whether this process runs an exam now."""
+        return bool(self._running)
+
     def look(self) -> None:
         """Look for a queued run now."""
         self._wake.set()
@@ -96,11 +101,12 @@ class _ExamPerformance:
         self.session = ExamSession(claimed.cases, claimed.formats, claimed.made)
         self._spawn = spawn
         self._used: dict[str, str] = {}
+        self._lost = False
 
     async def perform(self) -> None:
-        tasks = [self._spawn(self._beat())]
-        tasks += [self._spawn(self.session.work(self._ask, self._keep)) for _ in range(AT_ONCE)]
-        heart, *workers = tasks
+        """Run all trials and store the verdict. Raises RunLost."""
+        work = [self._beat(), *(self.session.work(self._ask, self._keep) for _ in range(AT_ONCE))]
+        heart, *workers = tasks = [self._spawn(self._until_lost(part)) for part in work]
         try:
             waiting: set[asyncio.Task[Any]] = set(workers)
             while waiting:
@@ -108,10 +114,19 @@ class _ExamPerformance:
                 waiting.discard(heart)
                 for task in done:
                     task.result()
+                if self._lost:
+                    raise RunLost
         finally:
             for task in tasks:
                 task.cancel()
         await self._conclude()
+
+    async def _until_lost(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run one part of the work; a cancelled run is no error of it."""
+        try:
+            await work
+        except RunLost:
+            self._lost = True
 
     async def _conclude(self) -> None:
         found = {asked: await in_database(exam_runs.grades)(self.claimed.id, asked) for asked in self.claimed.formats}

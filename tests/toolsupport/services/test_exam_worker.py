@@ -103,6 +103,26 @@ async def test_a_server_that_refuses_ends_the_exam_early_and_proves_nothing(
 
 
 @pytest.mark.asyncio
+async def test_a_cancelled_run_ends_without_an_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    slow, jobs = Simulator(pace_ms=30.0), JobRunner()
+    await slow.start()
+    jobs.spawn(jobs.examiner.serve())
+    run = await started(slow.url, "sim-honest", SUITES["quick"], "native")
+    jobs.examiner.look()
+    async with asyncio.timeout(60):
+        while not await in_database(ExamTrial.objects.filter(run=run).exists)():
+            await asyncio.sleep(0.05)
+        await in_database(exam_runs.cancel)(run)
+        while jobs.examiner.busy:
+            await asyncio.sleep(0.05)
+    await jobs.stop()
+    await providers.close()
+    await slow.stop()
+    assert [line.getMessage() for line in caplog.records if line.levelname == "ERROR"] == []
+    assert (await in_database(exam_reports.shown)(run)).status == "cancelled"
+
+
+@pytest.mark.asyncio
 async def test_another_process_goes_on_and_repeats_nothing(simulator: Simulator, jobs: JobRunner) -> None:
     run = await started(simulator.url, "sim-honest", of_groups("single"), "native")
     await in_database(exam_runs.claim)("a process that ended")
