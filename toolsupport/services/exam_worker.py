@@ -182,7 +182,7 @@ class _ExamPerformance:
             prompt_tokens=trial.prompt_tokens,
             output_tokens=trial.output_tokens,
         )
-        await self._write(exam_runs.add_trial, record)
+        await self._write(exam_runs.add_trial, record, self.session.graded)
 
 
 def _request_spec(prepared: request_context.RequestContext, case: ExamCase, asked_format: str) -> RequestSpec:

@@ -163,11 +163,12 @@ def renew(run: int, owner: str, graded: int) -> bool:
 
 
 @transaction.atomic
-def add_trial(run: int, owner: str, trial: ExamTrialRecord) -> bool:
-    """Store a graded trial; False if the run is not this process's any more."""
+def add_trial(run: int, owner: str, trial: ExamTrialRecord, graded: int = 0) -> bool:
+    """Store a trial, and how many cases are graded with it; False if the run is not this process's any more."""
     mine = ExamRun.objects.select_for_update().filter(pk=run, owner=owner, status="running")
     if not mine.exists():
         return False
+    mine.filter(graded__lt=graded).update(graded=graded)
     ExamTrial.objects.create(run_id=run, **{name: getattr(trial, name) for name in ExamTrialRecord.__slots__})
     return True
 

@@ -105,9 +105,11 @@ def test_a_report_shows_each_case_with_the_reason_of_its_outcome() -> None:
     ]
     assert cases[1].why == "No call was made; get_stock_price was expected."
     assert exam_reports.right_so_far(run) == 2
+    assert exam_runs.add_trial(run, "worker", replace(TRIAL, case="single_3"), 3)
+    assert exam_reports.shown(run).graded == exam_reports.right_so_far(run) == 3
     found = exam_reports.to_json(run)
     assert (found["model"], found["suite"]) == (f"{profile.server.name}/m:1", "three")
-    assert [case["right"] for case in found["cases"]] == [1, 1, 0]
+    assert [case["right"] for case in found["cases"]] == [1, 1, 1]
 
 
 def test_the_cost_is_measured_once_there_are_trials() -> None:
