@@ -12,7 +12,7 @@ from toolsupport.config.locations import COMMAND, PACKAGE
 
 WIDTH = 100
 FIRST = ("serve", "doctor")  # the others follow in the order of the alphabet
-OVERVIEW = ([], ["help"], ["--help"], ["-h"])
+OVERVIEW: tuple[list[str], ...] = ([], ["help"], ["--help"], ["-h"])
 VERSION = (["version"], ["--version"])
 
 

@@ -38,7 +38,7 @@ def run(found: Path, folder: Path) -> dict[str, object]:
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder / "empty", env=environment, stdout=pipe, text=True) as process:
         assert process.stdout
-        token = next(found[1] for line in process.stdout if (found := re.search(r"token=(\w+)", line)))
+        token = re.findall(r"token=(\w+)", next(line for line in process.stdout if "token=" in line))[0]
         card = asyncio.run(first_card(Site(folder, port=port), token))
         seconds, memory = time.monotonic() - began, mebibytes_of_processes(folder)
         process.terminate()
