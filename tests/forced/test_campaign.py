@@ -1,4 +1,4 @@
-"""Requests of programs for a model that writes noise: no invalid call reaches them, and a required call always comes."""
+"""Requests of programs for a model that writes noise: no invalid call reaches them, each required call comes."""
 
 from __future__ import annotations
 

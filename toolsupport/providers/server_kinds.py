@@ -14,7 +14,7 @@ from toolsupport.providers.ollama import OllamaCodec
 from toolsupport.providers.openai_compatible import OpenAICodec
 from toolsupport.providers.openai_request import OpenAIDialect
 
-# Grammars of llama.cpp know patterns. vLLM and SGLang choose a library that knows more where a schema needs that.
+# Grammars of llama.cpp support patterns. vLLM and SGLang use another library where a schema needs more.
 PATTERNS = frozenset({"pattern"})
 PATTERNS_AND_MULTIPLES = frozenset({"pattern", "multipleOf"})
 
