@@ -25,7 +25,7 @@ from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.people import quota_use
 from toolsupport.registry.people.quota_use import CountedRequest
-from toolsupport.registry.people.quotas import QuotaSubject
+from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers import missing_flags
 from toolsupport.services import learning
 from toolsupport.services.learning import ObservedRefusal
@@ -105,7 +105,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
         await _count(prepared, tally, finished)
 
 
-async def spend(limited: tuple[QuotaSubject, ...]) -> CountedRequest | None:
+async def spend(limited: tuple[QuotaHolder, ...]) -> CountedRequest | None:
     """Count a request for those with a quota; without one the database is not asked. Raises QuotaSpent."""
     return await in_database(quota_use.spend)(limited) if limited else None
 

@@ -13,7 +13,7 @@ from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.people import quotas
-from toolsupport.registry.people.quotas import QuotaSubject
+from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.services import context_guard
 
@@ -53,7 +53,7 @@ class PreparedRequest:
     untested: bool = False
     notice: bool = False
     forces: bool = False
-    limited: tuple[QuotaSubject, ...] = ()
+    limited: tuple[QuotaHolder, ...] = ()
 
     @property
     def stream(self) -> bool:

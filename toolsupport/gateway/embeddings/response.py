@@ -21,7 +21,7 @@ from toolsupport.gateway.request_preparation import Caller
 from toolsupport.providers.embeddings import EmbeddingReply
 from toolsupport.registry.models import api_catalogue, picker, profile_cache
 from toolsupport.registry.people import quotas
-from toolsupport.registry.people.quotas import QuotaSubject
+from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers import servers
 
 TEXTS_ONLY = "This server reads texts only. Send texts, not tokens."
@@ -61,7 +61,7 @@ def _packed(vector: Sequence[float]) -> str:
     return b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
 
 
-def _prepared(asked: EmbeddingRequest, caller: Caller) -> tuple[tuple[str, str, Endpoint], tuple[QuotaSubject, ...]]:
+def _prepared(asked: EmbeddingRequest, caller: Caller) -> tuple[tuple[str, str, Endpoint], tuple[QuotaHolder, ...]]:
     return _found(asked), quotas.limited(caller.person, caller.key)
 
 

@@ -20,11 +20,11 @@ from toolsupport.core.errors import QuotaSpent
 from toolsupport.core.quota_rules import Quota, QuotaShare
 from toolsupport.models import QuotaUse
 from toolsupport.registry import raw_sql
-from toolsupport.registry.people.quotas import QuotaSubject
+from toolsupport.registry.people.quotas import QuotaHolder
 
 KEPT = timedelta(days=400)
 
-# Whoever comes second waits for the row until the first one's transaction ends, and then reads its count.
+# A second transaction waits for the row until the first one ends, and then reads its count.
 ADD = """INSERT INTO toolsupport_quotause (kind, subject, day, requests, tokens) VALUES (%s, %s, %s, %s, %s)
 ON CONFLICT (kind, subject, day) DO UPDATE SET requests = toolsupport_quotause.requests + excluded.requests,
 tokens = toolsupport_quotause.tokens + excluded.tokens RETURNING requests, tokens"""
@@ -37,12 +37,12 @@ WHERE kind = %s AND subject = %s AND day >= %s AND day <= %s"""
 class CountedRequest:
     """A request that was counted on this day for these subjects."""
 
-    subjects: tuple[QuotaSubject, ...]
+    subjects: tuple[QuotaHolder, ...]
     day: date
 
 
 @transaction.atomic
-def spend(subjects: Sequence[QuotaSubject], now: datetime | None = None) -> CountedRequest:
+def spend(subjects: Sequence[QuotaHolder], now: datetime | None = None) -> CountedRequest:
     """Count one request for each subject. Raises QuotaSpent, and then nothing is counted."""
     now = (now or timezone.now()).astimezone(UTC)
     for subject in sorted(subjects, key=lambda one: (one.kind, one.id)):
@@ -62,7 +62,7 @@ def settle(counted: CountedRequest, tokens: int, *, given_back: bool = False) ->
             raw_sql.rows(ADD, subject.kind, subject.id, counted.day.isoformat(), -int(given_back), tokens)
 
 
-def shares(subject: QuotaSubject, now: datetime | None = None) -> tuple[QuotaShare, ...]:
+def shares(subject: QuotaHolder, now: datetime | None = None) -> tuple[QuotaShare, ...]:
     """Return how much of each limit is used now."""
     now = (now or timezone.now()).astimezone(UTC)
     rows = QuotaUse.objects.filter(kind=subject.kind, subject=subject.id, day=now.date())
@@ -70,7 +70,7 @@ def shares(subject: QuotaSubject, now: datetime | None = None) -> tuple[QuotaSha
     return tuple(_shares(subject, now, today))
 
 
-def _shares(subject: QuotaSubject, now: datetime, today: Sequence[int]) -> Iterator[QuotaShare]:
+def _shares(subject: QuotaHolder, now: datetime, today: Sequence[int]) -> Iterator[QuotaShare]:
     used = {"requests_day": today[0], "tokens_day": today[1]}
     if _of_month(subject.quota):
         first = quota_rules.month_start(now).date().isoformat()

@@ -46,7 +46,7 @@ table = QuotaTable()
 
 
 @dataclass(frozen=True, slots=True)
-class QuotaSubject:
+class QuotaHolder:
     """A person or a key whose use is limited."""
 
     kind: str
@@ -54,16 +54,16 @@ class QuotaSubject:
     quota: Quota
 
 
-def limited(person_id: int, key_id: int = 0) -> tuple[QuotaSubject, ...]:
+def limited(person_id: int, key_id: int = 0) -> tuple[QuotaHolder, ...]:
     """Return who is limited in a request of this person; without any quota nothing is read."""
-    found = (QuotaSubject(PERSON, person_id, of_person(person_id)),)
+    found = (QuotaHolder(PERSON, person_id, of_person(person_id)),)
     return tuple(subject for subject in found if subject.quota.limits) + of_key(key_id)
 
 
-def of_key(key_id: int) -> tuple[QuotaSubject, ...]:
+def of_key(key_id: int) -> tuple[QuotaHolder, ...]:
     """Return a key as the subject of its own quota, if it has one."""
     quota = table.rows().get((KEY, str(key_id)), Quota())
-    return (QuotaSubject(KEY, key_id, quota),) if quota.limits else ()
+    return (QuotaHolder(KEY, key_id, quota),) if quota.limits else ()
 
 
 def of_person(person_id: int) -> Quota:

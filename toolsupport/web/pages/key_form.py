@@ -26,9 +26,7 @@ class KeyForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose a permission."},
     )
-    expires = forms.DateField(
-        label="Expires on", required=False, widget=forms.DateInput(attrs={"type": "date"}), help_text="Empty: never."
-    )
+    expires = forms.DateField(label="Expires on", required=False, help_text="As 2027-01-31. Empty: never.")
     requests_day = forms.IntegerField(label="Requests per day", required=False, min_value=1, max_value=LARGEST)
 
     def limits(self) -> KeyLimits:
