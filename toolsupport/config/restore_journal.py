@@ -1,7 +1,7 @@
 """Puts restored files into their places, all of them or none, whenever the process is killed.
 
 A restore unpacks beside the present state, then writes a journal of renames. From then on the restored state counts:
-whatever starts next on this data directory finishes the renames before it reads anything. This module needs no
+the next process on this data directory finishes the renames before it reads anything. This module needs no
 settings, because the signing key is among the files.
 """
 
@@ -40,7 +40,7 @@ class RestoreJournal:
     token: str = ""
 
     def write(self, data: Path) -> None:
-        """Write the journal; from now on the restore is finished by whoever comes next."""
+        """Write the journal; from now on the next process finishes the restore."""
         unfinished = data / f"{JOURNAL}.unfinished"
         with unfinished.open("w") as file:
             json.dump(asdict(self), file)

@@ -1,4 +1,4 @@
-"""Writes a tar of parts with a manifest of their digests, and reads one that anyone may have changed.
+"""Writes a tar of parts with a manifest of their digests, and reads one that may have been changed.
 
 The manifest comes last, so a cut archive has none. The reader takes regular files only, at the names and with the sizes
 and digests of the manifest. It looks at the headers itself: the tar module would follow links, sparse files and
@@ -47,7 +47,7 @@ class ArchiveWriter:
     parts: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def add(self, name: str, source: BinaryIO, size: int, mode: int = 0o600) -> None:
-        """Add the next `size` bytes of `source`, which nobody changes meanwhile."""
+        """Add the next `size` bytes of `source`, which must not change meanwhile."""
         reading = _DigestReader(source)
         self._write(name, reading, size, mode)
         self.parts[name] = {"bytes": size, "sha256": reading.digest.hexdigest()}

@@ -26,7 +26,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 class BackupPasswordForm(forms.Form):
-    """The password of the administrator: an archive has every key of the site. Who has none here needs none."""
+    """The password of the administrator, as an archive has every key. People who sign in elsewhere have none."""
 
     password = forms.CharField(strip=False, required=False)
 
@@ -73,7 +73,7 @@ async def make(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def download(request: AuthedRequest, backup: str) -> HttpResponseBase:
-    """Send an archive to somebody who entered the password again."""
+    """Send an archive after the password was entered again."""
     file = kept_backups.opened(backup)
     form = BackupPasswordForm(request)
     if not form.is_valid():
