@@ -33,7 +33,7 @@ class PreparedRequest:
 
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
     model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
-    `forces`: replies may be constrained here, if the server can.
+    `forces`: replies may be constrained here, if the server can. `has_fallbacks`: another model may answer instead.
     """
 
     caller: Caller
@@ -51,6 +51,7 @@ class PreparedRequest:
     untested: bool = False
     notice: bool = False
     forces: bool = False
+    has_fallbacks: bool = False
 
     @property
     def stream(self) -> bool:
@@ -110,6 +111,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         untested=untested,
         notice=prepared.switches.tools_notice and _may_have_notice(asked),
         forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
+        has_fallbacks=prepared.has_fallbacks,
     )
 
 
