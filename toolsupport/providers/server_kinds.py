@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.ollama import OllamaCodec
@@ -80,7 +81,7 @@ PROVIDERS = {
             codec=OllamaCodec,
             chat_path="/api/chat",
             default_url="",
-            hint="It starts with this site; alone, start it with `manage.py simulator`.",
+            hint=f"It starts with this site; alone, start it with `{COMMAND} simulator`.",
             constrains="format",
             thinks_first=True,
         ),

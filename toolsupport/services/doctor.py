@@ -21,6 +21,7 @@ from django.http.request import validate_host
 from django.utils import timezone
 
 from toolsupport import providers
+from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import audit_log, breached_passwords, first_admin
@@ -94,7 +95,7 @@ def tables() -> Finding:
         return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
     if plan:
         return Finding(
-            "database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start."
+            "database", False, f"Migrations are missing ({len(plan)}). `{COMMAND} serve` applies them at its start."
         )
     return Finding("database", True, f"{connection.vendor}, up to date")
 
@@ -180,7 +181,7 @@ async def _there_and_back() -> None:
 
 def administrator() -> Iterator[Finding]:
     if first_admin.needs_setup():
-        yield Finding("administrator", None, "There is none yet. `manage.py serve` prints the address to create one.")
+        yield Finding("administrator", None, f"There is none yet. `{COMMAND} serve` prints the address to create one.")
     else:
         yield Finding("administrator", True, "there is one")
 
@@ -196,7 +197,7 @@ def audited() -> Iterator[Finding]:
 
 def encryption() -> Iterator[Finding]:
     """Report the age of the key that encrypts stored secrets, and what older keys still hold."""
-    what, remedy = "encryption key", "Run: manage.py rotate_encryption_key"
+    what, remedy = "encryption key", f"Run: {COMMAND} rotate_encryption_key"
     try:
         ring, states = key_ring.keys(), Counter(value.state for value in key_rotation.values())
     except ConfigError as error:
@@ -228,7 +229,7 @@ def model_servers() -> Iterator[Finding]:
         yield Finding("servers", False, str(error))
         return
     if not asked:
-        yield Finding("servers", None, "None. Start Ollama, or add one: manage.py add_server NAME URL --kind ollama")
+        yield Finding("servers", None, f"None. Start Ollama, or add one: {COMMAND} add_server NAME URL --kind ollama")
     yield from asked
 
 
@@ -261,7 +262,7 @@ async def _listed(server_id: int) -> Finding:
     except ConfigError as error:
         return Finding(f"server {server.name}", False, str(error))
     if found.ok is False and server.simulated:
-        return Finding(found.what, None, "It runs only while `manage.py serve` runs.")
+        return Finding(found.what, None, f"It runs only while `{COMMAND} serve` runs.")
     return found
 
 

@@ -13,8 +13,13 @@ from toolsupport.registry.fallbacks import fallback_settings
 def of(profile_id: int, tried: Collection[int] = (), down: Collection[int] = ()) -> tuple[FallbackStep, ...]:
     """Return the chain of a model; `tried` are models that failed, `down` the servers that did not answer."""
     profile = ModelProfile.objects.filter(pk=profile_id).first()
-    if profile is None:
-        return ()
+    return of_model(profile, tried, down) if profile is not None else ()
+
+
+def of_model(
+    profile: ModelProfile, tried: Collection[int] = (), down: Collection[int] = ()
+) -> tuple[FallbackStep, ...]:
+    """Do the same for a model that is read already."""
     wanted = fallback_settings.of(profile.options).models
     if not wanted:
         return ()
@@ -24,7 +29,7 @@ def of(profile_id: int, tried: Collection[int] = (), down: Collection[int] = ())
     for pk in wanted:
         row = found.get(pk)
         if row is not None:
-            why = _why_not(row, {profile_id, *tried}, down) or exam_gate.why_not(row, strict)
+            why = _why_not(row, {profile.pk, *tried}, down) or exam_gate.why_not(row, strict)
             steps.append(FallbackStep(pk, f"{row.server.name}/{row.name}", row.server_id, why))
     return tuple(steps)
 

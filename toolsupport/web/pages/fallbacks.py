@@ -15,7 +15,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.core.row_ids import row_number
 from toolsupport.registry.fallbacks import fallback_chain, fallback_settings
 from toolsupport.registry.fallbacks.fallback_settings import FallbackChange, FallbackSettings
-from toolsupport.registry.models import picker
+from toolsupport.registry.models import picker, profiles
 from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.settings import team_settings
@@ -37,7 +37,7 @@ class FallbackForm(forms.Form):
 
 def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     """Return what the page of a model shows: the chain at this moment, and the fields for those who may change it."""
-    steps = fallback_chain.of(page.model.id)
+    steps = fallback_chain.of_model(page.profile)
     if Action.DECIDE_FOR_ALL not in request.actions:
         return {"fallbacks": steps}
     chosen = fallback_settings.of(page.profile.options)
@@ -57,7 +57,7 @@ def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
 @requires(Action.DECIDE_FOR_ALL)
 def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Store the fallback models of a model, in their order, with a reason."""
-    form = FallbackForm(request.POST)
+    form, _ = FallbackForm(request.POST), profiles.row(profile_id)
     if not form.is_valid():
         messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
         return redirect("model", profile_id)
