@@ -44,6 +44,8 @@ from toolsupport.models import (
     SignInDevice,
     SignInTally,
     SqlSource,
+    TeamCase,
+    TeamExam,
     Trial,
 )
 from toolsupport.registry.knowledge import team_families
@@ -193,6 +195,18 @@ class TrialAdmin(AppendOnlyAdmin):
     list_display = ("detection", "seq", "step", "n", "passed", "why", "status", "duration_ms")
     list_filter = ("step", "passed")
     list_select_related = ("detection__profile__server",)
+
+
+@admin.register(TeamExam)
+class TeamExamAdmin(AppendOnlyAdmin):
+    list_display = ("name", "made_by", "created_at")
+    list_select_related = ("made_by",)
+
+
+@admin.register(TeamCase)
+class TeamCaseAdmin(AppendOnlyAdmin):
+    list_display = ("exam", "name", "version", "changed_by", "changed_at")
+    list_select_related = ("exam", "changed_by")
 
 
 @admin.register(ExamPaper)

@@ -33,6 +33,7 @@ from tests.factories import (
     ServerFactory,
 )
 from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import (
@@ -51,6 +52,7 @@ from toolsupport.registry.databases import (
 )
 from toolsupport.registry.exams import (
     exam_runs,
+    team_exams,
 )
 from toolsupport.registry.knowledge import (
     overrides,
@@ -110,6 +112,7 @@ def an_exam(profile: int) -> None:
     exam_runs.claim("worker")
     trial = exam_runs.ExamTrialRecord("", "native", "single_1", "single", 1, True, "right", {}, [])
     exam_runs.add_trial(run, "worker", trial)
+    team_exams.put(ExamSuite("shop", SUITES["quick"].cases), None)
 
 
 def rows(bob: User) -> list[str]:

@@ -2,7 +2,7 @@
 
 from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
-from toolsupport.models.exams import ExamPaper, ExamRun, ExamTrial
+from toolsupport.models.exams import ExamPaper, ExamRun, ExamTrial, TeamCase, TeamExam
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
 from toolsupport.models.keys import ApiKey
@@ -45,5 +45,7 @@ __all__ = [
     "SignInDevice",
     "SignInTally",
     "SqlSource",
+    "TeamCase",
+    "TeamExam",
     "Trial",
 ]

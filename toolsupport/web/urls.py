@@ -28,6 +28,7 @@ from toolsupport.web.pages import (
     servers,
     sign_in,
     sources,
+    team_exams,
 )
 
 urlpatterns = [
@@ -52,9 +53,16 @@ urlpatterns = [
     path("models/<int:profile_id>/fallbacks/", fallbacks.change, name="model-fallbacks"),
     path("models/<int:profile_id>/validate/", exams.start, name="model-validate"),
     path("exams/", exams.listed, name="exams"),
+    path("exams/import/", team_exams.take, name="team-exam-import"),
+    path("exams/team/<int:team_exam_id>/", team_exams.shown, name="team-exam"),
+    path("exams/team/<int:team_exam_id>/rename/", team_exams.rename, name="team-exam-rename"),
+    path("exams/team/<int:team_exam_id>/remove/", team_exams.remove, name="team-exam-remove"),
+    path("exams/team/<int:team_exam_id>/export.json", team_exams.export, name="team-exam-export"),
+    path("exams/cases/<int:team_case_id>/", team_exams.edit, name="team-case"),
+    path("exams/cases/<int:team_case_id>/remove/", team_exams.remove_case, name="team-case-remove"),
     path("exams/<int:exam_id>/", exams.shown, name="exam"),
     path("exams/<int:exam_id>/cancel/", exams.cancel, name="exam-cancel"),
-    path("exams/<int:exam_id>/cases/<str:case_id>/", exams.case, name="exam-case"),
+    path("exams/<int:exam_id>/cases/<path:case_id>/", exams.case, name="exam-case"),
     path("exams/<int:exam_id>/result.<str:ending>", exams.result, name="exam-result"),
     path("models/detect/", detections.start_all, name="models-detect"),
     path("models/detect/progress/", detections.bulk, name="models-detect-progress"),
