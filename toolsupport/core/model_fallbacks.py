@@ -1,4 +1,4 @@
-"""Decides when another model answers in place of one that cannot, and says why a fallback model is not used."""
+"""Decides when another model answers in place of one that cannot, with the reasons against a fallback model."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def title(capability: str) -> str:
 def state_and_words(name: str, value: Any) -> tuple[str, str]:
     """Return (state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
     if name in SETTINGS and not isinstance(value, bool):
-        return "value", ", ".join(map(str, value or ())) or SETTINGS[name]
+        return "value", ", ".join(f"{place}. {one}" for place, one in enumerate(value or (), 1)) or SETTINGS[name]
     if value is None:
         return "unknown", "unknown"
     if isinstance(value, bool):

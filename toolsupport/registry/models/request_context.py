@@ -146,8 +146,8 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
     own, chosen = prompt_origins.modelfile_prompt(profile), switches.of(team)
-    context = RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own, chosen)
-    return replace(context, has_fallbacks=True) if profile.options.get("fallback_models") else context
+    more = (own, chosen, bool(profile.options.get("fallback_models")))
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, *more)
 
 
 def _able_to_force(made: RequestSpec, kind: str, team: TeamSwitches) -> RequestSpec:

@@ -49,7 +49,8 @@ def test_a_change_is_in_the_history_with_its_reason(client: Client) -> None:
         "fallback_models": (None, names, "It crashes."),
         "only_validated_fallbacks": (None, True, "It crashes."),
     }
-    assert "changed 2 settings" in client.get(f"/history/?profile={model.pk}").content.decode()
+    shown = f"Fallback models: None to 1. {names[0]}, 2. {names[1]}. Set by"
+    assert shown in client.get(f"/history/?profile={model.pk}").content.decode()
     sent(client, model, second.pk, first.pk, only_validated_fallbacks="true")
     assert HistoryEntry.objects.filter(profile=model).count() == 2, "what stays the same is no change"
     entry = HistoryEntry.objects.filter(profile=model).earliest("pk")
