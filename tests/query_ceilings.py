@@ -137,6 +137,8 @@ CEILINGS = {
     "post prompt-write": 6,
     "get prompts": 6,
     "post question-answer": 6,
+    "get quotas": 12,
+    "post quotas-save": 12,
     "get readyz": 7,
     "post server-add": 7,
     "post server-check": 13,

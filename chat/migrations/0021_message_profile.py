@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0020_sentences_as_codes"), ("toolsupport", "0029_history_of_settings")]
+    dependencies = [("chat", "0020_sentences_as_codes"), ("toolsupport", "0030_history_of_settings")]
 
     operations = [
         migrations.AddField(

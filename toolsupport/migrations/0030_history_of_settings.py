@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("toolsupport", "0028_team_exams")]
+    dependencies = [("toolsupport", "0029_quotas")]
 
     operations = [
         migrations.AlterField(
