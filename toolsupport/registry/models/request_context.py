@@ -145,8 +145,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
-    own, chosen = prompt_origins.modelfile_prompt(profile), switches.of(team)
-    more = (own, chosen, bool(profile.options.get("fallback_models")))
+    more = (prompt_origins.modelfile_prompt(profile), switches.of(team), bool(profile.options.get("fallback_models")))
     return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, *more)
 
 
