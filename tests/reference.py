@@ -39,7 +39,8 @@ def settings_page() -> str:
 
 def commands_page() -> str:
     """Every command of the project with its arguments."""
-    parts = ["# Commands\n\n`manage.py` stands for `.venv/bin/python manage.py`.\n"]
+    stands = "`manage.py` stands for `.venv/bin/python manage.py`, or for `toolsupport` of an installed package."
+    parts = [f"# Commands\n\n{stands}\n"]
     parts += [_command(name) for name in command_names()]
     return "\n".join(parts)
 

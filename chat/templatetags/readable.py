@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -23,7 +21,6 @@ from toolsupport.web import sentences
 
 register = template.Library()
 
-SHOWN_ROWS = 100
 # State of a step that is a mark of its own; else the mark is its result.
 STEP_STATES = {"running": "running", "skipped": "skipped", "not_needed": "skipped"}
 # What stands in backquotes, and names of the code (a tool, a setting), which are no words.
@@ -124,16 +121,12 @@ def is_text(value: Any) -> bool:
 @register.filter
 def csv_table(text: str) -> dict[str, Any]:
     """Return the header, first rows and note of a CSV result; `lines` are the rows, each with the length of its bar."""
-    content, _, note = text.rpartition("\n\n[")
-    try:
-        head, *rows = list(csv.reader(io.StringIO(content))) or [[]]
-    except csv.Error:  # a result that was kept before cells with a carriage return were quoted
-        head, *rows = [[line] for line in content.split("\n")]
-    shown = rows[:SHOWN_ROWS]
+    (head, *rows), note = bars.query_table(text)
+    shown = rows[: bars.SHOWN_ROWS]
     lines = list(zip_longest(shown, bars.lengths(shown) or ()))
-    hidden = max(0, len(rows) - SHOWN_ROWS)
+    hidden = max(0, len(rows) - len(shown))
     curve = bars.line(head, shown)
-    return {"curve": curve, "head": head, "rows": shown, "lines": lines, "note": note.rstrip("]"), "hidden": hidden}
+    return {"curve": curve, "head": head, "rows": shown, "lines": lines, "note": note, "hidden": hidden}
 
 
 @register.filter

@@ -17,9 +17,10 @@ const keep = (old, fresh) => {
   const before = [old, ...old.querySelectorAll("details")], after = [fresh, ...fresh.querySelectorAll("details")];
   before.forEach((element, index) => {
     // An approval opens its card; once answered it is a row again.
-    if (!element.open || (element === old && old.dataset.status === "waiting")) return;
     const same = element.id ? after.find((one) => one.id === element.id) : after[index];
-    if (same?.matches("details")) same.open = true;
+    if (!same?.matches("details") || (element === old && old.dataset.status === "waiting")) return;
+    // A chart opens its card once; a reader may close it.
+    if (element.open || (same.dataset.status ?? "") === element.dataset.status) same.open = element.open;
   });
   return [...old.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
 };

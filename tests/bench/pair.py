@@ -8,56 +8,50 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from tests.bench import load, processes, site
+from tests.bench import load, site
 from tests.bench.load import Figures, Scenario, Target
 from tests.bench.site import Bench
 from tests.bench.stream import Answer, Stream
 from tests.bench.verdicts import Line, Promise, judge
 
-BUSY = Scenario("two processes", 60, 50, 20, rounds=2)
+BUSY = Scenario("pair", 60, 50, 20, times=2)
 FOLLOWED = 10
-PROMISES = (Promise("times one process", least=1.7), Promise("ms behind on the other, p95", 150), Promise("errors", 0))
+PROMISES = (Promise("times one process", least=1.9), Promise("ms behind on the other, p95", 60), Promise("errors", 0))
 
 
-def target(bench: Bench, worker: int, share: slice) -> Target:
+def target(bench: Bench, worker: int, share: slice, time: int = 0) -> Target:
     port, pid = bench.served[worker]
-    return load.chat(port, bench.cookie, bench.paths[BUSY.model][share], pid)
-
-
-def part(streams: int) -> Scenario:
-    return Scenario(BUSY.name, streams, BUSY.tokens, BUSY.pace, BUSY.rounds)
+    return load.chat(port, bench.pages(BUSY, time)[share], pid)
 
 
 async def alone(bench: Bench) -> float:
     """CPU seconds of one process for all answers."""
-    before, _ = processes.cost(bench.served[0][1])
-    await load.measure(target(bench, 0, slice(None)), part(BUSY.streams))
-    return processes.cost(bench.served[0][1])[0] - before
+    return load.summed(await load.measure(target(bench, 0, slice(None)), BUSY)).spent
 
 
-async def shared(bench: Bench) -> tuple[float, list[str]]:
-    """CPU seconds of the busier process where each serves half, and what failed."""
+async def shared(bench: Bench) -> Sequence[Figures]:
+    """What each of two processes showed where it served half of the answers."""
     half = BUSY.streams // 2
-    before = [processes.cost(pid)[0] for _, pid in bench.served]
-    parts = (target(bench, 0, slice(None, half)), target(bench, 1, slice(half, None)))
-    seen: list[Figures] = await asyncio.gather(*(load.measure(one, part(half)) for one in parts))
-    spent = [processes.cost(pid)[0] - start for (_, pid), start in zip(bench.served, before, strict=True)]
-    return max(spent), [error for figures in seen for error in figures.errors]
+    parts = (target(bench, 0, slice(None, half), 1), target(bench, 1, slice(half, None), 1))
+    scenario = replace(BUSY, streams=half)
+    return [load.summed(each) for each in await asyncio.gather(*(load.measure(one, scenario) for one in parts))]
 
 
 async def behind(bench: Bench) -> float:
     """How many ms after it was sent a token is on a page of the other process, for 95 of 100."""
     here, there = (target(bench, worker, slice(None, FOLLOWED)) for worker in (0, 1))
-    followers = [await load.connect(there, greeting) for greeting in there.greetings]
-    askers = [await load.connect(here, greeting) for greeting in here.greetings]
+    followers = [await load.connect(there, caller) for caller in there.callers]
+    askers = [await load.connect(here, caller) for caller in here.callers]
     following = [asyncio.create_task(follow(one)) for one in followers]
-    await asyncio.gather(*(one.ask(here.payload(BUSY.model), BUSY.tokens, load.PATIENCE) for one in askers))
+    payload = here.callers[0].payload
+    await asyncio.gather(*(one.ask(payload(BUSY.model), BUSY.tokens, load.PATIENCE) for one in askers))
     answers = await asyncio.gather(*following)
     for one in (*followers, *askers):
         one.transport.close()
-    return load.at(sorted(latency for answer in answers for latency in answer.latencies), 0.95)
+    return load.at([latency for answer in answers for latency in answer.latencies], 0.95)
 
 
 async def follow(stream: Stream) -> Answer:
@@ -68,8 +62,9 @@ async def follow(stream: Stream) -> Answer:
 
 
 async def measured(bench: Bench) -> Mapping[str, float]:
-    one = await alone(bench)
-    two, errors = await shared(bench)
+    one, halves = await alone(bench), await shared(bench)
+    two = max(half.spent for half in halves)
+    errors = [error for half in halves for error in half.errors]
     for error in sorted(set(errors))[:3]:
         print(f"  error: {error}", flush=True)
     return {
@@ -86,4 +81,4 @@ def main() -> list[Line]:
         print("Two processes were not measured: PostgreSQL or Redis is not installed here.", flush=True)
         return []
     with site.databases(found) as more, site.serving([BUSY], 2, more) as bench:
-        return judge(BUSY.name, PROMISES, asyncio.run(measured(bench)))
+        return judge("two processes", PROMISES, asyncio.run(measured(bench)))

@@ -70,6 +70,16 @@ def wait_until_answers(url: str, process: subprocess.Popen[bytes], seconds: floa
     raise RuntimeError(f"{url} does not answer")
 
 
+def wait_until_listens(port: int, process: subprocess.Popen[bytes], seconds: float = 30) -> None:
+    """Wait until something accepts connections there. Raises RuntimeError where the process gave up."""
+    start = time.monotonic()
+    while time.monotonic() - start < seconds and process.poll() is None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"port {port} does not answer")
+
+
 def family(pid: int) -> list[int]:
     """The process and its children, as far as they still live."""
     found = [pid]

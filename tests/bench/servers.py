@@ -23,7 +23,7 @@ from tests.bench.site import Bench
 
 SCENARIOS = (
     Scenario("1", 1, 50, 20, rounds=8),
-    Scenario("50", 50, 50, 20, rounds=2),
+    Scenario("50", 50, 50, 20),
     Scenario("200", 200, 50, 20, rounds=1),
 )
 PAGES = 40
@@ -54,18 +54,19 @@ def ask_pages(port: int, cookie: str, conversation: str) -> None:
 def run(bench: Bench, rows: Rows) -> None:
     """Measure pages, chats and the gateway once; adds CPU milliseconds, first token, memory and errors."""
     port, pid = bench.served[0]
-    path = bench.paths[SCENARIOS[0].model][0].removeprefix("/ws")
-    ask_pages(port, bench.cookie, path)  # the first ones load libraries
+    (path, cookie), *_ = bench.pages(SCENARIOS[0])
+    path = path.removeprefix("/ws")
+    ask_pages(port, cookie, path)  # the first ones load libraries
     before = processes.cost(pid)[0]
-    ask_pages(port, bench.cookie, path)
+    ask_pages(port, cookie, path)
     rows["page", "CPU ms"].append((processes.cost(pid)[0] - before) / PAGES * 1000)
     for scenario in SCENARIOS:
-        chat = load.chat(port, bench.cookie, bench.paths[scenario.model][: scenario.streams], pid)
-        for kind, target in (("chat", chat), ("gateway", programs.gateway(bench))):
-            seen = asyncio.run(load.measure(target, scenario))
+        chat = load.chat(port, bench.pages(scenario), pid)
+        for kind, target in (("chat", chat), ("gateway", programs.gateway(bench, scenario))):
+            seen = load.summed(asyncio.run(load.measure(target, scenario)))
             name = f"{kind} {scenario.name}"
             rows[name, "CPU ms an answer"].append(seen.cpu / 1e5 * scenario.tokens * 1000)
-            rows[name, "first token ms"].append(seen.first)
+            rows[name, "first token ms"].append(load.at(seen.firsts, 0.5))
             rows[name, "errors"].append(len(seen.errors))
             for error in sorted(set(seen.errors))[:2]:
                 print(f"  {name}: {error}", flush=True)
@@ -82,7 +83,7 @@ def serve(name: str, prepared: Path, env: dict[str, str], made: dict[str, Any], 
         one = stack.enter_context(processes.running(command, processes.THEIRS, own))
         processes.wait_until_answers(f"http://127.0.0.1:{port}/healthz", one)
         time.sleep(2)  # what starts with the site ends first
-        run(Bench([(port, one.pid)], 0, made["cookie"], made["key"], made["paths"], 0), rows)
+        run(Bench([(port, one.pid)], 0, (0, 0), made, 0), rows)
 
 
 def main(rounds: int, names: list[str]) -> None:
@@ -90,7 +91,7 @@ def main(rounds: int, names: list[str]) -> None:
     processes.pin(processes.OURS)
     upstream = processes.free_port()
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
-        fake = ["-m", "tests.bench.upstream", "--port", str(upstream)]
+        fake = ["-m", "tests.bench.upstream", "--port", str(upstream), *(each.model for each in SCENARIOS)]
         model_server = stack.enter_context(processes.running(fake, processes.OURS))
         env = site.environment(directory, upstream)
         processes.wait_until_answers(f"http://127.0.0.1:{upstream}/api/version", model_server)

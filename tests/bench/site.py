@@ -21,14 +21,22 @@ from tests.bench.load import Scenario
 
 @dataclass(frozen=True)
 class Bench:
-    """A running site: the processes as (port, pid), the fake model server's port, what a page needs."""
+    """A running site: the processes as (port, pid), the ports of what it is compared with, and what `seed` made."""
 
     served: Sequence[tuple[int, int]]
     upstream: int
-    cookie: str
-    key: str
-    paths: Mapping[str, Sequence[str]]
+    relay: tuple[int, int]
+    made: Mapping[str, Any]
     ready: float
+
+    def pages(self, scenario: Scenario, time: int = 0) -> Sequence[Sequence[str]]:
+        """(path, cookie) of each new conversation of a scenario, when it is measured for the first, second … time."""
+        found: Sequence[Sequence[str]] = self.made[scenario.model]["pages"]
+        return found[time * scenario.streams : (time + 1) * scenario.streams]
+
+    def keys(self, scenario: Scenario) -> Sequence[str]:
+        found: Sequence[str] = self.made[scenario.model]["keys"]
+        return found
 
 
 def environment(directory: str, upstream: int) -> dict[str, str]:
@@ -61,9 +69,7 @@ def prepare(scenarios: Sequence[Scenario], env: Mapping[str, str]) -> dict[str, 
     """A database with the model server's models and enough conversations: what `seed` says of it."""
     once(["manage.py", "migrate", "--no-input", "--verbosity", "0"], env)
     once(["manage.py", "refresh_models"], env)
-    counts: dict[str, int] = {}
-    for scenario in scenarios:
-        counts[scenario.model] = max(scenario.streams, counts.get(scenario.model, 0))
+    counts = {scenario.model: scenario.chats for scenario in scenarios}
     made: dict[str, Any] = json.loads(once(["-m", "tests.bench.seed", json.dumps(counts)], env).splitlines()[-1])
     return made
 
@@ -75,10 +81,11 @@ def serving(scenarios: Sequence[Scenario], workers: int = 1, more: Mapping[str, 
     upstream = processes.free_port()
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory())
-        fake = ["-m", "tests.bench.upstream", "--port", str(upstream)]
+        fake = ["-m", "tests.bench.upstream", "--port", str(upstream), *(each.model for each in scenarios)]
         model_server = stack.enter_context(processes.running(fake, processes.OURS))
         env = environment(directory, upstream) | dict(more or {})
         processes.wait_until_answers(f"http://127.0.0.1:{upstream}/api/version", model_server)
+        relay = stack.enter_context(relaying(upstream))
         made = prepare(scenarios, env)
         served, ready = [], 0.0
         for _ in range(workers):
@@ -88,7 +95,17 @@ def serving(scenarios: Sequence[Scenario], workers: int = 1, more: Mapping[str, 
             one = stack.enter_context(processes.running(["manage.py", "serve", "--port", str(port)], cores, env))
             ready = max(ready, processes.wait_until_answers(f"http://127.0.0.1:{port}/healthz", one))
             served.append((port, one.pid))
-        yield Bench(served, upstream, made["cookie"], made["key"], made["paths"], ready)
+        yield Bench(served, upstream, relay, made, ready)
+
+
+@contextmanager
+def relaying(upstream: int) -> Iterator[tuple[int, int]]:
+    """The relay that a site is compared with, as (port, pid); on the core that the site has."""
+    port = processes.free_port()
+    command = ["-m", "tests.bench.relay", "--port", str(port), "--upstream", str(upstream)]
+    with processes.running(command, processes.THEIRS) as one:
+        processes.wait_until_listens(port, one)
+        yield port, one.pid
 
 
 def programs() -> str | None:

@@ -16,16 +16,14 @@ from typing import Any
 
 MARK = b"@%016d "
 SETTINGS = re.compile(r"-n(\d+)-d(\d+)")
-MODELS = ("fake-n50-d20", "fake-n5000-d0")
 BURST = 32  # tokens written in one go before other connections get their turn
 BYTES_A_TOKEN = 4  # of the request
 MADE = "2026-01-01T00:00:00.000000Z"
 DETAILS = {"format": "gguf", "family": "fake", "parameter_size": "7B", "quantization_level": "Q4_K_M"}
-TAGS = {"models": [{"name": m, "model": m, "modified_at": MADE, "size": 1, "digest": "0" * 64, "details": DETAILS}
-                   for m in MODELS]}  # fmt: skip
+MODEL = {"modified_at": MADE, "size": 1, "digest": "0" * 64, "details": DETAILS}
 FIXED = {
     "/api/version": {"version": "0.13.0"},
-    "/api/tags": TAGS,
+    "/api/tags": {"models": []},
     "/api/ps": {"models": []},
     "/api/show": {
         "template": "{{ .Prompt }}",
@@ -138,7 +136,8 @@ class Connection(asyncio.Protocol):
             self.answer = None
 
 
-async def main(port: int) -> None:
+async def main(port: int, models: list[str]) -> None:
+    FIXED["/api/tags"] = {"models": [{"name": name, "model": name, **MODEL} for name in models]}
     server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", port, backlog=4096)
     print(f"listening on {server.sockets[0].getsockname()[1]}", flush=True)
     await server.serve_forever()
@@ -147,4 +146,6 @@ async def main(port: int) -> None:
 if __name__ == "__main__":
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--port", type=int, default=0)
-    asyncio.run(main(given.parse_args().port))
+    given.add_argument("models", nargs="*", help="what the server lists")
+    asked = given.parse_args()
+    asyncio.run(main(asked.port, asked.models))

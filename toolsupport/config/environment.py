@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from toolsupport.config import locations
 from toolsupport.core.client_address import Network
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.team_switches import SWITCHES, Switch
-
-BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def text(value: str) -> str:
@@ -45,6 +44,12 @@ def number(value: str) -> int:
 def count(value: str) -> int:
     if number(value) < 1:
         raise ValueError("use a whole number of 1 or more")
+    return number(value)
+
+
+def limit(value: str) -> int:
+    if number(value) < 0:
+        raise ValueError("use a whole number, 0 for no limit")
     return number(value)
 
 
@@ -81,8 +86,19 @@ def _variable_of(declared: Switch) -> EnvironmentVariable:
     return EnvironmentVariable(declared.variable, default, parse, declared.text.reference)
 
 
+def _quota(name: str, what: str) -> EnvironmentVariable:
+    meaning = f"{what} of one person, with all of their API keys, in UTC. /quotas/ sets others. 0: no limit."
+    return EnvironmentVariable(f"TOOLSUPPORT_QUOTA_{name}", "0", limit, meaning)
+
+
 VARIABLES = (
-    EnvironmentVariable("TOOLSUPPORT_DATA_DIR", "./data", text, "Directory of the database, keys and chat files."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_DATA_DIR",
+        "",
+        text,
+        "Directory of the database, keys and chat files. Unset: `data` in the repository; for an installed package "
+        "`toolsupport` in `XDG_DATA_HOME`, which is `~/.local/share` where it is not set.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_SECRET_KEY", "", text, "Signing key. Unset: generated once and stored in the data directory."
     ),
@@ -180,6 +196,10 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
+    _quota("REQUESTS_DAY", "Requests per day"),
+    _quota("REQUESTS_MONTH", "Requests per month"),
+    _quota("TOKENS_DAY", "Tokens per day"),
+    _quota("TOKENS_MONTH", "Tokens per month"),
     EnvironmentVariable(
         "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."
     ),
@@ -234,10 +254,13 @@ def server_key(values: Mapping[str, Any], name: str) -> str:
 
 
 def data_dir(values: Mapping[str, Any]) -> Path:
-    """Return the data directory; create it, readable by its owner only, if it is missing."""
-    path = Path(values["TOOLSUPPORT_DATA_DIR"]).expanduser()
-    path = path if path.is_absolute() else BASE_DIR / path
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """Return the data directory; create it, readable by its owner only, if it is missing. Raises ConfigError."""
+    remedy = "Set TOOLSUPPORT_DATA_DIR to a folder that the user of the site can write."
+    try:
+        path = locations.data_dir(values["TOOLSUPPORT_DATA_DIR"])
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"The data directory cannot be made: {error}. {remedy}") from error
     return path
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from toolsupport.config import environment
+from toolsupport.config import environment, locations
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
 # Whatever a process of the site makes (database, its copies and journals, files of chats) is for its user alone.
 os.umask(0o077)
 
-BASE_DIR = environment.BASE_DIR
 ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
 
@@ -63,7 +62,7 @@ CHANNEL_LAYERS = environment.channel_layers(ENV)
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [locations.asset("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -97,7 +96,7 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [locations.asset("static")]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "toolsupport.web.bundles.BundlingStorage"},

@@ -21,14 +21,16 @@ from django.http.request import validate_host
 from django.utils import timezone
 
 from toolsupport import providers
+from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
-from toolsupport.registry.people import audit_log, breached_passwords, first_admin
+from toolsupport.registry.people import api_keys, audit_log, breached_passwords, first_admin, quotas
 from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
+EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN = 16  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 _migrated = False
@@ -94,7 +96,7 @@ def tables() -> Finding:
         return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
     if plan:
         return Finding(
-            "database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start."
+            "database", False, f"Migrations are missing ({len(plan)}). `{COMMAND} serve` applies them at its start."
         )
     return Finding("database", True, f"{connection.vendor}, up to date")
 
@@ -180,7 +182,7 @@ async def _there_and_back() -> None:
 
 def administrator() -> Iterator[Finding]:
     if first_admin.needs_setup():
-        yield Finding("administrator", None, "There is none yet. `manage.py serve` prints the address to create one.")
+        yield Finding("administrator", None, f"There is none yet. `{COMMAND} serve` prints the address to create one.")
     else:
         yield Finding("administrator", True, "there is one")
 
@@ -194,9 +196,21 @@ def audited() -> Iterator[Finding]:
         yield Finding("audit", False, f"Row {broken} was changed, or the one before it is gone. Compare with a backup.")
 
 
+def limits_of_use() -> Iterator[Finding]:
+    """Report the quotas, and API keys that stop soon."""
+    everyone, rows = quotas.of_environment(), quotas.table.rows()
+    if rows or everyone.limits:
+        whom = "every person has one" if everyone.limits else "the environment sets none"
+        yield Finding("quotas", True, f"{whom}, {len(rows)} others are set on /quotas/")
+    else:
+        yield Finding("quotas", True, "there is none: everybody may use as much as the servers give")
+    if soon := api_keys.expiring(EXPIRES_SOON):
+        yield Finding("API keys", None, f"{soon} expire within {EXPIRES_SOON} days. Their owners can create new ones.")
+
+
 def encryption() -> Iterator[Finding]:
     """Report the age of the key that encrypts stored secrets, and what older keys still hold."""
-    what, remedy = "encryption key", "Run: manage.py rotate_encryption_key"
+    what, remedy = "encryption key", f"Run: {COMMAND} rotate_encryption_key"
     try:
         ring, states = key_ring.keys(), Counter(value.state for value in key_rotation.values())
     except ConfigError as error:
@@ -228,7 +242,7 @@ def model_servers() -> Iterator[Finding]:
         yield Finding("servers", False, str(error))
         return
     if not asked:
-        yield Finding("servers", None, "None. Start Ollama, or add one: manage.py add_server NAME URL --kind ollama")
+        yield Finding("servers", None, f"None. Start Ollama, or add one: {COMMAND} add_server NAME URL --kind ollama")
     yield from asked
 
 
@@ -240,7 +254,7 @@ def simulator() -> Iterator[Finding]:
 
 NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
-NEED_TABLES: tuple[Check, ...] = (administrator, audited, encryption, model_servers, simulator)
+NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, encryption, model_servers, simulator)
 
 
 async def _ask() -> list[Finding]:
@@ -261,7 +275,7 @@ async def _listed(server_id: int) -> Finding:
     except ConfigError as error:
         return Finding(f"server {server.name}", False, str(error))
     if found.ok is False and server.simulated:
-        return Finding(found.what, None, "It runs only while `manage.py serve` runs.")
+        return Finding(found.what, None, f"It runs only while `{COMMAND} serve` runs.")
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 # Rows from which a line shows more than two bars do.
 FEWEST = 3
+SHOWN_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,21 @@ class LineChart:
 
     points: str
     text: str
+
+
+def query_table(text: str) -> tuple[list[list[str]], str]:
+    """Return the lines of a query's result, its header first, and the note below them."""
+    content, _, note = text.rpartition("\n\n[")
+    try:
+        return list(csv.reader(io.StringIO(content))) or [[]], note.rstrip("]")
+    except csv.Error:  # a result that was kept before cells with a carriage return were quoted
+        return [[line] for line in content.split("\n")], note.rstrip("]")
+
+
+def fit(text: str) -> bool:
+    """Whether a query's result can be drawn as bars and as a line."""
+    head, *rows = query_table(text)[0]
+    return line(head, rows[:SHOWN_ROWS]) is not None
 
 
 def lengths(rows: Sequence[Sequence[str]]) -> list[float] | None:

@@ -10,6 +10,7 @@ from channels.db import database_sync_to_async
 from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
+from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.registry.servers import servers
 from toolsupport.registry.servers.servers import ListedServer
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         except (ConfigError, NotFound) as error:
             raise CommandError(str(error)) from error
         if not asked:
-            raise CommandError("There is no server yet. Add one: manage.py add_server NAME URL --kind ollama")
+            raise CommandError(f"There is no server yet. Add one: {COMMAND} add_server NAME URL --kind ollama")
         if any(one.why for one in asked):
             raise CommandError("Not every server answered.")
 

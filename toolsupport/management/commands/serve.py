@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from twisted.internet import reactor
 
+from toolsupport.config.locations import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
@@ -86,6 +87,7 @@ class Command(BaseCommand):
 
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
+        self.stdout.write(f"Data is kept in {settings.DATA_DIR}")
         # Kept open: the lock ends with the process.
         self.lock = serve_lock.taken(self.address)
         with database_upgrade.exclusive():
@@ -187,7 +189,8 @@ def start_simulator() -> subprocess.Popen[str] | None:
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
         return None
     command = [sys.executable, "-m", "toolsupport.simulator", "--port", "0", "--with-parent"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # `-m` imports from the working directory first, and the site may be started in any.
+    return subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def meet_simulator(child: subprocess.Popen[str] | None) -> None:

@@ -11,6 +11,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 
+from toolsupport.config.locations import COMMAND
 from toolsupport.core import password_guesses
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import breached_passwords
@@ -75,7 +76,7 @@ def _demand_not_stolen(password: str) -> None:
         log.error("%s", error)
         raise ValidationError(
             "The list of stolen passwords of this site cannot be read, so no password can be set. "
-            "An administrator finds the reason with `manage.py doctor`.",
+            f"An administrator finds the reason with `{COMMAND} doctor`.",
             code="unreadable",
         ) from error
     if stolen:

@@ -15,6 +15,7 @@ NOT_CALLED = "I did not call `{}`: the call before it gave nothing that I could 
 # The only entry of a listing that is a sentence is no entry.
 SENTENCE = re.compile(r"\w+\s+\w+\s+\w+.*[.!]$")
 NUMBER = re.compile(r"[^\w\n]*\d[\d\s.,'eE+/%-]*|.{0,40}=\s*-?\d[\d.,]*", re.DOTALL)
+COUNT = re.compile(r"\d{1,15}")
 SHOWN_LINES = 12
 SHOWN_ENTRIES = 40
 SHOWN_TEXT = 4000
@@ -155,7 +156,18 @@ def _run(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _rows(intent: Intent, outcome: ToolOutcome) -> str:
     lines = outcome.text.partition("\n\n[")[0].splitlines()
-    return f"Rows of the database:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}" if lines else "The query returned no rows."
+    if not lines:
+        return "The query returned no rows."
+    return _extremes(lines) or f"Rows of the database:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}"
+
+
+def _extremes(lines: list[str]) -> str:
+    """Return the highest and the lowest of three rows or more of a name and a number; "" for other rows."""
+    (_, *more), *rows = [line.split(",") for line in lines]
+    if len(more) != 1 or len(rows) < 3 or not all(len(row) == 2 and COUNT.fullmatch(row[1]) for row in rows):
+        return ""
+    low, high = (pick(rows, key=lambda row: int(row[1])) for pick in (min, max))
+    return f"Highest `{more[0]}`: **{high[1]}** ({high[0]}). Lowest: **{low[1]}** ({low[0]})."
 
 
 def _time(intent: Intent, outcome: ToolOutcome) -> str:

@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from toolsupport.config import metrics as counted
+from toolsupport.config.locations import COMMAND
 from toolsupport.core import client_address
 from toolsupport.registry import storage
 from toolsupport.registry.people import security_events, sign_in_limits
@@ -38,7 +39,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Return 200 if the database has every migration and takes a write; else 503 with the reason."""
     if not migrated():
-        why = "The database cannot be reached, or migrations are missing. Run manage.py doctor to see which."
+        why = f"The database cannot be reached, or migrations are missing. Run {COMMAND} doctor to see which."
         return JsonResponse({"status": "not ready", "why": why}, status=503)
     if reason := storage.state.check():
         return JsonResponse({"status": "not ready", "why": f"Cannot save right now: {reason}."}, status=503)

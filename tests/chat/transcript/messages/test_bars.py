@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.transcript.messages.bars import lengths, line
+from chat.transcript.messages.bars import fit, lengths, line
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,18 @@ def test_three_rows_or_more_have_a_line_with_its_sentence() -> None:
     assert drawn.text == "orders by month, 3 points: lowest 0 at May, highest 10 at July."
     assert line(["a", "b"], [["x", "1"], ["y", "2"]]) is None
     assert line(["a", "b"], [["x", "1"], ["y", "-2"], ["z", "1"]]) is None
+
+
+@pytest.mark.parametrize(
+    ("result", "drawn"),
+    [
+        ("month,orders\n2025-01,31\n2025-02,28\n2025-03,36\n\n[3 rows]", True),
+        ("month,orders\n2025-01,31\n2025-02,28\n\n[2 rows]", False),
+        ("month,orders,sum\n2025-01,31,2\n2025-02,28,3\n2025-03,36,3\n\n[3 rows]", False),
+        ("name,orders\nAnn,many\nBob,few\nCy,some\n\n[3 rows]", False),
+        ("", False),
+        ("[No rows]", False),
+    ],
+)
+def test_a_result_of_names_and_numbers_is_a_chart(result: str, drawn: bool) -> None:
+    assert fit(result) is drawn

@@ -195,7 +195,7 @@ def test_a_disabled_administrator_of_the_environment_stays_disabled_and_stops_no
     command = [sys.executable, "manage.py", "serve", "--port", str(kept.port)]
     with subprocess.Popen(command, cwd=ROOT, env=kept.environ(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        lines = [process.stdout.readline() for _ in range(3)]
+        lines = [process.stdout.readline() for _ in range(4)]
         process.terminate()
     assert re.search(r"/setup/\?token=\w+", "".join(lines))
     assert any("TOOLSUPPORT_ADMIN names an account" in line for line in lines)
