@@ -57,6 +57,8 @@ TRIALS = {
     "greeted": "The model answered a greeting without a call.",
     "schema_enforced": "The model wrote what the schema demands and the request forbids.",
     "schema_ignored": "The server did not enforce the schema. The model wrote: {text:quoted}",
+    "odd_schema_refused": "The server refused a schema that it cannot read, and does not drop it: {message}",
+    "pattern_ignored": "The server enforced the schema without its pattern. The model wrote: {text:quoted}",
     "schema_refused": "The server refused the schema: {message}",
     "two_calls": "The model made two calls in one answer.",
     "two_other_calls": "The model made two calls at once, but not the requested ones.",

@@ -53,6 +53,7 @@ TITLES = dict(COLUMNS) | {
     "prompt_style": "Prompt style",
     "call_format": "Preferred format",
     "constrains": "Constrained output",
+    "constrains_patterns": "Constrained patterns",
 }
 # Glyph → its sign, its colour. A person's value is drawn in ink: it is no proof.
 SIGNS = {
