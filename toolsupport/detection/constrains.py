@@ -11,7 +11,8 @@ import orjson
 
 from toolsupport import providers
 from toolsupport.core import side_findings
-from toolsupport.core.constrained import CALLS, REPLY, SchemaRules, call_schema
+from toolsupport.core.constrained import CALLS, REPLY, SchemaRules, call_schema, conformity
+from toolsupport.core.events import Failed
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
 from toolsupport.core.side_findings import NESTED, ODD, PATTERN, PLAIN, SEVERAL
@@ -22,8 +23,6 @@ from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
 from toolsupport.detection.trial_order import streamed_or_not
 
-# Statuses of a refused request; llama.cpp sends 500 for mistakes of clients, too.
-REFUSED = frozenset({400, 415, 422, 501})
 RULES = SchemaRules(frozenset({"pattern"}))
 COUNT: JSON = {"type": "integer", "minimum": 1, "maximum": 9}
 # A schema that refers to itself, with alternatives within alternatives.
@@ -39,7 +38,6 @@ NODE: JSON = {
 # A server that cannot read this must refuse it: one that drops the whole schema would do so with others, too.
 ODD_TEXT: JSON = {"type": "string", "pattern": r"^(?!.*7)(?=.*[A-Z])[A-Z0-9]{4}$"}
 MANY = ("", "_again", *(f"_{number}" for number in range(10)))  # ends of the names of the tools
-ABOUT_SCHEMAS = ("schema", "grammar", "response_format", "structured", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,7 @@ def judged(reply: ProbeReply, asked: ForbiddenConstant) -> tuple[str, str]:
         return _of_pattern(text, asked)
     if text and not text.startswith("{"):
         return "unenforced", sentence("schema_ignored", text=text)
-    if reply.failed is not None and _refused(reply):
+    if reply.failed is not None and _is_refusal(reply.failed):
         return _of_refusal(reply.failed.message, asked.shape)
     return trouble(reply) or ("unenforced", sentence("schema_ignored", text=text))
 
@@ -169,8 +167,5 @@ def _of_refusal(message: str, shape: str) -> tuple[str, str]:
     return "pattern_dropped" if shape == PATTERN else "refused", sentence("schema_refused", message=message)
 
 
-def _refused(reply: ProbeReply) -> bool:
-    if reply.failed is None:
-        return False
-    body = reply.failed.body.lower()
-    return reply.failed.status in REFUSED or (reply.failed.status == 500 and any(one in body for one in ABOUT_SCHEMAS))
+def _is_refusal(failed: Failed) -> bool:
+    return failed.status in conformity.REFUSED or conformity.is_refusal(failed.status, failed.body)
