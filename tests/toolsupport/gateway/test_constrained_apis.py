@@ -25,7 +25,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "max_tokens": 500,
     },
 }
-REQUIRED = {
+REQUIRED: dict[str, list[Any]] = {
     "/v1/responses": [{"type": "function", "name": "list_directory"}, "required"],
     "/v1/messages": [{"type": "tool", "name": "list_directory"}, {"type": "any"}],
 }
