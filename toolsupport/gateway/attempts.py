@@ -54,7 +54,8 @@ class RequestSummary:
     `cut`: a token limit left its last call incomplete. `forced` is why a reply was constrained: required, retry or
     format; "" if none was. `begins_inside`: whether the reply showed that it began inside reasoning. `schema_fault`
     shows that its server does not enforce a schema. `first_use`: whether the model was tested first, "" if there was
-    no need.
+    no need. `answered_by` is the request to the model that answers, and `fallback` its name if it is not the one that
+    was asked for.
     """
 
     format: str = ""
@@ -72,6 +73,8 @@ class RequestSummary:
     calls: CallTally = field(default_factory=CallTally)
     misconfigured: ToolsRefused | None = None
     forced: str = ""
+    answered_by: PreparedRequest | None = None
+    fallback: str = ""
 
 
 @dataclass(slots=True)
