@@ -91,8 +91,7 @@ class Command(BaseCommand):
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
         self.stdout.write(f"Data is kept in {settings.DATA_DIR}")
-        # Kept open: the lock ends with the process.
-        self.lock = serve_lock.taken(self.address)
+        serve_lock.take(self.address)
         with database_upgrade.exclusive(), restore_journal.none_running(settings.DATA_DIR) as left:
             if left:
                 log.warning("removed what an interrupted restore had unpacked; the state from before it stays")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +45,8 @@ def restore(file: Path, *, replace: bool) -> RestoreResult:
             present = in_use(data)
             if present and not replace:
                 raise ConfigError(f"{present} Restore with --yes to replace it; the present state is kept beside it.")
-            with _alone():
-                return _restore(found, data, bool(present))
+            _refuse_others()
+            return _restore(found, data, bool(present))
     except (OSError, DatabaseError) as error:
         raise ConfigError(f"The backup cannot be restored: {str(error).strip()}. {ANSWER}") from error
 
@@ -93,20 +91,14 @@ def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:
     return sorted(f"{app}.{name}" for app, name in ours if (app, name) not in known)
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Let no other process use the database meanwhile. Raises ConfigError."""
-    lock = serve_lock.taken("the command restore")
-    try:
-        file = database_parts.sqlite_file() if connection.vendor == "sqlite" else None
-        others = database_parts.others_connected() if file is None else 0
-        connection.close()
-        if others or (file and file.exists() and not database_parts.used_alone(file)):
-            raise ConfigError(f"Other processes use the database. Stop the site first. {ANSWER}")
-        yield
-    finally:
-        if lock:
-            lock.close()
+def _refuse_others() -> None:
+    """Let no other process use the database until this one ends. Raises ConfigError."""
+    serve_lock.take("the command restore")
+    file = database_parts.sqlite_file() if connection.vendor == "sqlite" else None
+    others = database_parts.others_connected() if file is None else 0
+    connection.close()
+    if others or (file and file.exists() and not database_parts.used_alone(file)):
+        raise ConfigError(f"Other processes use the database. Stop the site first. {ANSWER}")
 
 
 def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:
