@@ -149,6 +149,8 @@ CEILINGS = {
     "post server-upkeep-act": 10,
     "post server-edit": 14,
     "post server-remove": 10,
+    "get sign-in-link": 1,
+    "post sign-in-link": 1,
     "get setup": 1,
     "post setup": 1,
     "get shared": 6,

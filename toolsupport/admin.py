@@ -22,6 +22,7 @@ from toolsupport.models import (
     ExamPaper,
     ExamRun,
     ExamTrial,
+    ExternalIdentity,
     Family,
     HistoryEntry,
     HistoryFacet,
@@ -370,6 +371,13 @@ class SignInTallyAdmin(ListOnlyAdmin):
 class SignInDeviceAdmin(ListOnlyAdmin):
     list_display = ("person", "created_at", "used_at")
     list_select_related = ("person",)
+
+
+@admin.register(ExternalIdentity)
+class ExternalIdentityAdmin(AppendOnlyAdmin):
+    list_display = ("person", "issuer", "subject", "created_at", "used_at")
+    list_select_related = ("person",)
+    fields = list_display
 
 
 @admin.register(SecurityEvent)

@@ -67,12 +67,14 @@ from toolsupport.registry.people import (
     api_keys,
     audit_log,
     first_admin,
+    identities,
     known_devices,
     quota_use,
     quotas,
     security_events,
     sign_in_limits,
 )
+from toolsupport.registry.people.identities import VouchedIdentity
 from toolsupport.registry.servers import (
     key_encryption,
 )
@@ -130,6 +132,7 @@ def rows(bob: User) -> list[str]:
     made = api_keys.create(bob.pk, "a program")
     quotas.put("person", str(bob.pk), Quota(requests_day=9))
     quota_use.spend(quotas.limited(bob.pk))
+    identities.signed_in(VouchedIdentity("https://id.example", "42", "dora", None))
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")
