@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0029_quotas'),
+        ('toolsupport', '0030_history_of_settings'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
