@@ -152,6 +152,8 @@ CEILINGS = {
     "post server-remove": 10,
     "get sign-in-link": 1,
     "post sign-in-link": 1,
+    "get oidc": 5,
+    "get oidc-callback": 5,
     "get setup": 1,
     "post setup": 1,
     "get shared": 6,

@@ -342,18 +342,10 @@ class ApiKeyAdmin(AppendOnlyAdmin):
 
 @admin.register(QuotaLimit)
 class QuotaLimitAdmin(AppendOnlyAdmin):
-    """Read-only: quotas are set on their own page."""
-
     list_display = ("kind", "subject", "requests_day", "requests_month", "tokens_day", "tokens_month")
-    list_filter = ("kind",)
-    fields = list_display
 
 
-@admin.register(QuotaUse)
-class QuotaUseAdmin(AppendOnlyAdmin):
-    list_display = ("kind", "subject", "day", "requests", "tokens")
-    list_filter = ("kind",)
-    fields = list_display
+admin.site.register(QuotaUse, AppendOnlyAdmin)
 
 
 @admin.register(Session)
@@ -377,7 +369,6 @@ class SignInDeviceAdmin(ListOnlyAdmin):
 class ExternalIdentityAdmin(AppendOnlyAdmin):
     list_display = ("person", "issuer", "subject", "created_at", "used_at")
     list_select_related = ("person",)
-    fields = list_display
 
 
 @admin.register(SecurityEvent)

@@ -171,7 +171,7 @@ VARIABLES = (
         "TOOLSUPPORT_TRUSTED_HEADER",
         "",
         text,
-        "Header in which TOOLSUPPORT_TRUSTED_PROXIES, and nobody else, name the person who is signed in.",
+        "Header that names the signed-in person. It counts only from the addresses in TOOLSUPPORT_TRUSTED_PROXIES.",
     ),
     EnvironmentVariable(
         "TOOLSUPPORT_BREACHED_PASSWORDS",

@@ -271,7 +271,8 @@ def simulator() -> Iterator[Finding]:
     yield Finding("simulator", True, f"{words} (TOOLSUPPORT_SIMULATOR={mode})")
 
 
-NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, ways_to_sign_in, stolen_passwords, metrics, layer)
+Look = Callable[[], Finding]
+NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, ways_to_sign_in, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
 NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, encryption, model_servers, simulator)
 

@@ -75,7 +75,8 @@ async def claims(attempt: SignInAttempt, given: Mapping[str, str], callback: str
         raise NotAllowed("The sign-in provider did not sign you in.")
     async with _asking() as client:
         description = await _description(client)
-        token = await _token(client, description, given["code"], callback, attempt.verifier)
+        form = {"code": given["code"], "redirect_uri": callback, "code_verifier": attempt.verifier}
+        token = await _token(client, description, form)
         keys = await _read(client, client.build_request("GET", description["jwks_uri"]))
     return await asyncio.to_thread(_verified, token, keys, attempt.nonce)
 
@@ -105,15 +106,15 @@ async def _description(client: httpx.AsyncClient) -> JSON:
     return found
 
 
-async def _token(client: httpx.AsyncClient, description: JSON, code: str, callback: str, verifier: str) -> str:
+async def _token(client: httpx.AsyncClient, description: JSON, proof: Mapping[str, str]) -> str:
     name, secret = settings.ENV["TOOLSUPPORT_OIDC_CLIENT_ID"], settings.ENV["TOOLSUPPORT_OIDC_CLIENT_SECRET"]
-    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": callback, "code_verifier": verifier}
+    form, head = {"grant_type": "authorization_code", **proof}, {}
     methods = description.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     if secret and "client_secret_post" not in methods:
         pair = base64.b64encode(f"{_quoted(name)}:{_quoted(secret)}".encode()).decode()
         head = {"Authorization": f"Basic {pair}"}
     else:
-        head, form = {}, form | {"client_id": name} | ({"client_secret": secret} if secret else {})
+        form |= {"client_id": name} | ({"client_secret": secret} if secret else {})
     request = client.build_request("POST", description["token_endpoint"], data=form, headers=head)
     token = (await _read(client, request)).get("id_token")
     if not isinstance(token, str):

@@ -32,7 +32,7 @@ class SignInView(LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]:
-            raise PermissionDenied("Nobody signs in with a password here.")
+            raise PermissionDenied("Sign-in with a password is switched off.")
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:

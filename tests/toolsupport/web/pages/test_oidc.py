@@ -123,7 +123,7 @@ LIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("lie", sorted(LIES))
 async def test_a_token_that_lies_signs_nobody_in(idp: Provider, lie: str) -> None:  # P4
     idp.lies = LIES[lie]
-    await refused(idp)
+    assert 'role="alert"' in await refusal(idp)
 
 
 FAULTS = [
@@ -139,7 +139,7 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_hostile_provider_signs_nobody_in(idp: Provider, fault: str) -> None:  # P4
     idp.fault = fault
-    await refused(idp)
+    assert "answer cannot be used" in await refusal(idp)
     assert "/elsewhere" not in idp.asked
 
 
@@ -147,12 +147,12 @@ async def test_a_hostile_provider_signs_nobody_in(idp: Provider, fault: str) -> 
 async def test_a_silent_provider_is_given_up(idp: Provider, name: str, monkeypatch: pytest.MonkeyPatch) -> None:  # P4
     monkeypatch.setattr(oidc_client, "TIMEOUT", 0.3)
     idp.fault = f"silent {name}"
-    await refused(idp, "does not answer")
+    assert "does not answer" in await refusal(idp)
 
 
 @pytest.mark.parametrize("changed", [{"state": "other"}, {"state": ""}, {"code": ""}, {"code": "other"}])
 async def test_a_return_that_nobody_began_signs_nobody_in(idp: Provider, changed: dict[str, str]) -> None:  # P4
-    await refused(idp, "", **changed)
+    assert 'role="alert"' in await refusal(idp, **changed)
 
 
 async def test_a_return_in_another_browser_signs_nobody_in(idp: Provider) -> None:  # P4
@@ -162,12 +162,13 @@ async def test_a_return_in_another_browser_signs_nobody_in(idp: Provider) -> Non
     assert (await AsyncClient().get("/login/oidc/callback/")).status_code == 403
 
 
-async def refused(idp: Provider, words: str = "", **changed: str) -> None:
-    client = AsyncClient()
-    answer = await signed_in(idp, client, **changed)
-    assert answer.status_code == 403 and words in answer.content.decode()
+async def refusal(idp: Provider, **changed: str) -> str:
+    """The page that a browser gets when nobody was signed in."""
+    answer = await signed_in(idp, AsyncClient(), **changed)
+    assert answer.status_code == 403
     assert "sessionid" not in answer.cookies and not await in_database(User.objects.exists)()
     assert (await in_database(SecurityEvent.objects.get)()).kind == "provider_refused"
+    return str(answer.content.decode())
 
 
 async def test_without_a_provider_the_addresses_are_absent(db: None) -> None:
