@@ -55,6 +55,8 @@ def of_turn(person: Person, turn_id: int) -> TurnCase:
     """Return a turn as a case. Raises NotFound, ConfigError."""
     turn = own_turn(person, turn_id)
     conversation, asked = turn.conversation, begin.question_of(turn_id)
+    if asked.role != Role.USER:
+        raise NotFound("This answer has no request of a person.")
     conversation.profile, conversation.leaf = turn.profile, asked
     prepared = turn_settings.prepared(conversation)
     said = history.log_of(conversation).messages
@@ -98,7 +100,7 @@ def _short(text: str) -> str:
 def _case(
     asked: str, messages: tuple[ChatMessage, ...], runs: Sequence[ToolRun], prepared: ChatRequestContext
 ) -> ExamCase:
-    made = [run for run in runs if run.program_id is None and run.format != AUTOMATIC and run.status in RAN]
+    made = [run for run in runs if _counts(run)]
     recorded = [_recorded(call_of(run), run) for run in made]
     expected = [ExpectedCall(call.name, call.arguments) for call in map(call_of, made_well(made))]
     once = [call for place, call in enumerate(expected) if call not in expected[:place]]
@@ -109,6 +111,11 @@ def _case(
         expected=tuple(once[:MOST_CALLS]),
         recorded=tuple(recorded[:MOST_RECORDED]),
     )
+
+
+def _counts(run: ToolRun) -> bool:
+    """Return whether a model made the call itself, and it ran."""
+    return run.program_id is None and run.format != AUTOMATIC and run.status in RAN and bool(call_of(run).name)
 
 
 def _recorded(call: ToolCall, run: ToolRun) -> RecordedResult:

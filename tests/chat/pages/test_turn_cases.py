@@ -56,6 +56,14 @@ def test_a_tool_that_is_gone_is_offered_as_it_was_called(chat: Conversation, ali
     assert list(tool.parameters["properties"]) == ["city"]
 
 
+def test_a_call_that_nobody_asked_a_model_for_is_no_case(chat: Conversation, alice: User, client: Client) -> None:
+    turn: Turn = chat.turns.create(client_id="x", profile_id=chat.profile_id or 0, status="done")
+    chat.messages.create(role="assistant", content="", turn=turn)
+    client.force_login(alice)
+    addresses = [reverse(name, args=[turn.pk]) for name in ("turn-case", "compare")]
+    assert [client.get(one).status_code for one in addresses] == [404, 404]
+
+
 def test_a_long_conversation_keeps_its_end_and_its_system_message() -> None:
     log = [ChatMessage(Role.SYSTEM, "Be short.")]
     for n in range(300):
