@@ -11,6 +11,7 @@ from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall, Rep
 from toolsupport.models.overrides import Override
 from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
+from toolsupport.models.quotas import QuotaLimit, QuotaUse
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
@@ -34,6 +35,8 @@ __all__ = [
     "Override",
     "PromptCount",
     "ProvenCall",
+    "QuotaLimit",
+    "QuotaUse",
     "ReadEntry",
     "ReadMark",
     "ReplyTime",
