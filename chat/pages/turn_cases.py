@@ -39,10 +39,14 @@ def add(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
             messages.success(request, "Added the case.")
             return redirect("team-exam", exam)
         return _page(request, form, turn_id)
-    made = turn_case.of_turn(request.user, turn_id)
-    if answer := row_number(request.GET.get("answer", "")):
-        made = replace(made, case=comparisons.case_of(request.user, turn_id, answer))
+    made = _made(request, turn_id)
     return _page(request, NewCaseForm(initial=_initial(made)), turn_id, made.cut)
+
+
+def _made(request: AuthedRequest, turn_id: int) -> TurnCase:
+    made = turn_case.of_turn(request.user, turn_id)
+    answer = row_number(request.GET.get("answer", ""))
+    return replace(made, case=comparisons.case_of(request.user, turn_id, answer)) if answer else made
 
 
 def _initial(made: TurnCase) -> dict[str, object]:

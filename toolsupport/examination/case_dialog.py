@@ -38,7 +38,7 @@ class CaseTrial:
 class CaseDialog:
     """The trial of one case. `request_spec` offers the tools of the case.
 
-    `whole`: it goes on to the last reply, also where the calls so far are wrong in any case.
+    `whole`: it continues to the last reply, also where the calls so far are wrong already.
     """
 
     def __init__(self, endpoint: Endpoint, request_spec: RequestSpec, case: ExamCase, whole: bool = False) -> None:

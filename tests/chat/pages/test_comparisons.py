@@ -14,6 +14,7 @@ from chat.transcript.conversations import conversations
 from chat.transcript.turns import comparisons
 from tests.chat.finished_turns import asked
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from toolsupport.core.errors import Busy
 from toolsupport.models import ModelProfile
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +92,7 @@ def test_the_answers_that_one_person_waits_for_are_limited(alice: User, models: 
         made = asked(chat, f"Question {number}")
         if number < 2:
             comparisons.begin(alice, made.pk, [model.pk for model in models[:6]])
-    with pytest.raises(comparisons.Busy):
+    with pytest.raises(Busy):
         comparisons.begin(alice, made.pk, [models[0].pk])
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0020_sentences_as_codes'),
+        ('chat', '0021_message_profile'),
         ('toolsupport', '0028_team_exams'),
     ]
 
