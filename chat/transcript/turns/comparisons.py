@@ -173,13 +173,10 @@ def case_of(person: Person, turn_id: int, answer: int) -> ExamCase:
     return read_case(row.comparison.case | {"expected": [call.to_json() for call in once[:MOST_CALLS]]})
 
 
-def profile_of(person: Person, turn_id: int, answer: int) -> int:
-    """Return the model of a compared answer. Raises NotFound."""
+def profile_of(person: Person, turn_id: int, answer: int) -> int | None:
+    """Return the model of a compared answer, None if there is no such answer any more. Raises NotFound."""
     turn_case.own_turn(person, turn_id)
-    found = ComparedAnswer.objects.filter(pk=answer, comparison_id=turn_id).values_list("profile_id", flat=True).first()
-    if found is None:
-        raise NotFound(ENDED)
-    return found
+    return ComparedAnswer.objects.filter(pk=answer, comparison_id=turn_id).values_list("profile_id", flat=True).first()
 
 
 @transaction.atomic
