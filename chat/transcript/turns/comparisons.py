@@ -96,10 +96,9 @@ class ClaimedAnswer:
 @transaction.atomic
 def begin(person: Person, turn_id: int, profiles: Sequence[int]) -> None:
     """Ask these models again, instead of those before. Raises NotFound, ConfigError, Busy."""
-    chosen = list(dict.fromkeys(profiles))
+    made, chosen = turn_case.of_turn(person, turn_id), list(dict.fromkeys(profiles))
     if not 1 <= len(chosen) <= MOST_MODELS:
         raise ConfigError(f"Choose 1 to {MOST_MODELS} models.")
-    made = turn_case.of_turn(person, turn_id)
     mine = ComparedAnswer.objects.filter(comparison__turn__conversation__owner_id=person.pk, status__in=OPEN)
     if mine.exclude(comparison_id=turn_id).count() + len(chosen) > MOST_OPEN:
         raise Busy(f"You wait for {MOST_OPEN} answers of comparisons, the maximum.", "comparisons")
