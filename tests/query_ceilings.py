@@ -14,6 +14,7 @@ CEILINGS = {
     "get api-openapi": 3,
     "post api-tool-execute": 4,
     "get audit": 7,
+    "get audit-export": 5,
     "get backup": 5,
     "post backup-delete": 9,
     "post backup-download": 13,
@@ -194,4 +195,10 @@ CEILINGS = {
     "get team-case": 6,
     "post team-case": 6,
     "post team-case-remove": 5,
+    "get compare": 24,
+    "post compare": 24,
+    "post compare-cancel": 6,
+    "post compare-choose": 8,
+    "get turn-case": 22,
+    "post turn-case": 22,
 }
