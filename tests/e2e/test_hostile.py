@@ -139,7 +139,7 @@ def test_a_shared_conversation_is_as_harmless(open_browser, site: Site, conversa
         page.goto(address)
         expect(page.locator("main")).to_contain_text("onerror")
         for media in ("screen", "print"):
-            page.emulate_media(media=media)  # type: ignore[arg-type]
+            page.emulate_media(media=media)
             for width in (1280, 320):
                 page.set_viewport_size({"width": width, "height": 800})
                 expect_harmless(page, site, fetched)
