@@ -71,6 +71,7 @@ class JobRunner:
         self.tester = DetectionWorker(self.owner, self.spawn)
         self.puller = PullWorker(self.owner, self.spawn)
         self.examiner = ExamWorker(self.owner, self.spawn)
+        self.examiner.idle = self.tester.idle
         self.first_uses = FirstUseWaits(self.spawn)
 
     def start(self) -> None:
