@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("toolsupport", "0030_history_of_settings")]
+    dependencies = [("toolsupport", "0031_identities")]
 
     operations = [
         migrations.AddField(
