@@ -14,6 +14,7 @@ CEILINGS = {
     "get api-openapi": 3,
     "post api-tool-execute": 4,
     "get audit": 7,
+    "get audit-export": 5,
     "get backup": 5,
     "post backup-delete": 9,
     "post backup-download": 13,

@@ -110,6 +110,7 @@ urlpatterns = [
     path("servers/<int:server_id>/switch/", servers.switch, name="server-switch"),
     path("people/", people.listed, name="people"),
     path("people/audit/", audit.shown, name="audit"),
+    path("people/audit/export.jsonl", audit.export, name="audit-export"),
     path("people/invite/", people.invite, name="person-invite"),
     path("people/<int:person_id>/link/", people.new_link, name="person-link"),
     path("people/<int:person_id>/role/", people.role, name="person-role"),
