@@ -196,4 +196,10 @@ CEILINGS = {
     "get team-case": 6,
     "post team-case": 6,
     "post team-case-remove": 5,
+    "get compare": 24,
+    "post compare": 24,
+    "post compare-cancel": 6,
+    "post compare-choose": 8,
+    "get turn-case": 22,
+    "post turn-case": 22,
 }
