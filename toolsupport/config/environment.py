@@ -322,7 +322,13 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
         "PORT": str(url.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": dict(POOL), **NETWORK, **dict(parse_qsl(url.query))},
+        "OPTIONS": {
+            "pool": dict(POOL),
+            **NETWORK,
+            # As `pg_stat_activity` shows it: `restore` refuses to run beside other processes.
+            "application_name": f"toolsupport {os.getpid()}",
+            **dict(parse_qsl(url.query)),
+        },
     }
 
 

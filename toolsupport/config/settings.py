@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from toolsupport.config import environment, locations
+from toolsupport.config import environment, locations, restore_journal
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
@@ -14,6 +14,9 @@ os.umask(0o077)
 
 ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
+DATABASES = {"default": environment.database(ENV, DATA_DIR)}
+# Before anything of it is read, the signing key included.
+restore_journal.finish(DATA_DIR, DATABASES["default"])
 
 SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
 SECRET_KEY_FALLBACKS = ENV["TOOLSUPPORT_SECRET_KEY_FALLBACKS"]
@@ -75,7 +78,6 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": environment.database(ENV, DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CSRF_FAILURE_VIEW = "toolsupport.web.pages.errors.stale_form"
