@@ -49,7 +49,7 @@ async def answered(conversation: Conversation, *replies: list[Step]) -> tuple[Tu
         if frame.type == "turn.ended":
             ended.set()
 
-    runner.listeners.tell = tell  # type: ignore[method-assign,assignment]
+    runner.listeners.tell = tell  # type: ignore[method-assign]
     runner.start()
     try:
         async with scripted(*replies) as server, asyncio.timeout(20):
