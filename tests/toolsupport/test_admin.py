@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import (
+    ComparedAnswer,
+    Comparison,
     FormattedMessage,
     Grant,
     Memory,
@@ -67,12 +69,14 @@ from toolsupport.registry.people import (
     api_keys,
     audit_log,
     first_admin,
+    identities,
     known_devices,
     quota_use,
     quotas,
     security_events,
     sign_in_limits,
 )
+from toolsupport.registry.people.identities import VouchedIdentity
 from toolsupport.registry.servers import (
     key_encryption,
 )
@@ -104,10 +108,19 @@ def said(bob: User) -> None:
     RawExchange.objects.create(conversation=conversation, message=message, **sent, **sizes)
     FormattedMessage.objects.create(message=message, html="canary-text", seal="canary-raw")
     Question.objects.create(conversation=conversation, kind="approval", text="canary-text", preview="canary-raw")
+    comparison = Comparison.objects.create(turn=turn, case={"messages": ["canary-text"]})
+    answers = {"replies": ["canary-text"], "error": "canary-raw"}
+    ComparedAnswer.objects.create(comparison=comparison, profile_id=turn.profile_id, **answers)
     Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
     Share.objects.create(conversation=conversation, reader=bob)
     Memory.objects.create(conversation=conversation, text="canary-text")
     Prompt.objects.create(name="brief", text="canary-text", written_by=bob)
+
+
+def counted(bob: User) -> None:
+    quotas.put("person", str(bob.pk), Quota(requests_day=9))
+    quota_use.spend(quotas.limited(bob.pk))
+    identities.signed_in(VouchedIdentity("https://id.example", "42", "dora", None))
 
 
 def an_exam(profile: int) -> None:
@@ -128,8 +141,7 @@ def rows(bob: User) -> list[str]:
     overrides.add(NewOverride(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
     said(bob)
     made = api_keys.create(bob.pk, "a program")
-    quotas.put("person", str(bob.pk), Quota(requests_day=9))
-    quota_use.spend(quotas.limited(bob.pk))
+    counted(bob)
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")

@@ -24,12 +24,14 @@ from django.core.handlers.asgi import ASGIHandler
 from chat.mcp import mcp_hosts
 from chat.transcript.turns import busy_servers
 from chat.turns import runner
+from chat.turns.replay_worker import ReplayWorker
 from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
 from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import program_chain, static_files
+from toolsupport.web.authentication import trusted_header
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ def start() -> None:
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
+    background_jobs.current().add(ReplayWorker)
     mcp_hosts.current().start(background_jobs.current().spawn)
 
 
@@ -131,7 +134,7 @@ settings.SERVESTATIC_USE_FINDERS = not static_files.collected()
 application = ProtocolTypeRouter(
     {
         "http": HttpApplication(),
-        "websocket": SameOriginMiddleware(AuthMiddlewareStack(URLRouter(WEBSOCKETS))),
+        "websocket": SameOriginMiddleware(AuthMiddlewareStack(trusted_header.SocketGuard(URLRouter(WEBSOCKETS)))),
         "lifespan": lifespan,
     }
 )

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "toolsupport.web.authentication.trusted_header.TrustedHeader",
     "toolsupport.web.authentication.api_key_auth.Bearer",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -158,5 +159,6 @@ LOGGING = {
 }
 redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
 redaction.add_secrets(*SECRET_KEY_FALLBACKS, *ENV["TOOLSUPPORT_ENCRYPTION_KEYS"])
+redaction.add_secrets(ENV["TOOLSUPPORT_OIDC_CLIENT_SECRET"])
 redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
 redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))
