@@ -121,6 +121,13 @@ async def read(response: httpx.Response, limit: int) -> bytes:
     return bytes(body[: limit + 1])
 
 
+def unread(response: httpx.Response) -> bytes:
+    """Return what came of a body and was not read yet, which aiohttp withholds once its connection is lost."""
+    stream = getattr(getattr(response.stream, "_stream", None), "_aiohttp_response", None)
+    content = getattr(stream, "content", None)
+    return b"".join(content._read_nowait_chunk(-1) for _ in range(len(content._buffer))) if content else b""
+
+
 async def get_json(endpoint: Endpoint, path: str) -> Any:
     """Return the JSON answer to a GET. Raises ProviderError; set a time limit around it."""
     return _parsed(endpoint, await _answer(endpoint, path, None))
