@@ -27,6 +27,7 @@ from tests.factories import UserFactory
 from tests.installed import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 hooks
 from tests.serving import Site, serving, sign_in
 from toolsupport.config import environment
+from toolsupport.registry.people import quotas
 
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
 DATA_DIR = Path(_DIRECTORY.name)
@@ -185,6 +186,12 @@ def _templates_render_as_they_do(django_test_environment: None) -> None:
 def _connections_end_with_the_tests() -> Iterator[None]:
     yield
     connections.close_all()
+
+
+@pytest.fixture(autouse=True)
+def _quotas_of_this_test() -> None:
+    """The quotas that this process has read are those of the test before."""
+    quotas.table.forget()
 
 
 @pytest.fixture

@@ -20,10 +20,11 @@ from tests.factories import (
     UserFactory,
 )
 from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.models import Family
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
-from toolsupport.registry.exams import exam_runs
+from toolsupport.registry.exams import exam_runs, team_exams
 from toolsupport.registry.exams.exam_runs import ExamRequest
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.people import api_keys
@@ -90,6 +91,8 @@ KINDS = {
     "model_id": shared(lambda: ModelProfileFactory().pk),
     "detection_id": shared(lambda: detections.open_test(DetectionRequest(ModelProfileFactory().pk, "page")).id),
     "exam_id": shared(lambda: exam_runs.open_run(ExamRequest(ModelProfileFactory().pk, SUITES["quick"]))),
+    "team_exam_id": shared(lambda: a_team_exam()),
+    "team_case_id": shared(lambda: team_exams.cases(a_team_exam())[0].id),
     "case_id": Kind(lambda _: "single_1", lambda _: "single_2", lambda _: "nope", shared=True),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "entry_id": shared(lambda: told_of(ModelProfileFactory().pk)),
@@ -111,6 +114,10 @@ def shared_with(reader: User) -> str:
     conversation = conversations.create(UserFactory(role="user"))
     Conversation.objects.get(pk=conversation).shares.create(reader=reader)
     return conversation
+
+
+def a_team_exam() -> int:
+    return team_exams.put(ExamSuite(uuid.uuid4().hex, SUITES["quick"].cases[:1]), None)
 
 
 def told_of(profile: int) -> int:

@@ -33,6 +33,8 @@ from toolsupport.models import (
     Override,
     PromptCount,
     ProvenCall,
+    QuotaLimit,
+    QuotaUse,
     ReadEntry,
     ReadMark,
     ReplyTime,
@@ -44,6 +46,8 @@ from toolsupport.models import (
     SignInDevice,
     SignInTally,
     SqlSource,
+    TeamCase,
+    TeamExam,
     Trial,
 )
 from toolsupport.registry.knowledge import team_families
@@ -195,6 +199,18 @@ class TrialAdmin(AppendOnlyAdmin):
     list_select_related = ("detection__profile__server",)
 
 
+@admin.register(TeamExam)
+class TeamExamAdmin(AppendOnlyAdmin):
+    list_display = ("name", "made_by", "created_at")
+    list_select_related = ("made_by",)
+
+
+@admin.register(TeamCase)
+class TeamCaseAdmin(AppendOnlyAdmin):
+    list_display = ("exam", "name", "version", "changed_by", "changed_at")
+    list_select_related = ("exam", "changed_by")
+
+
 @admin.register(ExamPaper)
 class ExamPaperAdmin(AppendOnlyAdmin):
     list_display = ("suite", "digest", "created_at")
@@ -312,7 +328,7 @@ class SqlSourceAdmin(AppendOnlyAdmin):
 class ApiKeyAdmin(AppendOnlyAdmin):
     """Keys can be viewed and revoked; only their owners create them."""
 
-    list_display = ("prefix", "name", "person", "scopes", "created_at", "used_at", "revoked_at")
+    list_display = ("prefix", "name", "person", "scopes", "created_at", "used_at", "expires_at", "revoked_at")
     list_select_related = ("person",)
     fields = list_display
     actions = ("revoke",)
@@ -321,6 +337,22 @@ class ApiKeyAdmin(AppendOnlyAdmin):
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
         for key in chosen:
             api_keys.revoke(key.person_id, key.pk)
+
+
+@admin.register(QuotaLimit)
+class QuotaLimitAdmin(AppendOnlyAdmin):
+    """Read-only: quotas are set on their own page."""
+
+    list_display = ("kind", "subject", "requests_day", "requests_month", "tokens_day", "tokens_month")
+    list_filter = ("kind",)
+    fields = list_display
+
+
+@admin.register(QuotaUse)
+class QuotaUseAdmin(AppendOnlyAdmin):
+    list_display = ("kind", "subject", "day", "requests", "tokens")
+    list_filter = ("kind",)
+    fields = list_display
 
 
 @admin.register(Session)

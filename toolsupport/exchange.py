@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from toolsupport import loop_share, providers
 from toolsupport.config import metrics
 from toolsupport.core import calls, forced_calls, prompt, retry_prompts
-from toolsupport.core.constrained import call_schema
+from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -297,7 +297,8 @@ def _schema(request_spec: RequestSpec) -> JSON | None:
     tools = [tool for tool in request_spec.tools if not limits.tools or tool.name in limits.tools]
     several = request_spec.capabilities["parallel"].value is not False and not limits.tools
     parallel = several and request_spec.options.get("parallel_tool_calls") is not False
-    return call_schema(tools or request_spec.tools, answer=limits.answer, parallel=parallel)
+    rules = SchemaRules(request_spec.keywords, limits.narrow)
+    return call_schema(tools or request_spec.tools, answer=limits.answer, parallel=parallel, rules=rules)
 
 
 def _thinking_as_possible(endpoint: Endpoint, request_spec: RequestSpec) -> RequestSpec:

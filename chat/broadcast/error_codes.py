@@ -10,6 +10,7 @@ ERRORS = {
     "not_found": "it does not exist, or is not yours",
     "forbidden": "your role does not allow this",
     "busy": "a limit was reached; nothing was queued",
+    "quota": "a quota of the person is used up; nothing was stored",
     "conflict": "another person was faster, or it is too late",
     "bad_answer": "this is not one of the possible answers",
     "not_configured": "a setting is missing, such as the model",

@@ -65,8 +65,15 @@ async def ask(request: AuthedRequest) -> HttpResponse:
     except NotFound:  # the page has changed since it was shown: it names what is missing
         return redirect("start")
     runner.current().announce(task.conversation, task.announced)
-    await runner.current().begin(request.user.pk, task.conversation, SentMessage(uuid.uuid4().hex, task.question))
+    try:
+        await runner.current().begin(request.user.pk, task.conversation, SentMessage(uuid.uuid4().hex, task.question))
+    except Busy as error:
+        return await in_database(_noticed)(request, str(error))
     return redirect("conversation", task.conversation)
+
+
+def _noticed(request: AuthedRequest, message: str) -> HttpResponse:
+    return render(request, PAGE, _context(request) | {"notice": message}, status=429)
 
 
 def _context(request: AuthedRequest) -> dict[str, Any]:

@@ -33,7 +33,9 @@ from tests.factories import (
     ServerFactory,
 )
 from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
+from toolsupport.core.quota_rules import Quota
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import (
     CallMetric,
@@ -51,6 +53,7 @@ from toolsupport.registry.databases import (
 )
 from toolsupport.registry.exams import (
     exam_runs,
+    team_exams,
 )
 from toolsupport.registry.knowledge import (
     overrides,
@@ -65,6 +68,8 @@ from toolsupport.registry.people import (
     audit_log,
     first_admin,
     known_devices,
+    quota_use,
+    quotas,
     security_events,
     sign_in_limits,
 )
@@ -110,6 +115,7 @@ def an_exam(profile: int) -> None:
     exam_runs.claim("worker")
     trial = exam_runs.ExamTrialRecord("", "native", "single_1", "single", 1, True, "right", {}, [])
     exam_runs.add_trial(run, "worker", trial)
+    team_exams.put(ExamSuite("shop", SUITES["quick"].cases), None)
 
 
 def rows(bob: User) -> list[str]:
@@ -122,6 +128,8 @@ def rows(bob: User) -> list[str]:
     overrides.add(NewOverride(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
     said(bob)
     made = api_keys.create(bob.pk, "a program")
+    quotas.put("person", str(bob.pk), Quota(requests_day=9))
+    quota_use.spend(quotas.limited(bob.pk))
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")

@@ -58,7 +58,7 @@ class Failing:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detection_worker, "HEARTBEAT", 0.02)
     monkeypatch.setattr(detection_worker, "RETRY", 0.01)
-    monkeypatch.setattr(detection_worker, "LOOK", 0.02)
+    monkeypatch.setattr(detection_worker.DetectionWorker, "every", 0.02)
 
 
 class Held:

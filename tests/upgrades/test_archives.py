@@ -49,6 +49,7 @@ PARAMETERS = {
 NOT_OPENED = {"call-picture", "conversation-image", "conversation-files-download"}
 # Of rows that the newest archive does not have yet.
 NOT_OPENED |= {"exam", "exam-cancel", "exam-case", "exam-result"}
+NOT_OPENED |= {"team-exam", "team-exam-rename", "team-exam-remove", "team-exam-export", "team-case", "team-case-remove"}
 NOT_OPENED |= {"shared-conversation", "others-conversation", "logout", "admin-sign-in", "setup", "join", "metrics"}
 
 

@@ -47,6 +47,12 @@ def count(value: str) -> int:
     return number(value)
 
 
+def limit(value: str) -> int:
+    if number(value) < 0:
+        raise ValueError("use a whole number, 0 for no limit")
+    return number(value)
+
+
 def networks(value: str) -> tuple[Network, ...]:
     try:
         return tuple(ip_network(word) for word in words(value))
@@ -78,6 +84,11 @@ def _variable_of(declared: Switch) -> EnvironmentVariable:
     parse = switch if isinstance(declared.default, bool) else one_of(*declared.values)
     default = str(int(declared.default)) if isinstance(declared.default, bool) else declared.default
     return EnvironmentVariable(declared.variable, default, parse, declared.text.reference)
+
+
+def _quota(name: str, what: str) -> EnvironmentVariable:
+    meaning = f"{what} of one person, with all of their API keys, in UTC. /quotas/ sets others. 0: no limit."
+    return EnvironmentVariable(f"TOOLSUPPORT_QUOTA_{name}", "0", limit, meaning)
 
 
 VARIABLES = (
@@ -185,6 +196,10 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
+    _quota("REQUESTS_DAY", "Requests per day"),
+    _quota("REQUESTS_MONTH", "Requests per month"),
+    _quota("TOKENS_DAY", "Tokens per day"),
+    _quota("TOKENS_MONTH", "Tokens per month"),
     EnvironmentVariable(
         "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound, StorageUnavailable
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound, QuotaSpent, StorageUnavailable
 
 CLOSED = 4000  # what applications may use of the close codes of a websocket begins here
 
@@ -31,6 +31,8 @@ ERRORS: Mapping[type[Exception], ErrorRow] = MappingProxyType(
         NotFound: ErrorRow(404, "not_found", "not_found"),
         NotAllowed: ErrorRow(403, "not_allowed", "forbidden"),
         Busy: ErrorRow(429, "busy", "busy"),
+        # OpenAI's code, by which programs stop instead of trying again.
+        QuotaSpent: ErrorRow(429, "insufficient_quota", "quota"),
         StorageUnavailable: ErrorRow(503, "storage", "storage"),
         Conflict: ErrorRow(409, "conflict", "conflict"),
         # A server's settings are at fault, and no change of the request would help.

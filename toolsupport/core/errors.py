@@ -10,6 +10,7 @@ ToolsupportError
 ├── NotAllowed             the person may not do this
 ├── NotFound               it does not exist, or is not theirs (the two look the same)
 ├── Busy                   a limit was reached; `limit` names it
+│   └── QuotaSpent         a quota is used up until it starts again in `seconds`
 ├── StorageUnavailable     nothing can be saved at the moment
 ├── Conflict               another writer was faster; `current` is the present state
 └── Lost                   the process owns the turn no longer, so it may not write it
@@ -70,6 +71,14 @@ class Busy(ToolsupportError):
     def __init__(self, message: str, limit: str) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class QuotaSpent(Busy):
+    """A quota is used up. It starts again in `seconds`."""
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message, "quota")
+        self.seconds = seconds
 
 
 class StorageUnavailable(ToolsupportError):

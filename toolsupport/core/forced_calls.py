@@ -37,11 +37,15 @@ def required(request_spec: RequestSpec, log: Sequence[ChatMessage], honours: boo
     return constrained(request_spec, CALL_REQUIRED, constraint)
 
 
-def retried(request_spec: RequestSpec, rejected: CallRejected | None, *, must_call: bool = False) -> RequestSpec:
+def retried(
+    request_spec: RequestSpec, rejected: CallRejected | None, *, must_call: bool = False, last: bool = False
+) -> RequestSpec:
     """Return the request after a call that could not be used: constrained to the tool that was meant, if that is known.
 
-    Where it is not, any offered tool may be called, and the model may answer unless a call is required.
+    Where it is not, any offered tool may be called, and the model may answer unless a call is required. `last`: no
+    retry follows, so that a value that still does not fit is made impossible together with rare ones that do.
     """
     meant = find_tool(rejected.name, request_spec.tools) if rejected and rejected.name else None
-    constraint = CallConstraint((meant.name,), answer=False) if meant else CallConstraint(answer=not must_call)
+    narrow = last and request_spec.format == FORCED and rejected is not None and rejected.fault == "schema"
+    constraint = CallConstraint((meant.name,) if meant else (), answer=not (meant or must_call), narrow=narrow)
     return constrained(request_spec, RETRY.format(label=label(request_spec.format)), constraint)

@@ -201,10 +201,12 @@ class CallConstraint:
     """What a constrained reply may be, in the format of constrained output.
 
     `tools` are the names of those that may be called, () for all offered ones; `answer`: it may answer in words.
+    `narrow`: after rejected calls its schema may leave out rare values that fit.
     """
 
     tools: tuple[str, ...] = ()
     answer: bool = True
+    narrow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +221,9 @@ class RequestSpec:
     adds the tool-use reminder. `notes` is text for the first message of a person that the model is shown: data that
     must not be read as an instruction. `begins_inside`: replies begin inside reasoning (None: unknown).
     `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none. `may_force`: the
-    server enforces a schema, and the team allows that. `constraint` narrows a constrained reply; `schema` is that of a
-    probe, which measures whether the server enforces one.
+    server enforces a schema, and the team allows that. `keywords` are further ones that it enforces in a schema.
+    `constraint` narrows a constrained reply; `schema` is that of a probe, which measures whether the server enforces
+    one.
     """
 
     model: str
@@ -246,6 +249,7 @@ class RequestSpec:
     begins_inside: bool | None = None
     if_refused: str = ""
     may_force: bool = False
+    keywords: frozenset[str] = frozenset()
     constraint: CallConstraint = CallConstraint()
     schema: JSON | None = None
 

@@ -23,6 +23,9 @@ from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.metrics import call_metrics
+from toolsupport.registry.people import quota_use
+from toolsupport.registry.people.quota_use import CountedRequest
+from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers import missing_flags
 from toolsupport.services import learning
 from toolsupport.services.learning import ObservedRefusal
@@ -74,14 +77,21 @@ async def drained(seconds: float) -> None:
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Yield batches like attempts.answer, and empty ones while a test continues. Raises Busy before the first one."""
+    """Yield batches like attempts.answer, and empty ones while a test continues.
+
+    Raises Busy, or QuotaSpent, before the first one.
+    """
     places.take(prepared.caller)
-    left = finished = False
+    left = finished = began = False
+    last: Event | None = None
+    counted: CountedRequest | None = None
     try:
+        counted = await spend(prepared.limited)
         async with aclosing(_tested_first(prepared, tally)) as batches:
             async for batch in batches:
-                last = batch[-1] if batch else None
-                if isinstance(last, Finished | Failed) and not left:
+                began = began or last is not None
+                last = batch[-1] if batch else last
+                if batch and isinstance(last, Finished | Failed) and not left:
                     # The program may ask again as soon as it has read the end.
                     left = True
                     places.leave(prepared.caller)
@@ -90,7 +100,24 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     finally:
         if not left:
             places.leave(prepared.caller)
+        nothing = isinstance(last, Failed) and not began
+        await settle(counted, tally.prompt_tokens + tally.output_tokens, given_back=nothing)
         await _count(prepared, tally, finished)
+
+
+async def spend(limited: tuple[QuotaHolder, ...]) -> CountedRequest | None:
+    """Count a request for those with a quota; without one the database is not asked. Raises QuotaSpent."""
+    return await in_database(quota_use.spend)(limited) if limited else None
+
+
+async def settle(counted: CountedRequest | None, tokens: int, *, given_back: bool) -> None:
+    """Count the tokens of an answer; an error here never fails it."""
+    if counted is None:
+        return
+    try:
+        await in_database(quota_use.settle)(counted, tokens, given_back=given_back)
+    except (DatabaseError, InterfaceError):
+        log.exception("could not count the tokens of a request for its quota")
 
 
 async def _tested_first(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:

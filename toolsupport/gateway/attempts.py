@@ -214,7 +214,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
             yield [attempt.given_up()]
             return
         tally.retries += 1
-        request_spec, log = _again(attempt, log)
+        request_spec, log = _again(attempt, log, last=tally.retries >= MOST_RETRIES)
 
 
 def _forced(request_spec: RequestSpec, tally: RequestSummary) -> str:
@@ -292,11 +292,12 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
         tally.left_out = "" if attempt.request_spec.format else rule
 
 
-def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
-    """Return the next request: in the next format, or with the reason for the retry."""
+def _again(attempt: Attempt, log: Sequence[ChatMessage], *, last: bool) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
+    """Return the next request: in the next format, or with the reason for the retry; `last`: no other follows."""
     request_spec = attempt.request_spec
     if _may_constrain(attempt):
-        request_spec = forced_calls.retried(request_spec, attempt.rejected, must_call=attempt.prepared.must_call)
+        must_call = attempt.prepared.must_call
+        request_spec = forced_calls.retried(request_spec, attempt.rejected, must_call=must_call, last=last)
         return request_spec, _with_reason(attempt, log)
     following = [name for name in request_spec.fallbacks if name in FORMATS]
     if following and not attempt.passed:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from django.http import JsonResponse
 
 from toolsupport.core import context_limits
-from toolsupport.core.errors import Busy, NotFound, ToolsupportError
+from toolsupport.core.errors import Busy, NotFound, QuotaSpent, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
 from toolsupport.gateway.field_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
@@ -52,6 +52,14 @@ def missing(error: NotFound) -> JsonResponse:
     return api_errors.refusal(error, "model", MODEL_NOT_FOUND)
 
 
+def spent(error: QuotaSpent) -> JsonResponse:
+    """Return the response for a used-up quota. The packages of OpenAI and Anthropic obey the second header."""
+    refused = api_errors.refusal(error)
+    refused.headers["Retry-After"] = str(error.seconds)
+    refused.headers["X-Should-Retry"] = "false"
+    return refused
+
+
 def before(error: ToolsupportError) -> JsonResponse:
     """Return the response for an error before the model was asked."""
     if isinstance(error, NotFound):
@@ -64,6 +72,8 @@ def before(error: ToolsupportError) -> JsonResponse:
         return api_errors.answer(409, str(error), "tools", "model_not_tested")
     if isinstance(error, TooLarge):
         return api_errors.answer(413, str(error))
+    if isinstance(error, QuotaSpent):
+        return spent(error)
     if isinstance(error, Busy):
         return api_errors.refusal(error)
     return api_errors.answer(502, str(error))

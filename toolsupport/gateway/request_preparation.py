@@ -12,6 +12,8 @@ from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, En
 from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.registry.models import api_catalogue, picker, request_context
+from toolsupport.registry.people import quotas
+from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.services import context_guard
 
@@ -33,7 +35,7 @@ class PreparedRequest:
 
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
     model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
-    `forces`: replies may be constrained here, if the server can.
+    `forces`: replies may be constrained here, if the server can. `limited`: whose quota it counts for.
     """
 
     caller: Caller
@@ -51,6 +53,7 @@ class PreparedRequest:
     untested: bool = False
     notice: bool = False
     forces: bool = False
+    limited: tuple[QuotaHolder, ...] = ()
 
     @property
     def stream(self) -> bool:
@@ -109,6 +112,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         watch=prepared.watch,
         untested=untested,
         notice=prepared.switches.tools_notice and _may_have_notice(asked),
+        limited=quotas.limited(caller.person, caller.key),
         forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
     )
 

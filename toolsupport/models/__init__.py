@@ -2,7 +2,7 @@
 
 from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
-from toolsupport.models.exams import ExamPaper, ExamRun, ExamTrial
+from toolsupport.models.exams import ExamPaper, ExamRun, ExamTrial, TeamCase, TeamExam
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
 from toolsupport.models.keys import ApiKey
@@ -11,6 +11,7 @@ from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall, Rep
 from toolsupport.models.overrides import Override
 from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
+from toolsupport.models.quotas import QuotaLimit, QuotaUse
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
@@ -34,6 +35,8 @@ __all__ = [
     "Override",
     "PromptCount",
     "ProvenCall",
+    "QuotaLimit",
+    "QuotaUse",
     "ReadEntry",
     "ReadMark",
     "ReplyTime",
@@ -45,5 +48,7 @@ __all__ = [
     "SignInDevice",
     "SignInTally",
     "SqlSource",
+    "TeamCase",
+    "TeamExam",
     "Trial",
 ]

@@ -1,4 +1,4 @@
-"""Rows of exams: the cases as they were at the start of a run, the run, and each graded trial."""
+"""Rows of exams: the team's cases, the cases as they were at the start of a run, the run, and each graded trial."""
 
 from __future__ import annotations
 
@@ -7,6 +7,43 @@ from django.db import models
 from django.db.models import Q
 
 from toolsupport.models.servers import ModelProfile
+
+
+class TeamExam(models.Model):
+    """An exam of the team: a name for cases that people added."""
+
+    name = models.CharField(max_length=120)
+    folded = models.CharField(max_length=240, unique=True, help_text="The name without regard to case.")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["folded"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TeamCase(models.Model):
+    """A case of an exam of the team, redacted. A run keeps the cases as they were (ExamPaper)."""
+
+    exam = models.ForeignKey(TeamExam, on_delete=models.CASCADE, related_name="cases")
+    name = models.CharField(max_length=120, help_text="The id of the case in its exam.")
+    body = models.JSONField(help_text="The case as JSON.")
+    version = models.PositiveIntegerField(default=1)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["exam", "name"], name="one_team_case_per_name")]
+
+    def __str__(self) -> str:
+        return f"{self.exam_id}: {self.name} (version {self.version})"
 
 
 class ExamPaper(models.Model):

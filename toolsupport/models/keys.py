@@ -9,7 +9,7 @@ from django.db import models
 class ApiKey(models.Model):
     """The digest of one person's key, and its first characters, by which people recognise it.
 
-    `scopes` are keys of access.SCOPES: the key may not do anything that they do not name, even if its owner may.
+    `scopes` are keys of permissions.SCOPES: the key may not do anything that they do not name, even if its owner may.
     """
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="api_keys")
@@ -19,6 +19,7 @@ class ApiKey(models.Model):
     scopes = models.JSONField()
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -14,6 +14,10 @@ from toolsupport.providers.ollama import OllamaCodec
 from toolsupport.providers.openai_compatible import OpenAICodec
 from toolsupport.providers.openai_request import OpenAIDialect
 
+# Grammars of llama.cpp support patterns. vLLM and SGLang use another library where a schema needs more.
+PATTERNS = frozenset({"pattern"})
+PATTERNS_AND_MULTIPLES = frozenset({"pattern", "multipleOf"})
+
 
 @dataclass(frozen=True, slots=True)
 class Provider:
@@ -24,7 +28,8 @@ class Provider:
     list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload another one for
     it. `holds_calls_back`: it sends nothing while the model writes a call. `constrains` is the field of a request that
     constrains the reply to a schema, "" if there is none; `thinks_first`: a model may think before such a reply, else
-    thinking is turned off for it. `sets_strict`: tools are sent with `strict` where the server enforces schemas.
+    thinking is turned off for it. `keywords` are those that such a schema may have beside the basic ones.
+    `sets_strict`: tools are sent with `strict` where the server enforces schemas.
     """
 
     kind: str
@@ -39,6 +44,7 @@ class Provider:
     holds_calls_back: bool = False
     constrains: str = "response_format"
     thinks_first: bool = False
+    keywords: frozenset[str] = PATTERNS
     sets_strict: bool = False
 
 
@@ -105,6 +111,7 @@ PROVIDERS = {
             about="/version",
             codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True)),
             thinks_first=True,
+            keywords=PATTERNS_AND_MULTIPLES,
             sets_strict=True,
         ),
         replace(
@@ -115,6 +122,7 @@ PROVIDERS = {
             hint="Start it with `--tool-call-parser NAME`: without one, calls stay in the text.",
             codec=partial(OpenAICodec, dialect=replace(SERVED, strict=True)),
             thinks_first=True,
+            keywords=PATTERNS_AND_MULTIPLES,
             sets_strict=True,
         ),
         replace(
@@ -141,6 +149,7 @@ PROVIDERS = {
             title="OpenRouter",
             default_url="https://openrouter.ai/api",
             hint=HOSTED,
+            keywords=frozenset(),
             codec=partial(
                 OpenAICodec,
                 dialect=OpenAIDialect("reasoning", "reasoning", tool_choice=True, parallel=True, schema="closed"),
@@ -153,6 +162,7 @@ PROVIDERS = {
             title="OpenAI",
             default_url="https://api.openai.com",
             hint=HOSTED,
+            keywords=frozenset(),
             codec=partial(
                 OpenAICodec,
                 dialect=OpenAIDialect(
@@ -173,6 +183,7 @@ PROVIDERS = {
             title="Mistral",
             default_url="https://api.mistral.ai",
             hint=HOSTED,
+            keywords=frozenset(),
             # It refuses every field it does not know.
             codec=partial(
                 OpenAICodec,
@@ -188,6 +199,7 @@ PROVIDERS = {
             title="Gemini",
             default_url="https://generativelanguage.googleapis.com/v1beta/openai",
             hint=HOSTED,
+            keywords=frozenset(),
             codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True)),
             thinks_first=True,
         ),
@@ -197,6 +209,7 @@ PROVIDERS = {
             title="DeepSeek",
             default_url="https://api.deepseek.com",
             hint=HOSTED,
+            keywords=frozenset(),
             # A model that thinks between calls needs its thoughts in later requests; one of them refuses tool_choice.
             # Replies may be any JSON object, but follow no schema.
             codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content", schema="")),
@@ -208,6 +221,7 @@ PROVIDERS = {
             title="Groq",
             default_url="https://api.groq.com/openai",
             hint=HOSTED,
+            keywords=frozenset(),
             codec=partial(
                 OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True, parallel=True, schema="closed")
             ),

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import expiries
-from toolsupport.registry.people import known_devices, security_events, sessions, sign_in_limits
+from toolsupport.registry.people import known_devices, quota_use, security_events, sessions, sign_in_limits
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
 from toolsupport.services.exam_worker import ExamWorker
@@ -54,11 +54,12 @@ def _withdraw_expired() -> None:
 
 
 def _clear_expired() -> None:
-    """Delete rows that only grow: expired sessions, counted attempts, unused devices, old security events."""
+    """Delete rows that only grow: expired sessions, counted attempts, unused devices, old events and uses of quotas."""
     sessions.clear_expired()
     sign_in_limits.clear_expired()
     known_devices.clear_expired()
     security_events.clear_old()
+    quota_use.clear_old()
 
 
 class JobRunner:

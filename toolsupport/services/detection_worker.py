@@ -7,7 +7,7 @@ import logging
 import os
 import random
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -31,73 +31,35 @@ from toolsupport.registry.testing import detections, first_uses, probe_target
 from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
 from toolsupport.registry.testing.idle import IdleCheck
 from toolsupport.registry.testing.probe_target import DetectionTarget
+from toolsupport.services.claim_loop import ClaimLoop, Spawn, Work
 
 log = logging.getLogger(__name__)
 
-LOOK = 1.0  # seconds between two looks for queued tests
 HEARTBEAT = 1.5
-AT_ONCE = 8  # tests in one process; how many run on one server is decided by registry.detection_queue
 LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
 # What a database raises that is locked, full or away: it may take the same a moment later.
 UNREACHABLE = (OperationalError, InterfaceError)
 RETRY = 0.5  # seconds between two attempts to write
 BROKE_OFF = sentence("test_failed")
 
-Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 Written = TypeVar("Written")
 
 
-class DetectionWorker:
-    """Claims queued tests for one process. Call `look` after queueing one in this process."""
+class DetectionWorker(ClaimLoop):
+    """Claims queued tests for one process."""
+
+    what = "model tests"
 
     def __init__(self, owner: str, spawn: Spawn) -> None:
-        self.owner = owner
+        super().__init__(owner, spawn)
         self.idle = IdleCheck()
-        self._spawn = spawn
-        self.running: dict[int, asyncio.Task[Any]] = {}
-        self.own: int | None = None  # the test this process was started for; None where it is there for all of them
-        self._served = False
-        self._wake = asyncio.Event()
 
-    def look(self) -> None:
-        """Look for a queued test now, without waiting for the next interval."""
-        self._wake.set()
+    async def _next(self) -> tuple[int, Work] | None:
+        found = await in_database(detections.claim)(self.owner, self.idle, list(self.running))
+        return None if found is None else (found, self._run(found))
 
-    async def serve(self) -> None:
-        """Claim and run tests until cancelled; call `leave` afterwards."""
-        self._served = True
-        while True:
-            self._wake.clear()
-            try:
-                await self._claim()
-            except Exception:
-                log.exception("could not look for queued model tests, retrying")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):
-                    await self._wake.wait()
-
-    async def leave(self) -> None:
-        """Release everything after cancellation, so that no test waits for an expired lease.
-
-        It uses the rows, not the tasks: a claim cancelled half-way may have taken a test that no task runs.
-        """
-        if self._served:
-            try:
-                await in_database(detections.leave)(self.owner, self.own)
-            except Exception:
-                log.exception("could not end this process's model tests; their leases will expire")
-
-    async def _claim(self) -> None:
-        while len(self.running) < AT_ONCE:
-            found = await in_database(detections.claim)(self.owner, self.idle, list(self.running))
-            if found is None:
-                return
-            task = self.running[found] = self._spawn(self._run(found))
-            task.add_done_callback(partial(self._done, found))
-
-    def _done(self, detection: int, _: asyncio.Task[Any]) -> None:
-        self.running.pop(detection, None)
-        self._wake.set()
+    async def _release(self) -> None:
+        await in_database(detections.leave)(self.owner, self.own)
 
     async def _run(self, detection: int) -> None:
         run = DetectionRun(detection, self.owner, self._spawn)

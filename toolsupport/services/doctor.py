@@ -24,12 +24,13 @@ from toolsupport import providers
 from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
-from toolsupport.registry.people import audit_log, breached_passwords, first_admin
+from toolsupport.registry.people import api_keys, audit_log, breached_passwords, first_admin, quotas
 from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
+EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN = 16  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 _migrated = False
@@ -195,6 +196,18 @@ def audited() -> Iterator[Finding]:
         yield Finding("audit", False, f"Row {broken} was changed, or the one before it is gone. Compare with a backup.")
 
 
+def limits_of_use() -> Iterator[Finding]:
+    """Report the quotas, and API keys that stop soon."""
+    everyone, rows = quotas.of_environment(), quotas.table.rows()
+    if rows or everyone.limits:
+        whom = "every person has one" if everyone.limits else "the environment sets none"
+        yield Finding("quotas", True, f"{whom}, {len(rows)} others are set on /quotas/")
+    else:
+        yield Finding("quotas", True, "there is none: everybody may use as much as the servers give")
+    if soon := api_keys.expiring(EXPIRES_SOON):
+        yield Finding("API keys", None, f"{soon} expire within {EXPIRES_SOON} days. Their owners can create new ones.")
+
+
 def encryption() -> Iterator[Finding]:
     """Report the age of the key that encrypts stored secrets, and what older keys still hold."""
     what, remedy = "encryption key", f"Run: {COMMAND} rotate_encryption_key"
@@ -241,7 +254,7 @@ def simulator() -> Iterator[Finding]:
 
 NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
-NEED_TABLES: tuple[Check, ...] = (administrator, audited, encryption, model_servers, simulator)
+NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, encryption, model_servers, simulator)
 
 
 async def _ask() -> list[Finding]:

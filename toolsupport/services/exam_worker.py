@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,70 +20,33 @@ from toolsupport.examination.exam_session import ExamSession, GradedTrial
 from toolsupport.registry.exams import exam_runs
 from toolsupport.registry.exams.exam_runs import ClaimedExam, ExamTrialRecord
 from toolsupport.registry.models import request_context
+from toolsupport.services.claim_loop import ClaimLoop, Spawn, Work
 from toolsupport.services.detection_worker import cleaned
 
 log = logging.getLogger(__name__)
 
-LOOK = 1.0  # seconds between two looks for queued runs
 BEAT = 2.0  # seconds between two renewals of the lease
 AT_ONCE = 4  # trials at the same time on one server; it has one run at a time
 RETRY = 0.5
 UNREACHABLE = (OperationalError, InterfaceError)
-
-Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 
 
 class RunLost(Exception):
     """The run was cancelled, or another process has it."""
 
 
-class ExamWorker:
-    """One for each process. `own` is the run that this process was started for; None where it runs all of them."""
+class ExamWorker(ClaimLoop):
+    """Claims queued exams for one process."""
 
-    def __init__(self, owner: str, spawn: Spawn) -> None:
-        self.owner = owner
-        self.own: int | None = None
-        self._spawn = spawn
-        self._running: set[asyncio.Task[Any]] = set()
-        self._served = False
-        self._wake = asyncio.Event()
+    what = "exams"
+    most = 64  # one on each server
 
-    @property
-    def busy(self) -> bool:
-        """Return whether this process runs an exam now."""
-        return bool(self._running)
+    async def _next(self) -> tuple[int, Work] | None:
+        found = await in_database(exam_runs.claim)(self.owner, self.own)
+        return None if found is None else (found.id, self._perform(found))
 
-    def look(self) -> None:
-        """Look for a queued run now."""
-        self._wake.set()
-
-    async def serve(self) -> None:
-        """Claim and run, until cancelled; call `leave` afterwards."""
-        self._served = True
-        while True:
-            self._wake.clear()
-            try:
-                while (found := await in_database(exam_runs.claim)(self.owner, self.own)) is not None:
-                    task = self._spawn(self._perform(found))
-                    self._running.add(task)
-                    task.add_done_callback(self._ended)
-            except Exception:
-                log.exception("could not look for queued exams, retrying")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):
-                    await self._wake.wait()
-
-    async def leave(self) -> None:
-        """Let another process go on at once, after everything here was cancelled."""
-        if self._served:
-            try:
-                await in_database(exam_runs.leave)(self.owner)
-            except Exception:
-                log.exception("could not release this process's exams; their leases will expire")
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
-        self._wake.set()
+    async def _release(self) -> None:
+        await in_database(exam_runs.leave)(self.owner)
 
     async def _perform(self, claimed: ClaimedExam) -> None:
         try:

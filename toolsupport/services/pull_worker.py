@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
@@ -18,51 +16,26 @@ from toolsupport.core.pull_progress import PullReader
 from toolsupport.registry.servers import pulls, servers
 from toolsupport.registry.servers.pulls import ClaimedPull
 from toolsupport.services import refresh
+from toolsupport.services.claim_loop import ClaimLoop, Work
 
 log = logging.getLogger(__name__)
 
-LOOK = 2.0  # seconds between two looks for downloads that wait
 BEAT = 1.0  # seconds between two writes of the progress; a cancelled download ends within one
-AT_ONCE = 2  # downloads in one process: they share one network anyway
-
-Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 
 
-class PullWorker:
-    """One for each process."""
+class PullWorker(ClaimLoop):
+    """Claims queued downloads for one process."""
 
-    def __init__(self, owner: str, spawn: Spawn) -> None:
-        self.owner = owner
-        self._spawn = spawn
-        self._running: set[asyncio.Task[Any]] = set()
-        self._served = False
+    what = "downloads"
+    every = 2.0
+    most = 2  # they share one network
 
-    async def serve(self) -> None:
-        """Claim and run, until cancelled; `leave` has to follow."""
-        self._served = True
-        while True:
-            try:
-                await self._claim()
-            except Exception:
-                log.exception("could not look for queued downloads, retrying")
-            await asyncio.sleep(LOOK)
+    async def _next(self) -> tuple[int, Work] | None:
+        found = await in_database(pulls.claim)(self.owner)
+        return None if found is None else (found.id, self.run(found))
 
-    async def leave(self) -> None:
-        """Let another process continue at once, after everything here was cancelled."""
-        if self._served:
-            try:
-                await in_database(pulls.leave)(self.owner)
-            except Exception:
-                log.exception("could not release this process's downloads; their leases will expire")
-
-    async def _claim(self) -> None:
-        while len(self._running) < AT_ONCE:
-            found = await in_database(pulls.claim)(self.owner)
-            if found is None:
-                return
-            task = self._spawn(self.run(found))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+    async def _release(self) -> None:
+        await in_database(pulls.leave)(self.owner)
 
     async def run(self, pull: ClaimedPull) -> None:
         """Download one model. A cancelled download closes the connection, which stops the server."""

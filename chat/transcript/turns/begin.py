@@ -48,6 +48,7 @@ from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
 from toolsupport.registry import storage
 from toolsupport.registry.leases import TURN, in_future
+from toolsupport.registry.people import quota_use, quotas
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +143,14 @@ class TurnAdmission:
 def begin(request: TurnRequest) -> AcceptedMessage:
     """Store a turn with its first messages. A repeated request finds its turn.
 
-    Raises NotFound, Busy, ConfigError or the builder's errors, and then nothing is stored.
+    Raises NotFound, Busy, QuotaSpent, ConfigError or the builder's errors, and then nothing is stored.
     """
     conversation = own(request.person, request.conversation, lock=True)
     client_id = request.builder.client_id_in(conversation)
     room = room_for(conversation, client_id, request.owner)
     if room.known is not None:
         return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
+    quota_use.spend(quotas.limited(conversation.owner_id))
     draft = request.builder.draft(conversation)
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
     _insert_turn(turn, draft.prepared)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import Any
 
 from django.db import transaction
@@ -33,6 +34,7 @@ from toolsupport.core.errors import Lost
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.models import profile_cache
+from toolsupport.registry.people import quota_use, quotas
 
 STATUSES = (TurnStatus.DONE, TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.MODEL_CHANGED)
 
@@ -107,6 +109,7 @@ def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
 
 def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
     """Close everything that a turn left open, so that nothing of it changes any more; `html` is of its last message."""
+    _count_for_quota(turn, reason)
     profile = profile_cache.profile(turn.profile_id)
     if profile is not None:
         turn.profile = profile
@@ -130,6 +133,16 @@ def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
         EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, sentences.ending(turn.reason), turn.usage),
     )
     return TurnEnd(turn.pk, str(turn.conversation_id), reason, announced)
+
+
+def _count_for_quota(turn: Turn, reason: str) -> None:
+    """Count the tokens of a turn; one that failed before its model wrote anything is no request."""
+    limited = quotas.limited(turn.conversation.owner_id)
+    if limited:
+        written = turn.usage.get("output_tokens", 0)
+        failed = reason == TurnStatus.FAILED and not written
+        counted = quota_use.CountedRequest(limited, turn.created_at.astimezone(UTC).date())
+        quota_use.settle(counted, turn.usage.get("prompt_tokens", 0) + written, given_back=failed)
 
 
 def _last_state(row: Message, last: bool, html: str | None) -> ShownMessage:

@@ -9,11 +9,13 @@ from django.urls import reverse
 
 from chat.models import Conversation, Message
 from chat.transcript.conversations import first_tasks
-from tests.factories import ModelProfileFactory, ServerFactory
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.markup import flat
 from tests.toolsupport.registry.testing.test_evidence_overview import model, with_verdict
 from toolsupport.core.errors import NotFound
+from toolsupport.core.quota_rules import Quota
 from toolsupport.models import Detection
+from toolsupport.registry.people import quota_use, quotas
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionResult, TrialRecord
 
@@ -100,3 +102,14 @@ def test_a_task_takes_a_model_that_is_proven_for_it(alice: User, bob: User) -> N
     assert Message.objects.filter(conversation__id=folder.conversation, code="switched").count() == 1
     with pytest.raises(NotFound):
         first_tasks.prepare(alice, "nonsense", may_administer=False)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_over_the_quota_is_refused_in_words(client: Client) -> None:  # P5
+    person = UserFactory(role="user")
+    client.force_login(person)
+    with_verdict(model("calls", True), "native", {"passed": 3, "tried": 3})
+    quotas.put("person", str(person.pk), Quota(requests_day=1))
+    quota_use.spend(quotas.limited(person.pk))
+    answer = client.post(reverse("start-ask"), {"task": "folder"})
+    assert answer.status_code == 429 and "Your quota is used up: 1 request per day." in answer.content.decode()

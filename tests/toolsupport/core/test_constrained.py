@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.constrained import call_schema, closed
+from toolsupport.core.constrained import SchemaRules, call_schema, closed
 from toolsupport.core.types import JSON, ToolSpec
 
 KEYWORDS = {
@@ -24,8 +24,19 @@ TREE: JSON = {
 }
 # A schema of parameters → arguments that fit it, and arguments that no constrained reply may hold.
 SCHEMAS: dict[str, tuple[JSON, list[JSON], list[Any]]] = {
-    "no parameters": ({"type": "object", "properties": {}, "required": []}, [{}], [{"a": 1}, [], "x"]),
-    "nothing at all": ({}, [{}], [[], None]),
+    "no parameters": (
+        {"type": "object", "properties": {}, "additionalProperties": False},
+        [{}],
+        [{"a": 1}, [], "x"],
+    ),
+    "none declared": ({"type": "object", "properties": {}, "required": []}, [{}, {"a": 1}], [[], "x"]),
+    "any by an empty schema": ({"type": "object", "additionalProperties": {}}, [{}, {"a": [1]}], ["x"]),
+    "nothing at all": ({}, [{}, {"a": 1}], [[], None]),
+    "none within": (
+        {"type": "object", "properties": {"a": {"type": "object", "properties": {}, "additionalProperties": False}}},
+        [{"a": {}}],
+        [{"a": {"b": 1}}],
+    ),
     "any object": ({"type": "object", "additionalProperties": True}, [{}, {"a": [1]}], [1]),
     "a map": (
         {"type": "object", "additionalProperties": {"type": "integer"}},
@@ -201,6 +212,52 @@ def test_a_closed_schema_has_one_object_around_everything() -> None:  # K2
     assert allows({"reply": {"tool": "f", "arguments": {"a": None, "m": '{"x": 1}'}}})
     assert not allows({"reply": {"tool": "f", "arguments": {"m": "{}"}}})
     assert not allows({"tool": "f", "arguments": {"a": None, "m": "{}"}})
+    allows = jsonschema_rs.validator_for(closed(call_schema([ToolSpec("f")]))).is_valid
+    assert allows({"reply": {"tool": "f", "arguments": {}}})
+    assert not allows({"reply": {"tool": "f", "arguments": "{}"}})
+
+
+def written(schema: JSON, rules: SchemaRules) -> Any:
+    parameters = {"type": "object", "properties": {"a": schema}}
+    made = call_schema([ToolSpec("f", parameters=parameters)], answer=False, rules=rules)
+    return made["properties"]["arguments"]["properties"]["a"]
+
+
+NONE, ALL = SchemaRules(), SchemaRules(frozenset({"pattern", "multipleOf"}))
+NARROW = SchemaRules(narrow=True)
+CODE: JSON = {"type": "string", "pattern": "^[A-Z]{3}$"}
+HALVES: JSON = {"type": "number", "multipleOf": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("schema", "rules", "sent"),
+    [
+        (CODE, ALL, CODE),
+        (CODE, NONE, {"type": "string", "minLength": 3, "maxLength": 3}),
+        (CODE | {"minLength": 9}, ALL, {"type": "string", "minLength": 9}),
+        (CODE | {"maxLength": 9}, ALL, CODE),
+        ({"type": "string", "pattern": "^(on|off)$"}, NONE, {"type": "string", "enum": ["on", "off"]}),
+        ({"type": "string", "pattern": "^(on|off)$", "minLength": 3}, ALL, {"type": "string", "enum": ["off"]}),
+        ({"type": "string", "pattern": "[0-9]{2}"}, ALL, {"type": "string", "minLength": 2}),
+        ({"type": "string", "pattern": "^.$"}, ALL, {"type": "string"}),
+        (HALVES, ALL, HALVES),
+        (HALVES, NONE, {"type": "number"}),
+        (HALVES | {"minimum": 0.1, "maximum": 7.9}, NARROW, {"type": "integer", "minimum": 1, "maximum": 7}),
+        (HALVES | {"minimum": 0.1, "maximum": 0.4}, ALL, {"type": "number", "minimum": 0.1, "maximum": 0.4}),
+        ({"type": "number", "multipleOf": 5}, ALL, {"type": "integer", "multipleOf": 5}),
+        ({"type": "integer", "multipleOf": 5, "minimum": 3, "maximum": 16}, NONE, {"enum": [5, 10, 15]}),
+        ({"type": "integer", "multipleOf": 0.25}, ALL, {"type": "integer"}),
+        ({"type": "integer", "multipleOf": "x"}, ALL, {"type": "integer"}),
+    ],
+)
+def test_patterns_and_multiples_go_to_servers_that_know_them(schema: JSON, rules: SchemaRules, sent: JSON) -> None:
+    assert written(schema, rules) == sent  # K7
+
+
+def test_a_last_retry_leaves_out_rare_texts() -> None:  # K3
+    narrow = SchemaRules(frozenset({"pattern"}), narrow=True)
+    sent = written({"type": "string", "pattern": r"^\S+$"}, narrow)["pattern"]
+    assert sent.startswith("^[!#") and '"' not in sent
 
 
 ATOMS = st.sampled_from(

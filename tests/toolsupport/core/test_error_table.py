@@ -7,12 +7,13 @@ import pytest
 from chat.broadcast import error_codes
 from toolsupport.core import errors
 from toolsupport.core.error_table import ERRORS, row_of
-from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound, QuotaSpent
 
 WANTED = [
     (NotFound("x"), 404, "not_found", "not_found", 4404),
     (NotAllowed("x"), 403, "not_allowed", "forbidden", 4403),
     (Busy("x", "tests"), 429, "busy", "busy", 4429),
+    (QuotaSpent("x", 60), 429, "insufficient_quota", "quota", 4429),
     (Conflict("x", "now"), 409, "conflict", "conflict", 4409),
     (ConfigError("x"), 502, "not_configured", "not_configured", 4502),
 ]

@@ -1,9 +1,9 @@
 """Reduces the schema of a tool's arguments to what every server with constrained output understands.
 
 In: any JSON Schema, also a hostile one. Out: one that uses only `type`, `properties`, `required`,
-`additionalProperties`, `items`, `enum`, `anyOf`, `$ref` to its own definitions, and small bounds.
+`additionalProperties`, `items`, `enum`, `anyOf`, `$ref` to its own definitions, small bounds, and what the rules name.
 - It never forbids arguments that the tool's own schema allows, except undeclared ones where none are expected.
-- What cannot be expressed is left out (`pattern`, `format`, `not`, `if` …): the call is checked afterwards anyway.
+- What cannot be expressed is left out (`format`, `not`, `if` …): the call is checked afterwards anyway.
 - A value that nothing can satisfy would make servers refuse the request, so contradicting bounds are left out too.
 - Large bounds are left out: llama.cpp gives up on a grammar with thousands of repetitions, and enforces nothing then.
 """
@@ -17,6 +17,7 @@ from typing import Any
 
 from toolsupport.core.constrained.finite_values import finite_definitions
 from toolsupport.core.constrained.plain_values import bounds, is_plain, plain_values
+from toolsupport.core.constrained.scalar_schema import BASIC, SchemaRules, integer, number, text
 from toolsupport.core.constrained.schema_merging import merged
 from toolsupport.core.constrained.schema_references import references, target
 from toolsupport.core.types import JSON
@@ -25,7 +26,7 @@ DEEPEST = 24
 MOST_PARTS = 1_500  # of one tool
 MOST_PROPERTIES = 128
 MOST_BRANCHES = 64
-LONGEST_TEXT, LONGEST_LIST = 256, 32
+LONGEST_LIST = 32
 TYPES = ("object", "array", "string", "number", "boolean", "null")
 # Keywords by which an object may have properties that are not declared beside it.
 OPENING = frozenset(
@@ -47,8 +48,9 @@ class ArgumentSchema:
     `left` is what remains of the allowed number of parts. Raises TooManyParts.
     """
 
-    def __init__(self, parameters: JSON, prefix: str, left: int) -> None:
+    def __init__(self, parameters: JSON, prefix: str, left: int, rules: SchemaRules = BASIC) -> None:
         self._root = parameters
+        self.rules = rules
         self._prefix = prefix
         self._budget = min(left, MOST_PARTS)
         self._names: dict[str, str] = {}
@@ -62,10 +64,11 @@ class ArgumentSchema:
         self.left = left - (before - self._budget)
 
     def _arguments(self, parameters: JSON) -> JSON:
-        """Return the schema of the whole: an object, and an empty one where the tool declares no parameters."""
+        """Return the schema of the whole: an object, and any one where the tool neither declares nor forbids some."""
         declares = ("properties", "required", "additionalProperties", *RULES, *OPENING)
         if not any(parameters.get(keyword) for keyword in declares):
-            return {"type": "object", "properties": {}, "additionalProperties": False}
+            others = parameters.get("additionalProperties") is not False
+            return {"type": "object", "properties": {}, "required": [], "additionalProperties": others}
         found = self._reduced({"type": "object"} | parameters, 0)
         is_object = found.get("type") == "object" or "$ref" in found or "anyOf" in found
         return found if is_object else {"type": "object"}
@@ -147,7 +150,7 @@ class ArgumentSchema:
         if len(known) > MOST_PROPERTIES or not all(name in known for name in required):
             return {"type": "object"}
         others = self._others(node, bool(known), depth)
-        if not known:
+        if not known and others is not False:
             return {"type": "object", **({"additionalProperties": others} if isinstance(others, dict) else {})}
         properties = {name: self._reduced(part, depth + 1) for name, part in known.items()}
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
@@ -159,22 +162,13 @@ class ArgumentSchema:
             return True
         if isinstance(others, dict) and others:
             return self._reduced(others, depth + 1)
-        return others is True or others == {} or not declares
+        return others is not False and (others is True or others == {} or not declares)
 
     def _array(self, node: JSON, depth: int) -> JSON:
         if isinstance(node.get("prefixItems"), list) or not isinstance(node.get("items", {}), dict):
             return {"type": "array"}
         items = self._reduced(node["items"], depth + 1) if node.get("items") else anything()
         return {"type": "array", "items": items, **bounds(node, ("minItems", "maxItems"), LONGEST_LIST)}
-
-    def _string(self, node: JSON, _: int) -> JSON:
-        return {"type": "string", **bounds(node, ("minLength", "maxLength"), LONGEST_TEXT)}
-
-    def _number(self, node: JSON, _: int) -> JSON:
-        return {"type": "number", **bounds(node, ("minimum", "maximum"))}
-
-    def _integer(self, node: JSON, _: int) -> JSON:
-        return {"type": "integer", **bounds(node, ("minimum", "maximum"), whole=True)}
 
 
 Rule = Callable[[ArgumentSchema, JSON, int], JSON]
@@ -193,9 +187,9 @@ WRITERS: Mapping[str, Rule] = MappingProxyType(
     {
         "object": ArgumentSchema._object,
         "array": ArgumentSchema._array,
-        "string": ArgumentSchema._string,
-        "number": ArgumentSchema._number,
-        "integer": ArgumentSchema._integer,
+        "string": lambda reader, node, _depth: text(node, reader.rules),
+        "number": lambda reader, node, _depth: number(node, reader.rules),
+        "integer": lambda reader, node, _depth: integer(node, reader.rules),
         "boolean": lambda _reader, _node, _depth: {"type": "boolean"},
         "null": lambda _reader, _node, _depth: {"type": "null"},
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolsupport.core.constrained.argument_schema import ArgumentSchema, TooManyParts
+from toolsupport.core.constrained.scalar_schema import BASIC, SchemaRules
 from toolsupport.core.types import JSON, ToolSpec
 
 TOOL, ARGUMENTS, CALLS, ANSWER = "tool", "arguments", "calls", "answer"
@@ -17,13 +18,15 @@ MOST_PARTS = 12_000  # of all tools; those beyond it take any object
 CALL_REFERENCE: JSON = {"$ref": "#/$defs/call"}
 
 
-def call_schema(tools: Sequence[ToolSpec], *, answer: bool = True, parallel: bool = False) -> JSON:
+def call_schema(
+    tools: Sequence[ToolSpec], *, answer: bool = True, parallel: bool = False, rules: SchemaRules = BASIC
+) -> JSON:
     """Return the schema of a reply. `answer`: the model may answer in words; `parallel`: it may make several calls.
 
     Arguments that servers cannot be constrained to are an object of any kind. Raises ValueError if nothing is allowed.
     """
     definitions: JSON = {}
-    calls = _calls(tools, definitions)
+    calls = _calls(tools, definitions, rules)
     branches = list(calls)
     if parallel and calls:
         definitions["call"] = _one_of(calls)
@@ -36,12 +39,12 @@ def call_schema(tools: Sequence[ToolSpec], *, answer: bool = True, parallel: boo
     return _one_of(branches) | ({"$defs": definitions} if definitions else {})
 
 
-def _calls(tools: Sequence[ToolSpec], definitions: JSON) -> list[JSON]:
+def _calls(tools: Sequence[ToolSpec], definitions: JSON, rules: SchemaRules) -> list[JSON]:
     """Return the schema of a call of each tool; definitions that arguments refer to are added."""
     calls, left = [], MOST_PARTS
     for number, tool in enumerate(tools, 1):
         try:
-            read = ArgumentSchema(tool.parameters, f"a{number}_", left)
+            read = ArgumentSchema(tool.parameters, f"a{number}_", left, rules)
         except TooManyParts:
             arguments: JSON = {"type": "object"}
         else:

@@ -1,7 +1,7 @@
 """Rewrites a schema for servers with OpenAI's rules: an object outside, no open objects, every property required.
 
 An optional property may be null instead. An object of any kind is a text that holds it as JSON, since these servers
-have no other form for it; such arguments are read from the text.
+have no other form for it; such arguments are read from the text. A tool that declares no parameters takes none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from toolsupport.core.types import JSON
 
 REPLY = "reply"
-BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
+BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "pattern", "multipleOf"})
 SCALARS = ["string", "number", "boolean", "null"]
 
 
@@ -39,7 +39,7 @@ def _closed(node: Any) -> Any:
 
 
 def _closed_object(node: JSON) -> JSON:
-    if node.get("additionalProperties") is not False:
+    if node.get("additionalProperties") is not False and node.get("properties") != {}:
         return {"type": "string"}
     properties = {
         name: _closed(part) if name in node.get("required", ()) else {"anyOf": [_closed(part), {"type": "null"}]}

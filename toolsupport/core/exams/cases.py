@@ -26,6 +26,7 @@ MOST_CASES = 2000
 MOST_MESSAGES = 400
 MOST_TOOLS = 256
 MOST_CALLS = 64
+MOST_RECORDED = 400
 LONGEST_TEXT = 200_000
 LONGEST_NAME = 120
 ORDERS = ("any", "exact")
@@ -135,14 +136,16 @@ def read_case(value: object, where: str = "The case") -> ExamCase:
     """Read one case. Raises ConfigError."""
     case = _object(value, where)
     name = _text(case, "id", where, LONGEST_NAME)
-    where = f"Case “{name}”" if name else where
-    if not name:
+    if not name.strip():
         raise ConfigError(f"{where} needs an id.")
-    tools = tuple(_tool(tool, where) for tool in _list(case, "tools", where, MOST_TOOLS))
-    messages = tuple(_message(one, where) for one in _list(case, "messages", where, MOST_MESSAGES))
+    if not name.isprintable():
+        raise ConfigError(f"{where} has an id with a character that cannot be shown.")
+    where = f"Case “{name}”"
+    tools = tuple(_tool(tool, at) for at, tool in _numbered(case, "tools", where, MOST_TOOLS))
+    messages = tuple(_message(one, at) for at, one in _numbered(case, "messages", where, MOST_MESSAGES))
     if not any(message.role is Role.USER for message in messages):
         raise ConfigError(f"{where} needs a message of a user.")
-    expected = tuple(_expected(call, where) for call in _list(case, "expected", where, MOST_CALLS))
+    expected = tuple(_expected(call, at) for at, call in _numbered(case, "expected", where, MOST_CALLS))
     offered = {tool.name for tool in tools}
     unknown = next((call.name for call in expected if call.name not in offered), "")
     if unknown:
@@ -152,7 +155,7 @@ def read_case(value: object, where: str = "The case") -> ExamCase:
         messages=messages,
         tools=tools,
         expected=expected,
-        recorded=tuple(_recorded(one, where) for one in _list(case, "recorded", where, MOST_CALLS)),
+        recorded=tuple(_recorded(one, at) for at, one in _numbered(case, "recorded", where, MOST_RECORDED)),
         order=_one_of(case, "order", where, ORDERS),
         group=_one_of(case, "group", where, ("own", *GROUPS)),
         together=case.get("together") is True,
@@ -161,8 +164,8 @@ def read_case(value: object, where: str = "The case") -> ExamCase:
 
 
 def _tool(value: object, where: str) -> ToolSpec:
-    given = _object(value, f"{where}: a tool")
-    function = _object(given.get("function", given), f"{where}: a function")
+    given = _object(value, where)
+    function = _object(given.get("function", given), f"{where}: the function")
     _object(function.get("parameters") or {}, f"{where}: the parameters of a tool")
     try:
         return ToolSpec.from_openai(given)
@@ -171,9 +174,9 @@ def _tool(value: object, where: str) -> ToolSpec:
 
 
 def _message(value: object, where: str) -> ChatMessage:
-    given = _object(value, f"{where}: a message")
+    given = _object(value, where)
     role = _one_of(given, "role", where, ("user", "system", "assistant", "tool"))
-    calls = tuple(_call(call, where) for call in _list(given, "calls", where, MOST_CALLS))
+    calls = tuple(_call(call, at) for at, call in _numbered(given, "calls", where, MOST_CALLS))
     return ChatMessage(
         Role(role),
         _text(given, "content", where, LONGEST_TEXT),
@@ -184,13 +187,13 @@ def _message(value: object, where: str) -> ChatMessage:
 
 
 def _call(value: object, where: str) -> ToolCall:
-    given = _object(value, f"{where}: a call")
+    given = _object(value, where)
     name, made_id = (_text(given, field_name, where, LONGEST_NAME) for field_name in ("name", "id"))
     return ToolCall(made_id, name, _object(given.get("arguments", {}), f"{where}: the arguments of a call"))
 
 
 def _expected(value: object, where: str) -> ExpectedCall:
-    given = _object(value, f"{where}: an expected call")
+    given = _object(value, where)
     accepts = _object(given.get("accepts", {}), f"{where}: accepts")
     if not all(isinstance(values, list) for values in accepts.values()):
         raise ConfigError(f"{where}: “accepts” must have a list of values for each argument.")
@@ -203,7 +206,7 @@ def _expected(value: object, where: str) -> ExpectedCall:
 
 
 def _recorded(value: object, where: str) -> RecordedResult:
-    given = _object(value, f"{where}: a recorded result")
+    given = _object(value, where)
     arguments = given.get("arguments")
     return RecordedResult(
         name=_text(given, "name", where, LONGEST_NAME),
@@ -234,6 +237,21 @@ def _list(given: JSON, name: str, where: str, most: int) -> list[Any]:
     if len(value) > most:
         raise ConfigError(f"{where}: “{name}” has {len(value):,} entries; the maximum is {most:,}.")
     return value
+
+
+# What one entry of each list is called in an error.
+ENTRIES = {
+    "tools": "tool",
+    "messages": "message",
+    "calls": "call",
+    "expected": "expected call",
+    "recorded": "recorded result",
+}
+
+
+def _numbered(given: JSON, name: str, where: str, most: int) -> list[tuple[str, Any]]:
+    """Return the entries of a list, each with its place for errors."""
+    return [(f"{where}, {ENTRIES[name]} {n}", one) for n, one in enumerate(_list(given, name, where, most), 1)]
 
 
 def _text(given: JSON, name: str, where: str, most: int) -> str:

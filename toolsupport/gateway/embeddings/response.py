@@ -12,6 +12,7 @@ from toolsupport import providers
 from toolsupport.core.errors import NotFound, ProviderError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON, Endpoint
+from toolsupport.gateway import answer_runner
 from toolsupport.gateway.answer_runner import places
 from toolsupport.gateway.embeddings import shapes
 from toolsupport.gateway.embeddings.request import EmbeddingRequest
@@ -19,6 +20,8 @@ from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_preparation import Caller
 from toolsupport.providers.embeddings import EmbeddingReply
 from toolsupport.registry.models import api_catalogue, picker, profile_cache
+from toolsupport.registry.people import quotas
+from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers import servers
 
 TEXTS_ONLY = "This server reads texts only. Send texts, not tokens."
@@ -27,16 +30,19 @@ TEXTS_ONLY = "This server reads texts only. Send texts, not tokens."
 async def answer(asked: EmbeddingRequest, caller: Caller) -> tuple[str, JSON | Failed]:
     """Return the model's full name and the answer or its failure.
 
-    Raises NotFound (the model), InvalidField, ConfigError (the server's key), Busy.
+    Raises NotFound (the model), InvalidField, ConfigError (the server's key), Busy, QuotaSpent.
     """
-    name, model, endpoint = await in_database(_found)(asked)
+    (name, model, endpoint), limited = await in_database(_prepared)(asked, caller)
     places.take(caller)
     try:
+        counted = await answer_runner.spend(limited)
         reply = await providers.embed_inputs(endpoint, model, asked.inputs, asked.dimensions)
     except ProviderError as error:
+        await answer_runner.settle(counted, 0, given_back=True)
         return name, Failed(error.kind, str(error), error.status, error.body)
     finally:
         places.leave(caller)
+    await answer_runner.settle(counted, reply.tokens or 0, given_back=False)
     return name, written(name, reply, base64=asked.base64)
 
 
@@ -53,6 +59,10 @@ def written(name: str, reply: EmbeddingReply, *, base64: bool) -> JSON:
 
 def _packed(vector: Sequence[float]) -> str:
     return b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+
+
+def _prepared(asked: EmbeddingRequest, caller: Caller) -> tuple[tuple[str, str, Endpoint], tuple[QuotaHolder, ...]]:
+    return _found(asked), quotas.limited(caller.person, caller.key)
 
 
 def _found(asked: EmbeddingRequest) -> tuple[str, str, Endpoint]:

@@ -14,10 +14,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
 from toolsupport.core.errors import Busy, ConfigError, NotFound
-from toolsupport.core.exams import estimates, junit
+from toolsupport.core.exams import estimates, exam_files, junit
 from toolsupport.core.exams.builtin import FULL, QUICK, SUITES
-from toolsupport.core.exams.cases import ExamSuite, read_suite
-from toolsupport.registry.exams import exam_reports, exam_runs
+from toolsupport.core.exams.cases import ExamSuite
+from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
 from toolsupport.registry.models import picker
@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", required=True, metavar="ID", help="The model's name, or server/name.")
         parser.add_argument("--full-suite", action="store_true", help="All 120 built-in cases; without it 42 of them.")
-        parser.add_argument("--suite", metavar="NAME", help="quick, full, or a JSON file with cases.")
+        parser.add_argument("--suite", metavar="NAME", help="quick, full, an exam of the team, or a JSON file.")
         parser.add_argument(
             "--format",
             action="append",
@@ -133,14 +133,20 @@ class Command(BaseCommand):
 
 
 def _suite(options: dict[str, Any]) -> ExamSuite:
-    """Return the cases to run. Raises ConfigError."""
+    """Return the cases to run: built-in ones, an exam of the team, or those of a file. Raises ConfigError, NotFound."""
     name = options["suite"] or (FULL if options["full_suite"] else QUICK)
     if name in SUITES:
         return SUITES[name]
     try:
-        text = Path(options["suite"]).read_text(encoding="utf-8")
-        return read_suite(json.loads(text))
+        return team_exams.suite(name)
+    except NotFound as error:
+        if not Path(name).exists() and not name.endswith(".json"):
+            raise NotFound(f"{error} There is no file of that name either. {_known()}") from error
+    try:
+        return exam_files.read(Path(name).read_bytes(), name)
     except OSError as error:
-        raise ConfigError(f"{options['suite']} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{options['suite']} is not JSON: {error}.") from error
+        raise ConfigError(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _known() -> str:
+    return f"The exams are: {', '.join((*SUITES, *team_exams.names()))}."

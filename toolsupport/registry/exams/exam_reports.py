@@ -153,13 +153,18 @@ def body(run: int, case: str) -> ExamCase:
 
 def cost(profile: int, number: int) -> ExamCost:
     """Estimate what `number` cases cost with this model, by its earlier trials."""
+    return costs(profile, [number])[0]
+
+
+def costs(profile: int, numbers: Sequence[int]) -> list[ExamCost]:
+    """Do the same for several numbers of cases."""
     made = ExamTrial.objects.filter(run__profile_id=profile).aggregate(
         tried=Count("pk"), ms=Avg("duration_ms"), spent=Sum("prompt_tokens") + Sum("output_tokens")
     )
     if not made["tried"]:
-        return ExamCost(round(number * SECONDS_A_CASE), number * TOKENS_A_CASE, measured=False)
-    seconds = number * made["ms"] / 1000 / 4
-    return ExamCost(max(1, math.ceil(seconds)), round(number * (made["spent"] or 0) / made["tried"]), measured=True)
+        return [ExamCost(round(one * SECONDS_A_CASE), one * TOKENS_A_CASE, measured=False) for one in numbers]
+    each, spent = made["ms"] / 1000 / 4, (made["spent"] or 0) / made["tried"]
+    return [ExamCost(max(1, math.ceil(one * each)), round(one * spent), measured=True) for one in numbers]
 
 
 def to_json(run: int) -> JSON:

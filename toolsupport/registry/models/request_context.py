@@ -149,6 +149,8 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
 
 def _able_to_force(made: RequestSpec, kind: str, team: TeamSwitches) -> RequestSpec:
     """Note whether the server enforces schemas; some kinds of servers then enforce those of tools as well."""
+    if made.capabilities["constrains_patterns"].value is not False:
+        made = replace(made, keywords=providers.provider(kind).keywords)
     if not format_choice.may_force(made.capabilities, team):
         return made
     if providers.provider(kind).sets_strict:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from toolsupport.core import name_checks
 from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.quota_rules import KEY, Quota, QuotaShare
 from toolsupport.models import ApiKey
+from toolsupport.registry.people import quota_use, quotas
 from toolsupport.registry.people.permissions import SCOPES
 
 PREFIX = "tsk-"
 SHOWN = 10  # letters of a key by which people recognise it
 MOST = 50  # keys in force of one person
 LONGEST_NAME = 80
+NO_QUOTA = Quota()
 SELDOM = timedelta(minutes=1)  # how exact the time of the last use is
 
 
@@ -41,44 +46,87 @@ class ShownKey:
     prefix: str
     created_at: datetime
     used_at: datetime | None
+    expires_at: datetime | None
+    scopes: tuple[str, ...]
+    shares: tuple[QuotaShare, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """What a new key may do: its scopes (all without any), until when, and its own quota."""
+
+    scopes: Collection[str] = ()
+    expires: datetime | None = None
+    quota: Quota = NO_QUOTA
+
+
+UNLIMITED = KeyLimits()
 
 
 @transaction.atomic
-def create(person_id: int, name: str) -> str:
+def create(person_id: int, name: str, limits: KeyLimits = UNLIMITED) -> str:
     """Return the new key, in clear text for the only time.
 
-    Raises ConfigError for a bad name, Busy for too many keys.
+    Raises ConfigError for a bad name or limit, Busy for too many keys.
     """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME:
         raise ConfigError(f"Give the key a name of at most {LONGEST_NAME} letters.")
     if why := name_checks.problem(name):
         raise ConfigError(f"Give the key another name: this one {why}.")
-    if ApiKey.objects.filter(person_id=person_id, revoked_at=None).count() >= MOST:
+    if limits.expires is not None and limits.expires <= timezone.now():
+        raise ConfigError("Choose a day in the future, on which the key expires.")
+    if unknown := sorted(set(limits.scopes) - SCOPES.keys()):
+        raise ConfigError(f"There is no scope {unknown[0]}. The scopes are {', '.join(SCOPES)}.")
+    if _valid().filter(person_id=person_id).count() >= MOST:
         raise Busy(f"You have {MOST} keys. Revoke one first.", "keys")
     key = PREFIX + secrets.token_urlsafe(32)
-    ApiKey.objects.create(
-        person_id=person_id, name=name, prefix=key[:SHOWN], digest=_digest(key), scopes=sorted(SCOPES)
-    )
+    row = ApiKey(person_id=person_id, name=name, prefix=key[:SHOWN], digest=_digest(key), expires_at=limits.expires)
+    row.scopes = sorted(limits.scopes or SCOPES)
+    row.save()
+    if limits.quota != NO_QUOTA:
+        quotas.put(KEY, str(row.pk), limits.quota)
     return key
 
 
+def _valid() -> QuerySet[ApiKey]:
+    in_force = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    return ApiKey.objects.filter(in_force, revoked_at=None)
+
+
 def holder(key: str) -> KeyHolder | None:
-    """Return the owner of this key; None if it is unknown or revoked, or its owner is deactivated."""
+    """Return the owner of this key; None if it is unknown, revoked or expired, or its owner is deactivated."""
     rows = ApiKey.objects.select_related("person")
     row = rows.filter(digest=_digest(key), revoked_at=None, person__is_active=True).first()
-    if row is None:
-        return None
     now = timezone.now()
+    if row is None or (row.expires_at is not None and row.expires_at <= now):
+        return None
     if row.used_at is None or now - row.used_at > SELDOM:
         ApiKey.objects.filter(pk=row.pk).update(used_at=now)
     return KeyHolder(row.pk, row.person, tuple(row.scopes))
 
 
 def listed(person_id: int) -> tuple[ShownKey, ...]:
-    """Return the valid keys of a person, newest first."""
-    rows = ApiKey.objects.filter(person_id=person_id, revoked_at=None)
-    return tuple(ShownKey(row.pk, row.name, row.prefix, row.created_at, row.used_at) for row in rows)
+    """Return the keys of a person that are not revoked, newest first."""
+    return tuple(_shown(row) for row in ApiKey.objects.filter(person_id=person_id, revoked_at=None))
+
+
+def _shown(row: ApiKey) -> ShownKey:
+    return ShownKey(
+        id=row.pk,
+        name=row.name,
+        prefix=row.prefix,
+        created_at=row.created_at,
+        used_at=row.used_at,
+        expires_at=row.expires_at,
+        scopes=tuple(row.scopes),
+        shares=tuple(share for one in quotas.of_key(row.pk) for share in quota_use.shares(one)),
+    )
+
+
+def expiring(days: int) -> int:
+    """Return how many keys expire within so many days."""
+    return _valid().filter(expires_at__lte=timezone.now() + timedelta(days=days)).count()
 
 
 def revoke(person_id: int, key_id: int) -> None:

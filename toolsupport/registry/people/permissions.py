@@ -19,6 +19,7 @@ class Action(StrEnum):
     SEE_MODELS = "see models and servers"
     CHAT = "chat"
     DETECT = "start a test of a model"
+    EDIT_EXAMS = "change the exams of the team"
     DECIDE_FOR_CHAT = "decide for their own conversations"
     DECIDE_FOR_ALL = "decide for everyone"
     REVIEW = "review decisions"
@@ -28,7 +29,7 @@ class Action(StrEnum):
 
 
 _VIEWER = frozenset({Action.SEE_MODELS, Action.OWN_ACCOUNT})
-_USER = _VIEWER | {Action.CHAT, Action.DETECT, Action.DECIDE_FOR_CHAT}
+_USER = _VIEWER | {Action.CHAT, Action.DETECT, Action.EDIT_EXAMS, Action.DECIDE_FOR_CHAT}
 _REVIEWER = _USER | {Action.DECIDE_FOR_ALL, Action.REVIEW, Action.EXPORT_HISTORY}
 
 # A role is the Django group of its name; superusers may do everything.

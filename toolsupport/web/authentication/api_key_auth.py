@@ -23,7 +23,7 @@ from toolsupport.web.view_permissions import actions_of
 
 MINUTE = 60
 NEEDED = "An API key is needed: send the header `Authorization: Bearer <key>`. Create one on your account page."
-WRONG = "This API key is unknown or revoked. Create a new one on your account page."
+WRONG = "This API key is unknown, revoked or expired. Create a new one on your account page."
 
 
 class RateLimiter:

@@ -10,10 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from toolsupport.registry.people import api_keys, known_devices, security_events, sessions
+from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.pages.people_forms import PasswordForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -59,5 +60,6 @@ def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) ->
     """Return the page with a message."""
     user = request.user
     own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
-    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, **notice}
+    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, "key_form": KeyForm()}
+    context |= {"shares": [share for one in quotas.limited(user.pk) for share in quota_use.shares(one)], **notice}
     return render(request, "toolsupport/account.html", context, status=status)

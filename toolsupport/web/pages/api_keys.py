@@ -12,6 +12,7 @@ from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.registry.people import api_keys
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages import account, code_samples
+from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
@@ -20,12 +21,16 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @requires(Action.CHAT)
 def create(request: AuthedRequest) -> HttpResponse:
     """Create a key, which this response shows in sample code, and no later one."""
-    person, name = request.user, request.POST.get("name", "")
+    form = KeyForm(request.POST)
+    if not form.is_valid():
+        return account.answer(request, {"key_form": form}, status=422)
+    name = form.cleaned_data["name"]
     try:
-        code = code_samples.context(request, key=api_keys.create(person.pk, name))
+        code = code_samples.context(request, key=api_keys.create(request.user.pk, name, form.limits()))
     except (Busy, ConfigError) as error:
-        return account.answer(request, {"key_failed": str(error), "key_name": name}, status=422)
-    return render(request, "toolsupport/in_code.html", {"code": code, "key_name": name.strip()})
+        form.add_error(None, str(error))
+        return account.answer(request, {"key_form": form}, status=422)
+    return render(request, "toolsupport/in_code.html", {"code": code, "key_name": name})
 
 
 @require_POST

@@ -9,15 +9,17 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from toolsupport.core import format_choice
-from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams import exam_report, junit
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.cases import GROUPS
 from toolsupport.core.row_ids import row_number
-from toolsupport.registry.exams import exam_reports, exam_runs
+from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
 from toolsupport.registry.exams.exam_runs import IN_FORCE, MOST_FORMATS, ExamRequest
 from toolsupport.registry.models import profiles
 from toolsupport.registry.people.permissions import Action
@@ -39,8 +41,9 @@ class ExamForm(forms.Form):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
+        self.offered = _offered()
         self.fields["suite"].choices = [  # type: ignore[attr-defined]
-            (name, f"{title}, {len(SUITES[name].cases)} cases") for name, title in CHOICES
+            (name, f"{title}, {number} case{'' if number == 1 else 's'}") for name, title, number in self.offered
         ]
         self.fields["formats"].choices = [(name, format_choice.label(name)) for name in exam_runs.FORMATS_OF_EXAMS]  # type: ignore[attr-defined]
 
@@ -54,34 +57,50 @@ class ExamForm(forms.Form):
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """List the newest runs, and the models that an exam can be run with; `model` leads to the exams of one."""
+    """List the team's exams, the newest runs and the models; `model` leads to the exams of one."""
     if model := row_number(request.GET.get("model", "")):
-        return redirect("model-validate", model)
-    found = {"runs": exam_reports.listed(), "may_run": Action.DETECT in request.actions}
-    return render(request, LIST, found | {"models": profiles.listed() if found["may_run"] else ()})
+        chosen = request.GET.get("suite", "")
+        return redirect(
+            reverse("model-validate", args=[model]) + (f"?{urlencode({'suite': chosen})}" if chosen else "")
+        )
+    may_run, may_edit = (action in request.actions for action in (Action.DETECT, Action.EDIT_EXAMS))
+    found = {"runs": exam_reports.listed(), "team_exams": team_exams.listed(), "may_edit": may_edit}
+    return render(request, LIST, found | {"may_run": may_run, "models": profiles.listed() if may_run else ()})
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.DETECT)
 def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Show what an exam of this model costs, or start one."""
-    form = ExamForm(request.POST if request.method == "POST" else None)
+    chosen = {"suite": request.GET.get("suite", "quick")}
+    form = ExamForm(request.POST if request.method == "POST" else None, initial=chosen)
     if request.method == "POST" and form.is_valid():
         try:
             return redirect("exam", _opened(form.cleaned_data, profile_id, request.user.pk))
-        except (Busy, ConfigError) as error:
+        except (Busy, ConfigError, NotFound) as error:
             messages.error(request, str(error))
     rows = profiles.listed([profile_id])
     if not rows:
         raise Http404
-    costs = [(title, exam_reports.cost(profile_id, len(SUITES[name].cases))) for name, title in CHOICES]
-    found = {"form": form, "model": rows[0], "costs": costs, "runs": exam_reports.listed(profile_id, 20)}
-    return render(request, START, found)
+    found = {"form": form, "model": rows[0], "costs": _costs(profile_id, form.offered)}
+    return render(request, START, found | {"runs": exam_reports.listed(profile_id, 20)})
+
+
+def _offered() -> list[tuple[str, str, int]]:
+    """Return the exams that can be run: name, title, number of cases."""
+    own = [(exam.name, exam.name, exam.cases) for exam in team_exams.listed() if exam.cases]
+    return [*((name, title, len(SUITES[name].cases)) for name, title in CHOICES), *own]
+
+
+def _costs(profile: int, offered: list[tuple[str, str, int]]) -> list[tuple[str, exam_reports.ExamCost]]:
+    costs = exam_reports.costs(profile, [number for _, _, number in offered])
+    return [(title, cost) for (_, title, _), cost in zip(offered, costs, strict=True)]
 
 
 def _opened(chosen: dict[str, Any], profile_id: int, actor: int) -> int:
     """Queue a run and wake the worker of this process."""
-    run = exam_runs.open_run(ExamRequest(profile_id, SUITES[chosen["suite"]], chosen["formats"], "page", actor))
+    suite = SUITES.get(chosen["suite"]) or team_exams.suite(chosen["suite"])
+    run = exam_runs.open_run(ExamRequest(profile_id, suite, chosen["formats"], "page", actor))
     background_jobs.current().examiner.look()
     return run
 

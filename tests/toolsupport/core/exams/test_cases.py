@@ -46,7 +46,12 @@ WRONG: list[tuple[Any, str]] = [
     ({"name": "x", "cases": [{**CASE, "id": ""}]}, "Case 1 needs an id"),
     ({"name": "x", "cases": [CASE, CASE]}, "Two cases have the id “a”"),
     ({"name": "x", "cases": [{**CASE, "messages": []}]}, "Case “a” needs a message of a user"),
-    ({"name": "x", "cases": [{**CASE, "messages": [{"role": "boss"}]}]}, "“role” must be one of"),
+    ({"name": "x", "cases": [{**CASE, "id": "a\nb"}]}, "Case 1 has an id with a character that cannot be shown"),
+    ({"name": "x", "cases": [{**CASE, "messages": [{"role": "boss"}]}]}, "Case “a”, message 1: “role” must be one of"),
+    (
+        {"name": "x", "cases": [{**CASE, "recorded": [{"name": "note"}, 3]}]},
+        "Case “a”, recorded result 2 must be",
+    ),
     ({"name": "x", "cases": [{**CASE, "tools": [{}]}]}, "a tool needs a name"),
     (
         {"name": "x", "cases": [{**CASE, "tools": [{"name": "n", "parameters": 3}]}]},

@@ -13,6 +13,7 @@ MATRIX = [
     (Action.SEE_MODELS, "viewer user reviewer admin"),
     (Action.CHAT, "user reviewer admin"),
     (Action.DETECT, "user reviewer admin"),
+    (Action.EDIT_EXAMS, "user reviewer admin"),
     (Action.DECIDE_FOR_CHAT, "user reviewer admin"),
     (Action.DECIDE_FOR_ALL, "reviewer admin"),
     (Action.REVIEW, "reviewer admin"),

@@ -27,7 +27,7 @@ def page(client: Client, alice: User) -> Client:
 
 
 def test_a_key_is_shown_once_and_works(page: Client, alice: User) -> None:  # SAFETY (Gateway)
-    answer = page.post("/account/keys/", {"name": "laptop"})
+    answer = page.post("/account/keys/", {"name": "laptop", "scopes": ["chat"]})
     [key] = set(KEY.findall(answer.content.decode()))
     assert "no-store" in answer.headers["Cache-Control"]
     holder = api_keys.holder(key)
@@ -37,8 +37,9 @@ def test_a_key_is_shown_once_and_works(page: Client, alice: User) -> None:  # SA
 
 
 def test_a_name_that_will_not_do_is_said(page: Client) -> None:
-    answer = page.post("/account/keys/", {"name": " "})
-    assert (answer.status_code, "Give the key a name" in answer.content.decode()) == (422, True)
+    answer = page.post("/account/keys/", {"name": "a\u202eb", "scopes": ["chat"]})
+    assert (answer.status_code, "Give the key another name" in answer.content.decode()) == (422, True)
+    assert page.post("/account/keys/", {"name": "laptop"}).status_code == 422
 
 
 def test_a_key_is_revoked_on_the_page(page: Client, alice: User) -> None:
@@ -61,7 +62,7 @@ def test_the_code_names_this_site_and_a_model_of_it(page: Client) -> None:
 def test_the_code_holds_the_new_key_once(page: Client) -> None:
     ModelProfileFactory(name="other:1b")
     model = ModelProfileFactory(name='it\'s "so"')
-    made = page.post("/account/keys/", {"name": "laptop"}).content.decode()
+    made = page.post("/account/keys/", {"name": "laptop", "scopes": ["chat"]}).content.decode()
     key = KEY.findall(made)[0]
     assert all(key in "".join(blocks) for blocks in read(made).values())
     name = f"{model.server.name}/{model.name}"

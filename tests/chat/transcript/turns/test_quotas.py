@@ -1,0 +1,58 @@
+"""A chat over its person's quota stores nothing; an answer adds its tokens at its end."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.models import Conversation, Message, Turn
+from chat.statuses import TurnStatus
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import end
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.started_turns import accept
+from tests.factories import ConversationFactory
+from toolsupport.core.errors import QuotaSpent
+from toolsupport.core.quota_rules import Quota
+from toolsupport.registry.people import quota_use, quotas
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation() -> Conversation:
+    made: Conversation = ConversationFactory()
+    quotas.put("person", str(made.owner_id), Quota(requests_day=1, tokens_day=100))
+    return made
+
+
+def asked(conversation: Conversation, client_id: str) -> int:
+    return accept(conversation.owner, str(conversation.pk), SentMessage(client_id, "Hello"), "me").turn
+
+
+def used(conversation: Conversation) -> list[int]:
+    [subject] = quotas.limited(conversation.owner_id)
+    return [share.used for share in quota_use.shares(subject)]
+
+
+def ended(turn: int, reason: str, **usage: int) -> None:
+    end.end(TurnStore("me", turn), end.TurnOutcome(reason, usage=usage))
+
+
+def test_a_message_over_the_quota_stores_nothing(conversation: Conversation) -> None:  # P5
+    ended(asked(conversation, "c1"), TurnStatus.DONE, prompt_tokens=30, output_tokens=12)
+    assert used(conversation) == [1, 42]
+    before = Message.objects.count(), Turn.objects.count()
+    with pytest.raises(QuotaSpent, match="1 request per day"):
+        asked(conversation, "c2")
+    assert (Message.objects.count(), Turn.objects.count()) == before
+    assert asked(conversation, "c1") == Turn.objects.get().pk  # a repeated request finds its turn
+
+
+@pytest.mark.parametrize(("reason", "usage", "wanted"), [
+    (TurnStatus.FAILED, {}, [0, 0]),
+    (TurnStatus.FAILED, {"prompt_tokens": 5, "output_tokens": 1}, [1, 6]),
+    (TurnStatus.STOPPED, {}, [1, 0]),
+])  # fmt: skip
+def test_what_an_end_counts(conversation: Conversation, reason: str, usage: dict[str, int], wanted: list[int]) -> None:
+    ended(asked(conversation, "c1"), reason, **usage)
+    assert used(conversation) == wanted

@@ -1,0 +1,75 @@
+"""Lists the quotas of roles, people and keys with what was used of them, for administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Q, Sum
+from django.utils import timezone
+
+from toolsupport.core import quota_rules
+from toolsupport.core.quota_rules import KEY, PERSON, ROLE, Quota, QuotaShare
+from toolsupport.models import ApiKey, QuotaUse
+from toolsupport.registry.people import accounts, quotas
+from toolsupport.registry.people.permissions import ROLES
+
+Used = Mapping[tuple[str, int], Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedQuota:
+    """A subject as the page shows it; `own`: a quota was set for it, not only for its role or for everybody."""
+
+    kind: str
+    subject: str
+    name: str
+    shares: tuple[QuotaShare, ...]
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaOverview:
+    """All subjects: those with a quota, and the names of those that may get one, as (kind:subject, name)."""
+
+    listed: tuple[ListedQuota, ...]
+    choices: tuple[tuple[str, str], ...]
+
+
+def overview() -> QuotaOverview:
+    """Return all quotas with their use, in a fixed number of queries."""
+    people = accounts.listed()
+    keys = tuple(ApiKey.objects.filter(revoked_at=None).select_related("person"))
+    choices = [(ROLE, role, f"role {role}") for role in ROLES]
+    choices += [(PERSON, str(person.id), person.name) for person in people]
+    choices += [(KEY, str(key.pk), f"key {key.prefix}… ({key.name}) of {key.person}") for key in keys]
+    listed = tuple(_listed(choices, {str(person.id): person.role for person in people}))
+    return QuotaOverview(listed, tuple((f"{kind}:{subject}", name) for kind, subject, name in choices))
+
+
+def _listed(choices: list[tuple[str, str, str]], roles: Mapping[str, str]) -> Iterator[ListedQuota]:
+    rows, used = quotas.table.rows(), _used()
+    for kind, subject, name in choices:
+        own = rows.get((kind, subject), Quota())
+        quota = quotas.combined(rows, subject, roles[subject]) if kind == PERSON else own
+        count = {} if kind == ROLE else used.get((kind, int(subject)), {})
+        shares = tuple(quota_rules.shares(quota, count))
+        if shares or own != Quota():
+            yield ListedQuota(kind, subject, name, shares, own != Quota())
+
+
+def _used() -> Used:
+    """Return what was used today and this month, by subject and the names of FIELDS."""
+    now = timezone.now()
+    today = Q(day=now.date())
+    rows = QuotaUse.objects.filter(day__gte=quota_rules.month_start(now).date()).values("kind", "subject")
+    sums = rows.annotate(
+        requests_day=Sum("requests", filter=today, default=0),
+        tokens_day=Sum("tokens", filter=today, default=0),
+        requests_month=Sum("requests"),
+        tokens_month=Sum("tokens"),
+    )
+    found = sums.values_list("kind", "subject", *quota_rules.FIELDS)
+    return {
+        (kind, subject): dict(zip(quota_rules.FIELDS, map(int, used), strict=True)) for kind, subject, *used in found
+    }

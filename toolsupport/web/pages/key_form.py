@@ -1,0 +1,40 @@
+"""Form of a new API key."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+
+from django import forms
+
+from toolsupport.core.quota_rules import LARGEST, Quota
+from toolsupport.registry.people.api_keys import LONGEST_NAME, KeyLimits
+from toolsupport.registry.people.permissions import SCOPES
+
+SCOPE_LABELS = {"chat": "Use models", "models": "Read models and their evidence", "detect": "Start tests"}
+
+
+class KeyForm(forms.Form):
+    """The name of a key, and what it may do."""
+
+    name = forms.CharField(
+        label="Name of the new key", max_length=LONGEST_NAME, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    scopes = forms.MultipleChoiceField(
+        label="Permissions",
+        choices=[(scope, SCOPE_LABELS[scope]) for scope in SCOPE_LABELS],
+        initial=sorted(SCOPES),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose a permission."},
+    )
+    expires = forms.DateField(label="Expires on", required=False, help_text="As 2027-01-31. Empty: never.")
+    requests_day = forms.IntegerField(label="Requests per day", required=False, min_value=1, max_value=LARGEST)
+
+    def limits(self) -> KeyLimits:
+        """Return what the form limits."""
+        given = self.cleaned_data
+        return KeyLimits(given["scopes"], beginning_of(given["expires"]), Quota(given["requests_day"]))
+
+
+def beginning_of(day: date | None) -> datetime | None:
+    """Return the begin of a day in UTC; None for none."""
+    return datetime.combine(day, time(), UTC) if day else None
