@@ -122,7 +122,7 @@ async def read(response: httpx.Response, limit: int) -> bytes:
 
 
 def unread(response: httpx.Response) -> bytes:
-    """Return what came of a body and was not read yet, which aiohttp withholds once its connection is lost."""
+    """Return the received part of a body that was not read yet: aiohttp withholds it once its connection is lost."""
     stream = getattr(getattr(response.stream, "_stream", None), "_aiohttp_response", None)
     content = getattr(stream, "content", None)
     return b"".join(content._read_nowait_chunk(-1) for _ in range(len(content._buffer))) if content else b""
