@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -91,6 +92,15 @@ class Message(models.Model):
     outside = models.JSONField(default=list, blank=True, help_text="The outside content that an answer depends on.")
     finished = models.BooleanField(default=True)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="messages")
+    profile = models.ForeignKey(
+        "toolsupport.ModelProfile",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="The model that wrote it, where another one went on with its turn.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -99,6 +109,11 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} {self.pk}"
+
+    @property
+    def writer(self) -> Any:
+        """The row of the model that wrote an answer; None for messages of people."""
+        return self.profile or (self.turn.profile if self.turn is not None else None)
 
 
 class FormattedMessage(models.Model):

@@ -113,6 +113,8 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "native_from_now": "This chat continues with native tool calls",
         "format_from_now": "This chat continues with {format}",
         "tools_off_here": "Tools are off in this chat",
+        "model_failed": "could not answer: {why:bare}",
+        "model_failed_others_skipped": "could not answer: {why:bare}. Not used: {skipped}",
         "unreadable_calls": "wrote calls that cannot be read as {format}",
         "needs_native_setting": "needs a server setting for native tools",
         "refused_native_tools": "was refused native tools by its server",

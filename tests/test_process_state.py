@@ -20,6 +20,7 @@ KNOWN = {
     "toolsupport.work_pool.cpu_budget._ends": "the budgets of the one piece of work that a worker process does",
     "toolsupport.core.tokenize._GROUPS": "filled while the module is imported, and never after that",
     "toolsupport.services.doctor._migrated": "the migrations that this code has: the same for everybody",
+    "toolsupport.services.serve_lock._held": "the lock of this process on its database",
     "toolsupport.services.embeddings._failed": "keyed by the address that did not answer",
     "toolsupport.services.embeddings._known": "keyed by model and text: a vector is a function of both",
     "toolsupport.providers.http_client._clients": "keyed by the event loop",

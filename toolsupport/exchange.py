@@ -11,6 +11,7 @@ server refuses thinking all the same, the request is repeated without that setti
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
@@ -126,13 +127,13 @@ async def _answer(
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
     request_spec = _thinking_as_possible(endpoint, request_spec)
-    async with loop_share.step():
-        request = make_request(request_spec, asking.messages)
+    size = sum(message.size for message in asking.messages)
+    request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size)
     asking.silent, before = True, asking.reply.text
-    listener, results = (
-        ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec)),
-        ResultIndex(asking.messages),
-    )
+    listener = ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec))
+    results = ResultIndex(asking.messages)
+    if size > loop_share.LONG:
+        await asyncio.to_thread(results.prepared)
     listener.set_result_check(results.hold)
 
     def check(event: Event) -> Event | None:

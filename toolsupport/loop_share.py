@@ -11,6 +11,8 @@ ms of work in each round, a ping takes 2.4 s, although no answer works for long.
 - What is awaited inside a step ends it, if that has to wait at all.
 - Where no step waits, a step begins at once and costs two microseconds more.
 
+Work that may take longer than a few steps and cannot be cut is done in a thread: `await loop_share.apart(work, size)`.
+
 The person is that of the context, and tasks of the supervisor inherit it.
 """
 
@@ -21,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Hashable
 from contextvars import ContextVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from toolsupport.work_pool.fair_queue import FairQueue
@@ -28,6 +31,9 @@ from toolsupport.work_pool.fair_queue import FairQueue
 ROUND = 0.005
 MOST_STEPS = 16  # that are let in for one round, however short they were so far
 SHORTEST_PAUSE = 0.001
+# Work on so many characters is done in a step; on more it could take half a second, for which all others would wait.
+LONG = 64 * 1024
+Made = TypeVar("Made")
 
 person: ContextVar[Hashable] = ContextVar("person", default=None)
 
@@ -124,3 +130,11 @@ def step() -> LoopStep:
     if share is None:
         share = _shares[loop] = LoopShare(loop)
     return LoopStep(share)
+
+
+async def apart(work: Callable[[], Made], size: int) -> Made:
+    """Do work on so many characters: in a step, or in a thread if they are LONG."""
+    if size > LONG:
+        return await asyncio.to_thread(work)
+    async with step():
+        return work()

@@ -19,6 +19,7 @@ from chat.transcript.turns import leases
 from chat.transcript.turns.end import TurnEnd
 from chat.turns.run import TurnRun
 from toolsupport.registry import storage
+from toolsupport.services import serve_lock
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +142,8 @@ class TurnHeartbeat:
             await runner.go_on(closed)
         if time.monotonic() - began > LOCK_WAIT:
             storage.state.waited()
-        ended, queued = await in_database(leases.settle)(list(runner.runs))
+        only = runner.owner if serve_lock.alone() else ""
+        ended, queued = await in_database(leases.settle)(list(runner.runs), only)
         runner.announce_ends(ended)
         for turn_id in queued if runner.accepting else []:
             await runner.wake(turn_id)

@@ -38,6 +38,7 @@ from chat.turns.events import (
 from chat.turns.lasting_writes import in_database
 from chat.turns.live_blocks import html_of
 from chat.turns.live_reply import LiveReply, SendFrame
+from chat.turns.model_takeover import ModelTakeover
 from chat.turns.phases import SilenceReport
 from chat.turns.recovery import FormatRecovery
 from chat.turns.tool_executor import Spawn, ToolExecutor
@@ -79,6 +80,7 @@ class TurnRun:
         self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
         self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
         self.tally = CallTally()
+        self.takeover = ModelTakeover(claimed, self.tally, self._take_over, self._announce)
         # The first reply was written with the turn; later ones are written when their round begins.
         self.reply = LiveReply(lambda frame: self._tell(frame), claimed.reply, claimed.person)
         self._prepared = bool(claimed.reply)
@@ -140,6 +142,9 @@ class TurnRun:
         await self._tool_finished(finished, read=False)
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
+        return self.takeover.answered(self._ask_model, history) if self.takeover.able else self._ask_model(history)
+
+    def _ask_model(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         report = SilenceReport(self.claimed.turn, self.prepared, self._tell)
         return report.passed_on(self.cures.ask(self.prepared, history), self.executor.spawn)
 
@@ -271,6 +276,15 @@ class TurnRun:
     def _go_on_by(self, prepared: RequestContext) -> None:
         self.prepared = prepared
         self.executor.take(prepared)
+
+    def _take_over(self, claimed: ClaimedTurn) -> None:
+        """Go on with another model: what was learned about the one before it does not hold for this one."""
+        recorder = self.cures.recorder
+        self.claimed = self.executor.claimed = claimed
+        self.cures = ContextRecovery(claimed, self._go_on_by, self._announce)
+        self.cures.recorder = recorder
+        self.recovery = FormatRecovery(claimed, self._go_on_by, self._announce)
+        self._go_on_by(claimed.prepared)
 
     async def _round_ended(self, event: RoundEnded) -> None:
         self.reply.end()

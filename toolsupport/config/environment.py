@@ -225,6 +225,12 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."
     ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_FALLBACK_SECONDS",
+        "600",
+        number,
+        "Seconds in which fallback models may begin an answer, counted from the first request.",
+    ),
 )
 
 

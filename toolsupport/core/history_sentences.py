@@ -132,6 +132,7 @@ DEEDS = {
     "refusal": ("In a chat of {}", "Refused in a chat"),
     "review": ("{} reviewed", "Reviewed"),
     "drift": ("Found by {}", "New build"),
+    "setting": ("Set by {}", "Set by a program"),
 }
 # By kind and verdict: with a person, and without one.
 ENTRIES = {
@@ -145,6 +146,7 @@ ENTRIES = {
     ("review", "agree"): ("{0} agreed with a change", "A change was agreed with"),
     ("review", "disagree"): ("{0} disagreed with a change", "A change was disagreed with"),
     ("drift", ""): ("{0} found a new build", "A new build runs"),
+    ("setting", ""): ("{0} changed a setting: {title}", "A setting changed: {title}"),
 }
 BUNDLES = {
     "override": ("{actor} set {count} values of {models}", "A program set {count} values of {models}"),
@@ -153,4 +155,5 @@ BUNDLES = {
     "refusal": ("{count} refusals by {models}", "{count} refusals by {models}"),
     "review": ("{actor} reviewed {count} entries of {models}", "{count} reviews of {models}"),
     "drift": ("New build of {models}", "New build of {models}"),
+    "setting": ("{actor} changed {count} settings of {models}", "{count} settings of {models} changed"),
 }

@@ -114,6 +114,43 @@ LANGUAGES = {
         r" (?:nejsou|není) (?:tímto modelem )?(?:podporován[oayi]?|k dispozici|dostupn\w)| nepodporován[oayi]?"
         r"| (?:tímto modelem )podporován[oayi]",
     ),
+    "slovak": _sentences(
+        r"\bnepodporuje",
+        r" |volanie|použitie|používanie",
+        r"\b(?:nástroj(?:e|ov)|funkci(?:e|í)|volanie (?:funkcií|nástrojov)|použitie nástrojov)\b",
+        r" (?:nie sú|nie je) (?:týmto modelom )?(?:podporovan\w|dostupn\w)",
+    ),
+    "scandinavian": _sentences(
+        r"\b(?:stöder|stödjer) (?:inte|inga)|\bstøtter (?:ikke|ingen)|\bunderstøtter (?:ikke|ingen)|\bsaknar stöd för",
+        r" |användning|av|brug|bruk",
+        r"\b(?:verktyg|verktygsanrop|funktionsanrop|værktøjer|(?:værktøjs|funktions)kald|verktøy|(?:verktøy|funksjons)kall)"
+        r"\b(?! \w+_)",
+        r" (?:stöds|støttes|understøttes|är|er) (?:inte|ikke)(?: (?:tillgängliga|tilgjengelige|tilgængelige))?",
+    ),
+    "finnish": _sentences(
+        r"\bei tue",
+        r" ",
+        r"\b(?:työkaluja|funktioita|(?:työkalu|funktio)kutsuja)\b",
+        r" ei(?:vät)? (?:tueta|ole tuettuja)",
+    ),
+    "hungarian": _sentences(
+        r"\bnem támogatja",
+        r" |az?",
+        r"\b(?:eszközöket|függvényeket|(?:eszköz|függvény)hívás\w*)",
+        r" nem támogatott\w*",
+    ),
+    "romanian": _sentences(
+        r"\bnu (?:acceptă|suportă|permite|are suport pentru)",
+        r" |apeluri(?:le)?|apelarea|utilizarea|folosirea|de",
+        r"\b(?:instrumente(?:le|lor)?|funcții(?:le|lor)?)\b",
+        r" nu sunt (?:acceptate|suportate|disponibile)",
+    ),
+    "greek": _sentences(
+        r"δεν υποστηρίζει",
+        r" |τις|την|τη|τα|κλήσεις|κλήση|χρήση|των",
+        r"(?:εργαλεί(?:α|ων)|συναρτήσε(?:ις|ων))(?!\w)",
+        r" δεν υποστηρίζονται",
+    ),
     "turkish": _sentences(
         r"desteklemeyen",
         r" |bu|model|tarafından|çağırma\w*|çağrı\w*|kullanım\w*|modelde|seçilen",
@@ -141,6 +178,8 @@ PASSING = (
     r"|temporariamente",
     r"no momento|temporalmente|por el momento|en este momento|temporaneamente|al momento|vorübergehend|wartung"
     r"|zurzeit",
+    r"tillfälligt|för närvarande|midlertidig\w*|for øjeblikket|for tiden|i øjeblikket|tilapäisesti|toistaiseksi"
+    r"|átmenetileg|jelenleg|temporar|momentan|προσωρινά|αυτή τη στιγμή|dočasne|momentálne|práve teraz",
     r"tijdelijk|momenteel|временно|тимчасово|dočasně|geçici|şu anda|tạm thời|hiện tại|sementara|saat ini",
 )
 
@@ -177,6 +216,7 @@ PARTS = (
     r"并行|並行|平行|该工具|此工具|該工具|类型的?工具|工具类型|多个工具|自定义工具|工具选择|工具選擇|并发|並列|병렬",
     r"(?:名称|名字|名稱|\.name|参数类型|描述|数量|數量|个数|結果|结果)[^。]{0,6}(?:不支持|不支援|超)|(?:不支持|不支援)[^。]{0,4}(?:类型|類型|多个|多個|图|圖)",
     r"名に|最多|最大|이름|최대|結果|이미지|画像",
+    r"\bparallelle?|\bsamtidig|\brinnakka|\bpárhuzamos|παράλληλ",
     r"\b(?:parall[eèé]l\w*|paralel\w*|równoległ\w+|parallele?n?|параллельн\w+|паралельн\w+|song song)\b",
     r"\bnombre de (?:la |una )?(?:herramienta|función)|\bnome d[aeio]\w*|\bnom (?:de |d')|\bnazw\w+"
     r"|werkzeugnamen?|\bimagen|\bimages? "
@@ -189,7 +229,8 @@ PARTS = (
 # What may stand beside a refusal in its sentence: the model, which one it is, and the names of errors. Anything else
 # limits the refusal to something that is not the model.
 _MODEL = re.compile(
-    r"(?:mod[eè]l(?:l[oe]?|o|e|u|em|en|de|i)?|mô hình)(?!\w*[-_]\w)|(?:моделлю|моделью|модел[ьиі]|モデル|모델"
+    r"\b(?:modell(?:en|et|ul)?|modellell|malli|modelul(?:ui)?|modelom)\b(?!\w*[-_]\w)|μοντέλο"
+    r"|(?:mod[eè]l(?:l[oe]?|o|e|u|em|en|de|i)?|mô hình)(?!\w*[-_]\w)|(?:моделлю|моделью|модел[ьиі]|モデル|모델"
     r"|模型)(?: ?[「“'\"`]?[a-z][\w.:-]*(?<=[!-~])[」”'\"`]?)?|\w*[a-z]\w*[-/:]\w+|[a-z]+\d"
 )
 _BESIDE = re.compile(
@@ -206,6 +247,8 @@ _BESIDE = re.compile(
     r"|này|đã|chọn|bởi|ini|yang|dipilih|oleh|for|with|by|this|the|error|errors?|code|bad|request|invalid"
     r"|parameter|message"
     r"|upstream|provider|api|tools?|function|calling|call|calls|tool-calling|use|sie|das|il|natif|nativ\w*"
+    r"|den|det|denna|denne|detta|dette|här|her|där|valda|valgte|för|för|av|af|tämä|valittu|ez|a|az|kiválasztott"
+    r"|acest|acestui|selectat|de|către|αυτό|το|αυτ\w|επιλεγμένο|týmto"
     r"|jeszcze|encore"
     r"|derzeit|actuellement|ainda|todavía|aún|ancora|nog|ещё|пока|ще)\b"
     r"|该|該|此|这个|這個|所选的?|所選的?|您|选择的?|選擇的?|当前|當前|目前|你|使用的|的|对|在|被|参数|參數|能力|功能|调用|呼叫|使用|字段"

@@ -108,6 +108,16 @@ class TeamSwitches:
             " refuse with 409.",
         ),
     )
+    only_validated_fallbacks: bool = field(
+        default=False,
+        metadata=_text(
+            "Fallback models",
+            "When a model cannot answer, one of its fallback models does. With this, only models that passed an exam"
+            " with their present build. A model may have a setting of its own.",
+            {"off": "All may answer", "on": "Only those that passed an exam"},
+            "Use only fallback models that passed an exam with their present build.",
+        ),
+    )
     tools_notice: bool = field(
         default=False,
         metadata=_text(

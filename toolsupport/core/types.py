@@ -73,6 +73,12 @@ class ToolCall:
     arguments: JSON
     repairs: tuple[str, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """Estimate in characters how much work the call is; what is nested in its arguments is counted by number."""
+        sizes = (len(value) for value in self.arguments.values() if isinstance(value, str | list | dict))
+        return 128 + 16 * len(self.arguments) + sum(sizes)
+
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
@@ -94,6 +100,12 @@ class ChatMessage:
     call_id: str = ""
     name: str = ""
     images: tuple[bytes, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Estimate in characters how much work the message is: a short message or call is as much as 128 of them."""
+        images = sum(map(len, self.images))
+        return len(self.content) + len(self.thinking) + images + 128 + sum(call.size for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)

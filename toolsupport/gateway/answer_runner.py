@@ -17,7 +17,7 @@ from toolsupport.core.errors import Busy, ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
-from toolsupport.gateway import attempts, first_uses
+from toolsupport.gateway import attempts, first_uses, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
@@ -102,7 +102,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
             places.leave(prepared.caller)
         nothing = isinstance(last, Failed) and not began
         await settle(counted, tally.prompt_tokens + tally.output_tokens, given_back=nothing)
-        await _count(prepared, tally, finished)
+        await _count(tally.answered_by or prepared, tally, finished)
 
 
 async def spend(limited: tuple[QuotaHolder, ...]) -> CountedRequest | None:
@@ -132,7 +132,9 @@ async def _tested_first(prepared: PreparedRequest, tally: RequestSummary) -> Asy
             yield [first_uses.failed(error)]
             return
     notice = LeftOutNotice(prepared.notice, tally)
-    async with aclosing(attempts.answer(prepared, tally)) as batches:
+    tally.answered_by = prepared
+    answered = model_fallbacks.answer if prepared.has_fallbacks else attempts.answer
+    async with aclosing(answered(prepared, tally)) as batches:
         async for batch in batches:
             yield notice.added_to(batch)
 

@@ -51,7 +51,8 @@ class RequestSummary:
 
     `cut`: a token limit left its last call incomplete. `forced` is why a reply was constrained: required, retry or
     format; "" if none was. `begins_inside`: whether the reply showed that it began inside
-    reasoning. `first_use`: whether the model was tested first, "" if there was no need.
+    reasoning. `first_use`: whether the model was tested first, "" if there was no need. `answered_by` is the request
+    to the model that answers, and `fallback` its name if it is not the one that was asked for.
     """
 
     format: str = ""
@@ -68,6 +69,8 @@ class RequestSummary:
     calls: CallTally = field(default_factory=CallTally)
     misconfigured: ToolsRefused | None = None
     forced: str = ""
+    answered_by: PreparedRequest | None = None
+    fallback: str = ""
 
 
 @dataclass(slots=True)

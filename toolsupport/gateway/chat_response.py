@@ -54,6 +54,7 @@ def summary(tally: RequestSummary) -> JSON:
         tools_left_out=tally.left_out or None,
         first_use=tally.first_use or None,
         forced=tally.forced or None,
+        fallback=tally.fallback or None,
     )
 
 

@@ -15,6 +15,7 @@ SUMMARY = Shape(
         "tools_left_out": TEXT_OR_NULL,
         "first_use": TEXT_OR_NULL,
         "forced": TEXT_OR_NULL,
+        "fallback": TEXT_OR_NULL,
     },
 )
 USAGE = Shape("ChatUsage", {"prompt_tokens": WHOLE, "completion_tokens": WHOLE, "total_tokens": WHOLE})

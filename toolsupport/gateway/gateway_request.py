@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from toolsupport.core import strict_json
@@ -77,16 +78,22 @@ def integers(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def joined_answers(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with neighbouring parts of one answer as one: reasoning, text and calls stand apart there."""
+    """Return the messages with neighbouring parts of one answer as one: reasoning, text and calls stand apart there.
+
+    All parts of an answer at once: joined one by one they would cost the square of their number.
+    """
     log: list[ChatMessage] = []
-    for message in messages:
-        if log and log[-1].role is message.role is Role.ASSISTANT:
-            first = log.pop()
-            message = replace(
-                first,
-                content="\n\n".join(filter(None, (first.content, message.content))),
-                thinking="\n\n".join(filter(None, (first.thinking, message.thinking))),
-                calls=(*first.calls, *message.calls),
-            )
-        log.append(message)
+    for is_answer, row in groupby(messages, key=lambda message: message.role is Role.ASSISTANT):
+        parts = list(row)
+        log += [_joined(parts)] if is_answer else parts
     return log
+
+
+def _joined(parts: Sequence[ChatMessage]) -> ChatMessage:
+    """Return one answer of its parts."""
+    return replace(
+        parts[0],
+        content="\n\n".join(part.content for part in parts if part.content),
+        thinking="\n\n".join(part.thinking for part in parts if part.thinking),
+        calls=tuple(call for part in parts for call in part.calls),
+    )

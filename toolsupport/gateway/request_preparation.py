@@ -35,7 +35,8 @@ class PreparedRequest:
 
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
     model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
-    `forces`: replies may be constrained here, if the server can. `limited`: whose quota it counts for.
+    `forces`: replies may be constrained here, if the server can. `has_fallbacks`: another model may answer instead.
+    `limited`: whose quota it counts for.
     """
 
     caller: Caller
@@ -53,6 +54,7 @@ class PreparedRequest:
     untested: bool = False
     notice: bool = False
     forces: bool = False
+    has_fallbacks: bool = False
     limited: tuple[QuotaHolder, ...] = ()
 
     @property
@@ -114,6 +116,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         notice=prepared.switches.tools_notice and _may_have_notice(asked),
         limited=quotas.limited(caller.person, caller.key),
         forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
+        has_fallbacks=prepared.has_fallbacks,
     )
 
 

@@ -144,7 +144,8 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     async with loop_share.step():
         if isinstance(events[-1], Failed):
             return _with_headers(error_replies.answer(events[-1]), prepared, tally)
-        return _with_headers(JsonResponse(api.encoder(prepared, tally).whole(events)), prepared, tally)
+        body = api.encoder(tally.answered_by or prepared, tally).whole(events)
+        return _with_headers(JsonResponse(body), prepared, tally)
 
 
 async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
@@ -156,7 +157,7 @@ async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
         await batches.aclose()
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
     response = StreamingHttpResponse(
-        _lines(first, batches, api.encoder(prepared, tally)), content_type="text/event-stream"
+        _lines(first, batches, api.encoder(tally.answered_by or prepared, tally)), content_type="text/event-stream"
     )
     # A proxy must not gather the pieces.
     response.headers["X-Accel-Buffering"] = "no"
@@ -187,7 +188,7 @@ def _tally(prepared: PreparedRequest) -> RequestSummary:
 def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: RequestSummary) -> HttpResponseBase:
     """Add the headers about the request; for a stream, those known at its beginning."""
     facts = {
-        "Model": prepared.model,
+        "Model": (tally.answered_by or prepared).model,
         "Format": tally.format or "none",
         "Source": tally.source,
         "Repairs": str(len(tally.repairs)),
@@ -195,6 +196,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "Tools-Left-Out": tally.left_out,
         "First-Use": tally.first_use,
         "Forced": tally.forced,
+        "Fallback": tally.fallback,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],
     }
     for name, value in facts.items():

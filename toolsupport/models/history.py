@@ -67,7 +67,7 @@ class HistoryEntry(models.Model):
 
     at = models.DateTimeField()
     kind = models.CharField(
-        max_length=12, help_text="override, withdrawal, proposal, detection, refusal, review or drift."
+        max_length=12, help_text="override, withdrawal, proposal, detection, refusal, review, drift or setting."
     )
     facet = models.ForeignKey(HistoryFacet, on_delete=models.PROTECT, related_name="+", db_index=False)
     server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="+", db_index=False)

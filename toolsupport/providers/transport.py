@@ -136,8 +136,8 @@ async def stream(
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
-        async with loop_share.step():
-            body = codec.encode(request)
+        size = sum(message.size for message in request.messages)
+        body = await loop_share.apart(lambda: codec.encode(request), size)
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]
         return

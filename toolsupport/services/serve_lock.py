@@ -13,16 +13,23 @@ from django.db import connection
 from toolsupport.core.errors import ConfigError
 
 PRIVATE = 0o077  # the rights of other users
+_held: TextIO | None = None  # kept open: the lock ends with the process
 
 
-def taken(address: str) -> TextIO | None:
-    """Return the lock, to be kept open until the end; None where several processes may serve. Raises ConfigError.
+def alone() -> bool:
+    """Return whether no other process can serve this database: what others left open in its rows is abandoned."""
+    return _held is not None
+
+
+def take(address: str) -> None:
+    """Hold the lock until the process ends, unless several processes may serve. Raises ConfigError.
 
     Processes exchange frames and share limits through Redis only. The lock is one of the process (POSIX): it ends with
     it, and a child that outlives it does not have it.
     """
+    global _held
     if connection.vendor != "sqlite" or settings.ENV["REDIS_URL"]:
-        return None
+        return
     try:
         lock = lock_file().open("a+")
     except OSError as error:
@@ -42,7 +49,7 @@ def taken(address: str) -> TextIO | None:
     lock.truncate(0)
     lock.write(f"process {os.getpid()} at {address}\n")
     lock.flush()
-    return lock
+    _held = lock
 
 
 def lock_file() -> Path:

@@ -17,10 +17,12 @@ from toolsupport import exchange, providers
 from toolsupport.core import format_choice, prompt, tool_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatDecision
+from toolsupport.core.model_fallbacks import FallbackStep
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.tool_limits import ToolLimit
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import RequestSpec, Role, ToolFilter
+from toolsupport.registry.fallbacks import fallback_chain
 from toolsupport.registry.models import picker, profile_cache, profiles, prompt_origins
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.models.profiles import CapabilityCell
@@ -92,6 +94,7 @@ class RequestExplanation:
     cells: tuple[CapabilityCell, ...]
     request: ExplainedRequest
     cost: TokenCost
+    fallbacks: tuple[FallbackStep, ...] = ()
 
     @property
     def included(self) -> int:
@@ -159,6 +162,7 @@ def _explained(conversation: Conversation, text: str) -> RequestExplanation:
         cells=tuple(profiles.cell(capability) for capability in request_spec.capabilities.values.values()),
         request=_request(conversation, prompt_parts.prompt_parts, request_spec, log),
         cost=_cost(fitted, request_spec, log),
+        fallbacks=fallback_chain.of(model.id) if prompt_parts.has_fallbacks else (),
     )
 
 

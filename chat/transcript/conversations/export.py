@@ -82,6 +82,7 @@ SETTINGS = ("system", "temperature", "tools_on", "prompts")
 
 def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessage:
     turn = row.turn if row.role == Role.ASSISTANT else None
+    writer = row.writer if turn else None
     return ExportedMessage(
         id=row.pk,
         parent=row.parent_id,
@@ -89,7 +90,7 @@ def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessa
         created_at=row.created_at,
         text=present.text_of(row),
         thinking=row.thinking if thinking else "",
-        model=f"{turn.profile.server.name}/{turn.profile.name}" if turn else "",
+        model=f"{writer.server.name}/{writer.name}" if writer else "",
         ended=turn.status if turn else "",
         code=row.code,
         calls=tuple(_call(run, runs) for run in runs if run.program_id is None),

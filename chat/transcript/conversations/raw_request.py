@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from chat.models import Conversation, ResultTable, ToolRun, Turn
+from chat.models import Conversation, ResultTable, ToolRun
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages import attachments, present, raw_exchanges
 from chat.transcript.messages.history import canonical
@@ -61,26 +61,28 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
     message = answers.filter(pk=message_id).first()
     if message is None or message.turn is None:
         raise NotFound("This answer does not exist.")
-    turn = message.turn
-    conversation.profile, conversation.leaf_id = turn.profile, message.parent_id
+    turn, writer = message.turn, message.writer or message.turn.profile
+    conversation.profile, conversation.leaf_id = writer, message.parent_id
     # A turn may have gone on in another format after this answer; its calls remember theirs.
     runs = list(message.tool_runs.order_by("id"))
     written = next((run.format for run in runs if run.format and not run.in_prose), turn.format)
     request_spec = _as_then(turn_settings.prepared(conversation).request_spec, written)
     exchanges = raw_exchanges.of_message(message.pk)
     return ShownRawRequest(
-        model=turn.profile.name,
+        model=writer.name,
         format=format_choice.label(request_spec.format) if request_spec.format else "",
         reason=request_spec.format_reason,
-        request="" if exchanges else _rebuilt(conversation, turn, request_spec),
+        request=""
+        if exchanges
+        else _rebuilt(conversation, writer.server.kind, attachments.sees(turn.capabilities), request_spec),
         calls=present.cards(runs),
         exchanges=exchanges,
     )
 
 
-def _rebuilt(conversation: Conversation, turn: Turn, request_spec: RequestSpec) -> str:
-    log = canonical(conversation, None, attachments.sees(turn.capabilities))
-    return readable(providers.codec(turn.profile.server.kind).encode(exchange.make_request(request_spec, log)))
+def _rebuilt(conversation: Conversation, kind: str, sees: bool, request_spec: RequestSpec) -> str:
+    log = canonical(conversation, None, sees)
+    return readable(providers.codec(kind).encode(exchange.make_request(request_spec, log)))
 
 
 def _as_then(request_spec: RequestSpec, written: str) -> RequestSpec:

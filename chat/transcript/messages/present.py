@@ -129,7 +129,7 @@ def message(
         finished=row.finished,
         turn=row.turn_id,
         code=row.code,
-        model=turn.profile.name if turn else "",
+        model=row.writer.name if turn and row.writer else "",
         calls=cards(runs),
         images=_images(row),
         files=attachments.files(row.attachments),

@@ -70,22 +70,27 @@ def keep_rest(owner: str, turn: int, reply: tuple[int, str, str]) -> None:
 
 
 @transaction.atomic
-def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
+def settle(running: Collection[int] = (), only: str = "") -> tuple[list[TurnEnd], list[int]]:
     """Interrupt the turns with an expired lease; also return the queued turns that no process claimed in time.
 
     Those `running` in this process are alive, even if the database accepted no renewal for some time. After such a time
-    the leases of other processes are not judged either, until they could be renewed.
+    the leases of other processes are not judged either, until they could be renewed. Where `only` one process serves
+    the database, the turns of all others are abandoned, however long their leases are.
     """
-    ended = expire(Turn.objects.exclude(pk__in=running)) if storage.state.steady else []
+    ended = expire(Turn.objects.exclude(pk__in=running), only) if storage.state.steady else []
     waiting = Turn.objects.filter(
         status=TurnStatus.QUEUED, created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None
     )
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 
 
-def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
-    """Interrupt those of `turns` with an expired lease, and only those. Must run in a transaction."""
-    ran_out = Q(leases.ran_out(), status=TurnStatus.RUNNING)
+def expire(turns: QuerySet[Turn], only: str = "") -> list[TurnEnd]:
+    """Interrupt those of `turns` with an expired lease, and only those. Must run in a transaction.
+
+    `only` is the process that alone serves the database, "" if there may be several.
+    """
+    gone = leases.ran_out() | ~Q(owner=only) if only else leases.ran_out()
+    ran_out = Q(gone, status=TurnStatus.RUNNING)
     expired = turns.filter(ran_out)
     hold(*expired.values_list("conversation_id", flat=True))
     ended = []

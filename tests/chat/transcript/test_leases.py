@@ -206,6 +206,13 @@ def test_the_sweep_spares_what_runs_in_this_process(begun: AcceptedMessage) -> N
 
 
 # S6
+def test_the_only_process_of_a_database_waits_for_no_lease_of_another(begun: AcceptedMessage) -> None:
+    assert settle(only=ME)[0] == [], "its own turn, whose task has not begun yet"
+    assert [one.turn for one in settle(only=ANOTHER)[0]] == [begun.turn]
+    assert settle(only=ANOTHER)[0] == []
+
+
+# S6
 def test_a_process_that_could_not_write_judges_no_lease(
     begun: AcceptedMessage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

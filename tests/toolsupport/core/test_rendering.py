@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import grows_no_faster
+from tests.tables import every
 from tests.toolsupport.core import strict_servers
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import RenderTarget, history
@@ -284,3 +286,17 @@ def test_instructions_show_no_mark_of_a_result(name: str) -> None:
     look = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
     marks = re.findall(r"<[^<>]+>|\[/?[A-Z_]+\]", FORMATS[name].write_results([result(ONE)]))
     assert [mark for mark in marks if mark in FORMATS[name].instructions([look])] == []
+
+
+# A program decides how long its conversation is; each of these cost the square of its length.
+ROWS = {
+    "questions": lambda number: [user("word " * 40)],
+    "calls with results": lambda number: [said("", str(number)), result(str(number))],
+    "calls of one id": lambda number: [said("", "1")],
+}
+
+
+@every("kind", sorted(ROWS))
+def test_a_long_conversation_costs_no_more_for_each_message(kind: str) -> None:  # S1
+    logs = {length: [one for number in range(length) for one in ROWS[kind](number)] for length in (500, 10_000)}
+    assert grows_no_faster(lambda length: history(logs[length], NATIVE), 500, 10_000, times=2)

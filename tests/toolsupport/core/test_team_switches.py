@@ -64,12 +64,14 @@ CHANGES: dict[tuple[str, Any], dict[str, Any]] = {
     ("first_use", "test"): {},
     ("first_use", "leave_out"): {"on_first_use": "leave_out"},
     ("first_use", "refuse"): {"on_first_use": "refuse"},
+    ("only_validated_fallbacks", True): {"only_validated_fallbacks": True},
+    ("only_validated_fallbacks", False): {},
     ("tools_notice", True): {"tools_notice": True},
     ("tools_notice", False): {},
     ("startup_refresh", True): {},
     ("startup_refresh", False): {"startup_refresh": False},
 }
-OTHER_SWITCHES = ("on_drift", "on_first_use", "tools_notice", "startup_refresh")
+OTHER_SWITCHES = ("on_drift", "on_first_use", "only_validated_fallbacks", "tools_notice", "startup_refresh")
 
 
 def all_that_holds(switches: TeamSwitches) -> dict[str, Any]:

@@ -20,12 +20,16 @@ class CallIds:
     def __init__(self, call_format: str = "") -> None:
         self._spell = SPELLINGS.get(call_format, _kept_or_nine)
         self._taken: set[str] = set()
+        # The first attempt that was not made yet for an id: thousands of calls may have the same one.
+        self._next: dict[str, int] = {}
 
     def of(self, call: ToolCall) -> str:
-        for attempt in count():
+        for attempt in count(self._next.get(call.id, 0)):
             found = self._spell(call, len(self._taken), attempt)
             if found not in self._taken:
                 self._taken.add(found)
+                if attempt:
+                    self._next[call.id] = attempt + 1
                 return found
         raise AssertionError("counting does not end")
 

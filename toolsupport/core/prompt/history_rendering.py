@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -70,7 +71,10 @@ def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Keep the reasoning of the current turn only; drop any before the latest question."""
     users = [number for number, message in enumerate(messages) if message.role is Role.USER]
     latest = users[-1] if users else -1
-    return [replace(message, thinking="") if number < latest else message for number, message in enumerate(messages)]
+    return [
+        replace(message, thinking="") if number < latest and message.thinking else message
+        for number, message in enumerate(messages)
+    ]
 
 
 def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessage]:
@@ -78,23 +82,28 @@ def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessa
     for number, message in enumerate(messages):
         if message.role is Role.TOOL:
             continue
-        results = _results(messages, number) if message.calls else {}
+        if not message.calls:
+            yield message
+            continue
+        results = _results(messages, number)
         named = [replace(call, name=_sendable(call.name)) for call in message.calls]
         calls = tuple(replace(call, id=ids.of(call)) for call in named)
         yield replace(message, calls=calls)
         for asked, call in zip(message.calls, calls, strict=True):
-            found = results.get(asked.id) or [ChatMessage(Role.TOOL, INTERRUPTED)]
-            yield replace(found.pop(0), call_id=call.id, name=call.name)
+            found = results.get(asked.id) or deque([ChatMessage(Role.TOOL, INTERRUPTED)])
+            yield replace(found.popleft(), call_id=call.id, name=call.name)
 
 
-def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, list[ChatMessage]]:
+def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, deque[ChatMessage]]:
     """Return the results of this message's calls by id, up to the next message with calls."""
-    found: dict[str, list[ChatMessage]] = {}
-    for message in messages[number + 1 :]:
+    found: dict[str, deque[ChatMessage]] = {}
+    # No slice: a copy of the rest for each message costs the square of a long conversation.
+    for at in range(number + 1, len(messages)):
+        message = messages[at]
         if message.calls:
             break
         if message.role is Role.TOOL:
-            found.setdefault(message.call_id, []).append(message)
+            found.setdefault(message.call_id, deque()).append(message)
     return found
 
 
@@ -114,14 +123,14 @@ def _native(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
 
 def _one_by_one(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """Write parallel calls as if they were made one after the other."""
-    waiting: list[ToolCall] = []
+    waiting: deque[ToolCall] = deque()
     for message in _native(messages):
         if message.role is Role.TOOL:
             yield message
             if waiting:
-                yield ChatMessage(Role.ASSISTANT, calls=(waiting.pop(0),))
+                yield ChatMessage(Role.ASSISTANT, calls=(waiting.popleft(),))
         else:
-            waiting = list(message.calls[1:])
+            waiting = deque(message.calls[1:])
             yield replace(message, calls=message.calls[:1])
 
 
@@ -164,14 +173,15 @@ NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _st
 
 
 def _joined(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Join neighbouring messages of the same role."""
+    """Join neighbouring messages of the same role, a whole row at once: pairs would cost the square of its length."""
     joined: list[ChatMessage] = []
+    row: list[ChatMessage] = []
     for message in messages:
-        if joined and _may_join(joined[-1], message):
-            joined[-1] = _join(joined[-1], message)
-        else:
-            joined.append(message)
-    return joined
+        if row and not _may_join(row[-1], message):
+            joined.append(_join(row))
+            row = []
+        row.append(message)
+    return [*joined, _join(row)] if row else joined
 
 
 def _says_nothing(message: ChatMessage) -> bool:
@@ -183,10 +193,15 @@ def _may_join(one: ChatMessage, other: ChatMessage) -> bool:
     return one.role is other.role and one.role is not Role.TOOL and not one.calls
 
 
-def _join(one: ChatMessage, other: ChatMessage) -> ChatMessage:
-    content = _paragraphs(one.content, other.content)
-    thinking = _paragraphs(one.thinking, other.thinking)
-    return replace(other, content=content, thinking=thinking, images=one.images + other.images)
+def _join(row: Sequence[ChatMessage]) -> ChatMessage:
+    if len(row) == 1:
+        return row[0]
+    return replace(
+        row[-1],
+        content=_paragraphs(*(message.content for message in row)),
+        thinking=_paragraphs(*(message.thinking for message in row)),
+        images=tuple(image for message in row for image in message.images),
+    )
 
 
 def _paragraphs(*texts: str) -> str:

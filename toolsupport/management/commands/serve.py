@@ -88,8 +88,7 @@ class Command(BaseCommand):
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
         self.stdout.write(f"Data is kept in {settings.DATA_DIR}")
-        # Kept open: the lock ends with the process.
-        self.lock = serve_lock.taken(self.address)
+        serve_lock.take(self.address)
         with database_upgrade.exclusive():
             serve_lock.make_private()
             if done := database_upgrade.bring_up_to_date():

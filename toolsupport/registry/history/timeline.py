@@ -29,6 +29,7 @@ WORDS = {
     "refusal": "Refusal",
     "review": "Review",
     "drift": "New build",
+    "setting": "Setting",
 }
 # What a program claims was not decided by a person.
 WORDS_OF_SOURCE = {"declared": "Server claim", "auto_detected": "Measured"}

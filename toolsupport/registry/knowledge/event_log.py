@@ -13,7 +13,7 @@ from django.utils import timezone
 from toolsupport.core.errors import NotFound
 from toolsupport.models import Detection, HistoryEntry, HistoryFacet, ModelProfile
 
-KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review", "drift")
+KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review", "drift", "setting")
 
 
 @dataclass(slots=True)

@@ -39,9 +39,9 @@ def choices(simulated: bool = False) -> tuple[ShownModel, ...]:
     return tuple(sorted(shown_models, key=_order))
 
 
-def chatting() -> list[ModelProfile]:
-    """Return the models that can chat, without their evidence."""
-    return sorted((row for row in offered() if row.chats), key=lambda row: (row.server.simulated, row.name))
+def chatting(simulated: bool = False) -> list[ModelProfile]:
+    """Return the models that can chat, without their evidence; `simulated` as for `choices`."""
+    return sorted((row for row in offered(simulated) if row.chats), key=lambda row: (row.server.simulated, row.name))
 
 
 def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:

@@ -53,7 +53,11 @@ TITLES = dict(COLUMNS) | {
     "prompt_style": "Prompt style",
     "call_format": "Preferred format",
     "constrains": "Constrained output",
+    "fallback_models": "Fallback models",
+    "only_validated_fallbacks": "Only validated fallbacks",
 }
+# Settings of a model in the history, each with the word for its default.
+SETTINGS = {"fallback_models": "none", "only_validated_fallbacks": "as the team decided"}
 # Glyph → its sign, its colour. A person's value is drawn in ink: it is no proof.
 SIGNS = {
     "yes": ("✓", "proven"),
@@ -67,6 +71,7 @@ SIGNS = {
 }
 THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
 CONSTRAINS = {"enforced": "enforced", "accepted": "accepted but not enforced", "refused": "refused"}
+WORDS_OF = {"tools_thinking": THINKING, "constrains": CONSTRAINS}
 TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
 
@@ -218,16 +223,15 @@ def title(capability: str) -> str:
 
 def state_and_words(name: str, value: Any) -> tuple[str, str]:
     """Return (state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
+    if name in SETTINGS and not isinstance(value, bool):
+        return "value", ", ".join(f"{place}. {one}" for place, one in enumerate(value or (), 1)) or SETTINGS[name]
     if value is None:
         return "unknown", "unknown"
     if isinstance(value, bool):
         return ("yes", "yes") if value else ("no", "no")
-    if name == "tools_thinking":
-        return "value", THINKING.get(str(value), str(value))
-    if name == "constrains":
-        return "value", CONSTRAINS.get(str(value), str(value))
-    if name.startswith("tool:"):
-        return "value", TOOL.get(str(value), str(value))
+    table = TOOL if name.startswith("tool:") else WORDS_OF.get(name)
+    if table is not None:
+        return "value", table.get(str(value), str(value))
     if name in ("format", "call_format", "prompt_style"):
         return "value", format_choice.label(str(value)).replace("_", " ")
     if name == "context" and isinstance(value, int) and value >= 1024:

@@ -52,7 +52,8 @@ class RequestContext:
     `build` is the key of the model's build, `counts` its measured token counts, `toolbox` the reason why each tool is
     included or not. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
     digests at the time of reading. `lacks_flag`: its server lacked a setting for tools so far. `watch`: the model and
-    the server whose status the answer shows. `switches` are those of the team.
+    the server whose status the answer shows. `switches` are those of the team. `has_fallbacks`: another model may
+    answer if this one cannot.
     """
 
     request_spec: RequestSpec
@@ -66,6 +67,7 @@ class RequestContext:
     watch: WatchedModel | None = None
     modelfile_prompt: str = ""
     switches: TeamSwitches = field(default_factory=TeamSwitches)
+    has_fallbacks: bool = False
 
     @property
     def usable(self) -> frozenset[str]:
@@ -143,8 +145,8 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
-    own, chosen = prompt_origins.modelfile_prompt(profile), switches.of(team)
-    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own, chosen)
+    more = (prompt_origins.modelfile_prompt(profile), switches.of(team), bool(profile.options.get("fallback_models")))
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, *more)
 
 
 def _able_to_force(made: RequestSpec, kind: str, team: TeamSwitches) -> RequestSpec:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.databases import ROOT
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import calls, read
 from tests.toolsupport.core.formats.test_mentions import TOOLS, written
 
+FORMATS_PAGE = ROOT / "docs/formats.md"
 FORMATS = ("hermes", "pure_json", "pythonic")
 SHOWN = (
     "According to the docs: @", "The manual puts it this way: @", "From the wiki:\n\n@\n", "Copied from the log:\n@",
@@ -77,6 +79,18 @@ SHOWN = (
     "Good:\n@", "Do:\n@\nDon't:\nrm", "Answer key: @", "Solution:\n@", "Q1. @", "The string @ is invalid",
     "Notation: @", "Legend: @", "Figure 1: @", "Caption: @", "Footnote: @", "[1] @", "See @", "cf. @", "i.e. @",
     "viz. @", "a.k.a. @", "aka @",
+    "Voici à quoi ressemble un appel : @", "Así se ve una llamada: @", "Ecco come appare una chiamata: @",
+    "Zo ziet een aanroep eruit: @", "Вот как выглядит вызов: @", "调用的样子如下：@", "呼び出しは次のようになります：@",
+    "호출은 다음과 같습니다: @", "Så här ser ett anrop ut: @", "Un appel ressemble à ceci : @",
+    "La llamada se vería así: @", "Una chiamata ha questo aspetto: @", "A chamada ficaria assim: @",
+    "Een aanroep ziet er zo uit: @", "Ett anrop ser ut så här: @", "Ett anrop ser så här ut: @",
+    "Et kald ser sådan ud: @", "Et kall ser slik ut: @", "Kutsu näyttää tältä: @", "Wywołanie wygląda tak: @",
+    "Volání vypadá takto: @", "Вызов выглядит так: @", "Виклик виглядає так: @", "Η κλήση μοιάζει έτσι: @",
+    "Çağrı şöyle görünür: @", "Apelul arată așa: @", "A hívás így néz ki: @",
+    "Panggilannya terlihat seperti ini: @", "Lời gọi trông như thế này: @",
+    "调用看起来像这样：@", "呼び出しはこのようになります：@",
+    "호출은 이렇게 생겼습니다: @", "يبدو الاستدعاء هكذا: @", "הקריאה נראית כך: @", "कॉल ऐसा दिखता है: @",
+    "Comment s'écrit un appel :\n\n@\n", "Так выглядит вызов:\n@",
 )  # fmt: skip
 MADE = (
     "It should be in the folder: @", "I'll retry the previous call: @", "Let me repeat the failed request: @",
@@ -108,6 +122,16 @@ MADE = (
     "I found the error in line 3. I fix it: @", "From the list I take a.txt. @", "I translate it: @",
     "I copy the file: @", "I quote it for you. @", "Copying: @", "According to you it is old. I delete it.\n@",
     "I must not be late. @", "It will not be needed. I delete it. @", "Under these circumstances I delete it: @",
+    "Let me see what the file looks like: @", "I check what the folder looks like:\n@",
+    "Je regarde à quoi ressemble le fichier : @", "Miro cómo es el archivo: @",
+    "Ik kijk hoe het bestand eruitziet: @", "Ich sehe nach, wie die Datei aussieht: @",
+    "Смотрю, как выглядит файл: @", "我看看文件的样子：@",
+    "我将执行如下操作：@", "ファイルの中身を確認します：@", "파일이 어떻게 생겼는지 확인합니다: @",
+    "Guardo come appare il file: @", "Vou ver como é o arquivo: @", "Sprawdzam, jak wygląda plik: @",
+    "Jag tittar hur filen ser ut: @", "Dosyanın nasıl göründüğüne bakıyorum: @",
+    "Ich rufe das Werkzeug jetzt auf: @", "J'effectue l'appel : @", "Hago la llamada: @",
+    "Faccio la chiamata: @", "Я делаю вызов: @", "Así que hago la llamada: @", "Assim faço a chamada: @",
+    "Tak więc wykonuję wywołanie: @", "Dus doe ik de aanroep: @",
 )  # fmt: skip
 # A sentence behind a call on its line: about the call, or about what comes next.
 ABOUT_IT = (
@@ -142,6 +166,11 @@ def test_words_that_show_a_call(name: str, frame: str) -> None:  # F3
 @every("frame", (*MADE, *AFTERWARDS))
 def test_words_beside_a_call_that_is_meant(name: str, frame: str) -> None:  # F3
     assert made(name, frame) == 1
+
+
+def test_the_documentation_counts_these_texts() -> None:
+    shown, meant = len(SHOWN) + len(ABOUT_IT), len(MADE) + len(AFTERWARDS)
+    assert f"{shown} texts that show a call and {meant} of calls that are meant" in FORMATS_PAGE.read_text()
 
 
 @every("frame", (*ABOUT_IT, *AFTERWARDS))

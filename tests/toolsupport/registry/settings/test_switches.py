@@ -22,6 +22,7 @@ OTHERWISE: dict[str, tuple[str, Any]] = {
     "runtime_learning": ("off", False),
     "drift": ("auto", "auto"),
     "first_use": ("refuse", "refuse"),
+    "only_validated_fallbacks": ("on", True),
     "tools_notice": ("on", True),
     "startup_refresh": ("off", False),
 }

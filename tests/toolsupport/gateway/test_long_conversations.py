@@ -1,0 +1,84 @@
+"""A conversation of thousands of messages holds up nobody else while it is read and built again for the model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.test import AsyncClient
+
+from tests.factories import ModelProfileFactory, ServerFactory
+from tests.growth import grows_no_faster
+from tests.obedient_server import NAME, obedient_server
+from tests.tables import every
+from tests.toolsupport.gateway.conftest import Program
+from toolsupport import providers
+from toolsupport.gateway.messages import request as messages_request
+from toolsupport.gateway.responses import request as responses_request
+
+MANY = 6_000
+LONGEST_STEP = 0.05  # seconds of the processor
+USER = {"role": "user", "content": "Hello"}
+CALL = {"type": "function_call", "call_id": "c", "name": "now", "arguments": "{}"}
+RESULT = {"type": "function_call_output", "call_id": "c", "output": "x"}
+ANSWER = {"role": "assistant", "content": "word " * 20}
+
+Body = Callable[[int], dict[str, Any]]
+BODIES: dict[str, tuple[str, Body]] = {
+    "calls in a row": ("responses", lambda many: {"input": [USER, *[CALL] * many, USER]}),
+    "calls and results": ("responses", lambda many: {"input": [USER, *[CALL, RESULT] * many, USER]}),
+    "questions": ("responses", lambda many: {"input": [USER] * many}),
+    "parts of an answer": ("responses", lambda many: {"input": [USER, *[ANSWER] * many, USER]}),
+    "answers of a program": ("messages", lambda many: {"max_tokens": 9, "messages": [USER, *[ANSWER] * many, USER]}),
+}
+READERS = {"responses": responses_request.read, "messages": messages_request.read}
+
+
+@every("kind", sorted(BODIES))
+def test_reading_costs_no_more_for_each_item(kind: str) -> None:  # S1
+    api, body = BODIES[kind]
+    written = {many: json.dumps({"model": "m"} | body(many)).encode() for many in (1_500, 12_000)}
+    assert grows_no_faster(lambda many: READERS[api](written[many]), 1_500, 12_000, times=2.5)
+
+
+async def longest_step(stop: asyncio.Event) -> float:
+    """Return the most processor time that the loop spent while this waited for two milliseconds."""
+    longest = 0.0
+    while not stop.is_set():
+        began = time.thread_time()
+        await asyncio.sleep(0.002)
+        longest = max(longest, time.thread_time() - began)
+    return longest
+
+
+def known(address: str) -> None:
+    ModelProfileFactory(server=ServerFactory(name="far", kind="ollama", base_url=address), name=NAME)
+
+
+async def asked(program: Program, api: str, body: dict[str, Any]) -> tuple[bytes, float]:
+    """Send a request; return the answer, and the longest step of the loop meanwhile."""
+    stop, headers = asyncio.Event(), {"Authorization": f"Bearer {program.key}"}
+    written = json.dumps({"model": f"far/{NAME}"} | body)
+    steps = asyncio.create_task(longest_step(stop))
+    answer = await AsyncClient().post(f"/v1/{api}", written, content_type="application/json", headers=headers)
+    stop.set()
+    return answer.content, await steps
+
+
+@pytest.mark.asyncio
+async def test_no_step_of_the_loop_is_long(program: Program) -> None:  # S1, S2
+    with obedient_server() as address:
+        await in_database(known)(address)
+        try:
+            for kind, (api, body) in sorted(BODIES.items()):
+                await asked(program, api, body(1))  # what is made at the first request only
+                answer, longest = await asked(program, api, body(MANY))
+                assert b"As you wish" in answer, (kind, answer[:500])
+                assert longest < LONGEST_STEP, kind
+        finally:
+            await providers.close()

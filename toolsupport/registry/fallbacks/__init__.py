@@ -1,0 +1,1 @@
+"""Fallback models: their settings, and the chain at one moment."""
