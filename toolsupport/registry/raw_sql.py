@@ -112,7 +112,7 @@ def insert(row: Model) -> None:
 
 
 def _placed(row: Model, value: Any, field: Any) -> tuple[str, Sequence[Any]]:
-    """Return a value's part of a statement with its parameters: an expression, such as a time by the database's clock."""
+    """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
     if not hasattr(value, "resolve_expression"):
         return "%s", (field.get_db_prep_save(value, connection),)
     query = Query(type(row))
