@@ -117,7 +117,8 @@ def _placed(row: Model, value: Any, field: Any) -> tuple[str, Sequence[Any]]:
         return "%s", (field.get_db_prep_save(value, connection),)
     query = Query(type(row))
     resolved = value.resolve_expression(query, allow_joins=False, for_save=True)
-    return query.get_compiler(connection=connection).compile(resolved)
+    place, parameters = query.get_compiler(connection=connection).compile(resolved)
+    return place, parameters
 
 
 @cache
@@ -125,8 +126,8 @@ def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, st
     """Return an insertion before and behind its values, and their fields; `numbered`: the database gives the id."""
     fields = [field for field in model._meta.concrete_fields if not (numbered and field.primary_key)]
     quoted = connection.ops.quote_name
-    columns = ", ".join(quoted(field.column) for field in fields)
-    end = f" RETURNING {quoted(model._meta.pk.column)}" if numbered else ""
+    columns = ", ".join(quoted(str(field.column)) for field in fields)
+    end = f" RETURNING {quoted(str(model._meta.pk.column))}" if numbered else ""
     return f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES", end, fields
 
 
