@@ -5,8 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from chat.models import Conversation, ResultTable
@@ -94,6 +96,7 @@ KINDS = {
     "team_exam_id": shared(lambda: a_team_exam()),
     "team_case_id": shared(lambda: team_exams.cases(a_team_exam())[0].id),
     "case_id": Kind(lambda _: "single_1", lambda _: "single_2", lambda _: "nope", shared=True),
+    "backup": Kind(lambda _: a_backup(), lambda _: a_backup(), lambda _: "site-19990101-000000.tar", shared=True),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "entry_id": shared(lambda: told_of(ModelProfileFactory().pk)),
     "ending": Kind(lambda _: "csv", lambda _: "json", lambda _: "xls", shared=True),
@@ -153,3 +156,11 @@ def table_in(conversation: str) -> int:
     turn_settings.workspace(conversation).write(KEPT, [b"\x89PNG\r\n\x1a\n"])
     ResultTable.objects.create(run=run, csv="a\n1\n")
     return run.pk
+
+
+def a_backup() -> str:
+    """The name of a file that looks like a backup."""
+    folder = Path(settings.DATA_DIR) / "backups"
+    folder.mkdir(exist_ok=True)
+    (folder / "site-20261103-120000.tar").write_bytes(b"a tar")
+    return "site-20261103-120000.tar"

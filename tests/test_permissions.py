@@ -78,6 +78,7 @@ WAITING = {
     "mcp-test",
     "source-example",
     "source-look",
+    "backup-make",
 }
 # What an address needs besides, so that its own thing is found.
 QUERIES = {"conversation-files-download": {"path": "config.json"}, "conversation-image": {"path": "there.png"}}

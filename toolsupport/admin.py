@@ -22,6 +22,7 @@ from toolsupport.models import (
     ExamPaper,
     ExamRun,
     ExamTrial,
+    ExternalIdentity,
     Family,
     HistoryEntry,
     HistoryFacet,
@@ -341,18 +342,10 @@ class ApiKeyAdmin(AppendOnlyAdmin):
 
 @admin.register(QuotaLimit)
 class QuotaLimitAdmin(AppendOnlyAdmin):
-    """Read-only: quotas are set on their own page."""
-
     list_display = ("kind", "subject", "requests_day", "requests_month", "tokens_day", "tokens_month")
-    list_filter = ("kind",)
-    fields = list_display
 
 
-@admin.register(QuotaUse)
-class QuotaUseAdmin(AppendOnlyAdmin):
-    list_display = ("kind", "subject", "day", "requests", "tokens")
-    list_filter = ("kind",)
-    fields = list_display
+admin.site.register(QuotaUse, AppendOnlyAdmin)
 
 
 @admin.register(Session)
@@ -369,6 +362,12 @@ class SignInTallyAdmin(ListOnlyAdmin):
 @admin.register(SignInDevice)
 class SignInDeviceAdmin(ListOnlyAdmin):
     list_display = ("person", "created_at", "used_at")
+    list_select_related = ("person",)
+
+
+@admin.register(ExternalIdentity)
+class ExternalIdentityAdmin(AppendOnlyAdmin):
+    list_display = ("person", "issuer", "subject", "created_at", "used_at")
     list_select_related = ("person",)
 
 

@@ -21,6 +21,7 @@ from toolsupport import loop_share, providers
 from toolsupport.config import metrics
 from toolsupport.core import calls, forced_calls, prompt, retry_prompts
 from toolsupport.core.constrained import SchemaRules, call_schema
+from toolsupport.core.constrained.conformity import ReplyBeginning, has_further_keywords, is_refusal
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -29,7 +30,10 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Finished,
     ReasoningSeen,
+    SchemaDropped,
+    SchemaRefused,
     TextDelta,
     TextReclassified,
     ThinkingDelta,
@@ -44,7 +48,7 @@ from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
-Trouble = ToolsRefused | CallGarbled
+Trouble = ToolsRefused | CallGarbled | SchemaRefused
 # Ollama: “"gemma:2b" does not support thinking”.
 NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
 # Characters of a reply that are read at once: some marks take 15 µs each.
@@ -75,11 +79,17 @@ async def ask(
         if _only_streamed(trouble, request_spec):
             request_spec = replace(request_spec, stream=False)
             continue
-        if isinstance(trouble, ToolsRefused):
-            request_spec = otherwise(request_spec, trouble)
-        elif request_spec.may_force:
-            request_spec = forced_calls.retried(request_spec, None)
+        request_spec = _after(request_spec, trouble)
         asking.again(trouble)
+
+
+def _after(request_spec: RequestSpec, trouble: Trouble) -> RequestSpec:
+    """Return the spec of the next request: without what was refused, or constrained after an unreadable call."""
+    if isinstance(trouble, SchemaRefused):
+        return replace(request_spec, keywords=frozenset())
+    if isinstance(trouble, ToolsRefused):
+        return otherwise(request_spec, trouble)
+    return forced_calls.retried(request_spec, None) if request_spec.may_force else request_spec
 
 
 def as_required(endpoint: Endpoint, request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> RequestSpec:
@@ -114,7 +124,7 @@ class _ExchangeState:
     def again(self, trouble: Trouble) -> None:
         if isinstance(trouble, ToolsRefused):
             self.refused = True
-        else:
+        elif isinstance(trouble, CallGarbled):
             self.garbled += 1
             self.messages = retry_prompts.messages(self.question, self.reply.text, trouble.message)
 
@@ -129,7 +139,7 @@ async def _answer(
     request_spec = _thinking_as_possible(endpoint, request_spec)
     size = sum(message.size for message in asking.messages)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size)
-    asking.silent, before = True, asking.reply.text
+    asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
     listener = ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec))
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
@@ -145,12 +155,13 @@ async def _answer(
             trouble = None
             if isinstance(batch[-1], Failed):
                 async with loop_share.step():
-                    trouble = _trouble(batch[-1], request_spec)
-            if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
+                    trouble = _trouble(batch[-1], request_spec, request)
+            if trouble and _ends_at_once(trouble, request, asking):
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
             checked_events = await _read(listener, batch, check, request_spec.callable)
             asking.record(checked_events)
+            checked_events = [*_dropped(beginning, batch, request), *checked_events]
             if isinstance(trouble, CallGarbled):
                 checked_events = _unreadable(checked_events, trouble, asking)
             if checked_events:
@@ -316,8 +327,28 @@ def _think(request_spec: RequestSpec) -> bool | str | None:
     return None if request_spec.think and lacks else request_spec.think
 
 
-def _trouble(event: Failed, request_spec: RequestSpec) -> Trouble | None:
+def _ends_at_once(trouble: Trouble, request: Request, asking: _ExchangeState) -> bool:
+    """Return whether the server refused a part of the request before it answered."""
+    if isinstance(trouble, SchemaRefused):
+        return True
+    return isinstance(trouble, ToolsRefused) and bool(request.tools) and asking.silent and not asking.refused
+
+
+def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request) -> list[Event]:
+    """Return an event at the end of a constrained reply whose text shows that its server enforced nothing."""
+    if request.schema is None or request.permit is Permit.PROBE:
+        return []
+    for event in batch:
+        if isinstance(event, TextDelta):
+            beginning.take(event.text)
+    whole = isinstance(batch[-1], Finished) and beginning.unconstrained
+    return [SchemaDropped(beginning.text)] if whole else []
+
+
+def _trouble(event: Failed, request_spec: RequestSpec, request: Request) -> Trouble | None:
     """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
+    if request_spec.keywords and has_further_keywords(request.schema) and is_refusal(event.status, event.body):
+        return SchemaRefused(event.message)
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import BinaryIO
 from uuid import UUID
 
 from django.conf import settings
@@ -25,9 +23,9 @@ from chat.transcript.conversations import pending_files
 from chat.transcript.conversations.conversations import workspace_of
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.registry.people.permissions import Action
+from toolsupport.web.file_stream import FileStream
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-CHUNK = 256 * 1024
 LISTED = 500
 # What the form's own fields and boundaries may add to the files.
 FORM_BYTES = MIB
@@ -58,27 +56,6 @@ class FileRow:
 
     entry: WorkspaceEntry
     size: str
-
-
-class FileStream:
-    """The first `size` bytes of an open file, read in a thread; closed with the response."""
-
-    def __init__(self, file: BinaryIO, size: int) -> None:
-        self.file = file
-        self.left = size
-
-    def __aiter__(self) -> FileStream:
-        return self
-
-    async def __anext__(self) -> bytes:
-        data = await asyncio.to_thread(self.file.read, min(CHUNK, self.left))
-        if not data:
-            raise StopAsyncIteration
-        self.left -= len(data)
-        return data
-
-    def close(self) -> None:
-        self.file.close()
 
 
 # Django's own check reads the whole body before a view can reject its size: here the size is checked first, and

@@ -6,8 +6,9 @@ with a notice in the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from chat.sentences import sentence
 from chat.transcript.announcements import Announcement, Announcements, Thing
@@ -18,11 +19,20 @@ from chat.turns.format_guard import FormatGuard
 from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
 from toolsupport.core import forced_calls, format_choice, format_fallback, tool_translation
-from toolsupport.core.events import CallFound, CallReady, CallRejected, Failed, ReasoningSeen, ToolsRefused
+from toolsupport.core.events import (
+    CallFound,
+    CallReady,
+    CallRejected,
+    Failed,
+    ReasoningSeen,
+    SchemaDropped,
+    SchemaRefused,
+    ToolsRefused,
+)
 from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.types import RequestSpec
-from toolsupport.registry.knowledge import reasoning_starts
+from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.models.request_context import RequestContext
 
 Take = Callable[[RequestContext], None]
@@ -100,6 +110,14 @@ class FormatRecovery:
         """Store how a reply began; the rest of the turn is read accordingly."""
         await in_database(reasoning_starts.learn)(self._claimed.profile, asked.build, event.begins_inside)
         self._take(replace(asked, request_spec=replace(asked.request_spec, begins_inside=event.begins_inside)))
+
+    async def schema_fault(self, asked: RequestContext, event: SchemaDropped | SchemaRefused) -> None:
+        """Store that the server does not enforce the schema of a reply; the rest of the turn does without."""
+        await in_database(schema_faults.learn)(self._claimed.profile, asked.build, event)
+        dropped = isinstance(event, SchemaDropped)
+        lost: Mapping[str, Any] = {"may_force": False} if dropped else {"keywords": frozenset()}
+        self._before = replace(self._before, **lost) if self._before else None
+        self._take(replace(asked, request_spec=replace(asked.request_spec, **lost)))
 
     async def answered(self, asked: RequestContext) -> None:
         """Handle a complete answer: with native tools, its server no longer lacks a setting."""

@@ -53,6 +53,8 @@ from toolsupport.core.events import (
     Event,
     Failed,
     ReasoningSeen,
+    SchemaDropped,
+    SchemaRefused,
     TextDelta,
     TextReclassified,
     ThinkingDelta,
@@ -219,6 +221,9 @@ class TurnRun:
     async def _reasoning_seen(self, event: ReasoningSeen) -> None:
         await self.recovery.reasoning_seen(self.prepared, event)
 
+    async def _schema_fault(self, event: SchemaDropped | SchemaRefused) -> None:
+        await self.recovery.schema_fault(self.prepared, event)
+
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
         served = self.executor.serve(event.call)
@@ -349,6 +354,8 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     ThinkingDelta: TurnRun._streamed,
     TextReclassified: TurnRun._streamed,
     ReasoningSeen: TurnRun._reasoning_seen,
+    SchemaDropped: TurnRun._schema_fault,
+    SchemaRefused: TurnRun._schema_fault,
     CallDelta: TurnRun._streamed,
     CallReady: TurnRun._call_ready,
     CallFound: TurnRun._call_ready,

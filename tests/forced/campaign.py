@@ -15,7 +15,7 @@ from tests.forced.tool_sets import tool_sets
 from toolsupport.core.types import JSON, ToolSpec
 
 # Kinds of servers in the address of the model, and how a call is chosen.
-KINDS = ("simulator", "llamacpp", "vllm", "lmstudio", "openai")
+KINDS = ("ollama", "llamacpp", "vllm", "sglang", "lmstudio", "openai")
 CHOICES = ("auto", "required", "named")
 MOST_TOKENS = 4000
 Call = tuple[str, JSON]
@@ -129,7 +129,7 @@ def faults(asked: CampaignRequest, calls: list[Call]) -> Iterator[str]:
 
 async def ask(asked: CampaignRequest, post: Post, tally: CampaignTally) -> None:
     write, read = APIS[asked.api]
-    status, answer = await post(asked.api, {"model": f"{asked.kind}-box/sim-noise", **write(asked)})
+    status, answer = await post(asked.api, {"model": f"{asked.kind}-box/noise", **write(asked)})
     tally.statuses[asked.choice, status] += 1
     if status != 200:
         tally.errors[f"{asked.choice} {asked.kind} {status} {json.dumps(answer)[:400]}"] += 1

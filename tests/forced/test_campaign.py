@@ -14,15 +14,15 @@ from django.contrib.auth.models import Group
 from django.test import AsyncClient
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.forced import noise_server
 from tests.forced.campaign import KINDS, CampaignTally, Post, ask, requests
 from toolsupport import providers
 from toolsupport.core.types import JSON
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.people import api_keys
-from toolsupport.simulator.server import Simulator
 
-BY_DAY, BY_NIGHT = 600, 10_000
+BY_DAY, BY_NIGHT = 400, 10_000
 AT_ONCE = 8
 
 
@@ -31,8 +31,8 @@ def _rows(port: int) -> str:
     Group.objects.get_or_create(name="user")
     person = UserFactory(role="user")
     for kind in KINDS:
-        server = ServerFactory(name=f"{kind}-box", kind=kind, base_url=f"http://127.0.0.1:{port}")
-        profile = ModelProfileFactory(server=server, name="sim-noise")
+        server = ServerFactory(name=f"{kind}-box", kind=kind, base_url=f"http://127.0.0.1:{port}/{kind}")
+        profile = ModelProfileFactory(server=server, name="noise")
         for name, value in {"tools": False, "format": False, "constrains": "enforced"}.items():
             overrides.add(NewOverride(profile.pk, name, value, actor=person.pk, reason="For this test."))
     return api_keys.create(person.pk, "campaign")
@@ -40,18 +40,16 @@ def _rows(port: int) -> str:
 
 @pytest_asyncio.fixture
 async def post(transactional_db: None) -> AsyncIterator[Post]:
-    simulator = Simulator("127.0.0.1", 0, pace_ms=0, load_seconds=0)
-    await simulator.start()
-    key = await in_database(_rows)(simulator.port)
+    async with noise_server.running() as server:
+        key = await in_database(_rows)(server.port)
 
-    async def send(path: str, body: JSON) -> tuple[int, Any]:
-        headers = {"Authorization": f"Bearer {key}"}
-        answer = await AsyncClient().post(path, body, content_type="application/json", headers=headers)
-        return answer.status_code, json.loads(answer.content)
+        async def send(path: str, body: JSON) -> tuple[int, Any]:
+            headers = {"Authorization": f"Bearer {key}"}
+            answer = await AsyncClient().post(path, body, content_type="application/json", headers=headers)
+            return answer.status_code, json.loads(answer.content)
 
-    yield send
-    await providers.close()
-    await simulator.stop()
+        yield send
+        await providers.close()
 
 
 async def campaign(count: int, post: Post) -> CampaignTally:

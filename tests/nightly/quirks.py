@@ -54,11 +54,8 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sim-qwen3-coder-xml": ("text", NO | {"format": "qwen3_coder_xml"}),
     "sim-code": ("text", NO | {"format": "code_mode"}),
     "sim-hopeless-json": ("refused", NO),
-    **{name: ("refused", NO) for name in ("sim-noise", "sim-unconstrained", "sim-no-schemas")},
-    **{
-        f"sim-{name}": ("text", NO | {"format": "forced_json"})
-        for name in ("constrained", "constrained-thinks", "fails-open")
-    },
+    **{name: ("refused", NO) for name in ("sim-noise", "sim-unconstrained", "sim-no-schemas", "sim-fails-open")},
+    **{f"sim-{name}": ("text", NO | {"format": "forced_json"}) for name in ("constrained", "constrained-thinks")},
 }
 # It calls for two wordings out of three, or for every second one: three right ones in a row happen, and so do six of
 # nine; nothing else may come out.

@@ -1,6 +1,7 @@
 """A server with real constrained decoding and a model of random weights: its replies fit with a schema, else never.
 
-By night 3,000 replies. With LLAMA_SERVER llama.cpp is asked too, as far as it enforces what a schema demands.
+By night 3,000 replies. Each call is also checked against its tool's own schema, with patterns and multiples. With
+LLAMA_SERVER llama.cpp is asked too, as far as it enforces what a schema demands.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import jsonschema_rs
 import pytest
 
 from tests.examples import by_night
-from tests.forced.tool_sets import tool_sets
+from tests.forced.tool_sets import ToolSet, tool_sets
 from tests.real.servers import HERE, Served, answering, running
-from toolsupport.core.constrained import call_schema
+from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.types import JSON
+from toolsupport.providers import PROVIDERS
 
 pytestmark = pytest.mark.real_server
 
@@ -60,11 +62,12 @@ def llama_noise(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         yield answering({"noise": Served(url, "noise", "llamacpp")}, "/health")["noise"]
 
 
-def replies(server: Served, count: int, *, force: bool) -> Iterator[tuple[JSON, str]]:
-    """Yield the schema and the text of each reply that ended before its limit of tokens."""
+def replies(server: Served, count: int, *, force: bool) -> Iterator[tuple[JSON, ToolSet, str]]:
+    """Yield the schema, the tools and the text of each reply that ended before its limit of tokens."""
+    rules = SchemaRules(PROVIDERS[server.kind if server.kind == "llamacpp" else "vllm"].keywords)
     with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as client:
         for number, made in enumerate(tool_sets(count, seed=7)):
-            schema = call_schema(made.tools, answer=number % 3 > 0, parallel=number % 2 > 0)
+            schema = call_schema(made.tools, answer=number % 3 > 0, parallel=number % 2 > 0, rules=rules)
             body: dict[str, Any] = {"model": server.model, "seed": number, "max_tokens": LIMIT, "temperature": 1.0}
             body["messages"] = [{"role": "user", "content": f"Do number {number}."}]
             if force:
@@ -74,30 +77,38 @@ def replies(server: Served, count: int, *, force: bool) -> Iterator[tuple[JSON, 
             answer.raise_for_status()
             choice = answer.json()["choices"][0]
             if choice["finish_reason"] == "stop":
-                yield schema, choice["message"]["content"]
+                yield schema, made, choice["message"]["content"]
 
 
-def fits(schema: JSON, text: str) -> bool:
+def fits(schema: JSON, made: ToolSet, text: str) -> bool:
     try:
         return jsonschema_rs.is_valid(schema, json.loads(text))
     except ValueError:
         return False
 
 
+def usable(made: ToolSet, text: str) -> bool:
+    """Return whether each call of a reply that fits is one that its tool takes."""
+    reply, offered = json.loads(text), {tool.name: tool.parameters for tool in made.tools}
+    calls = reply.get("calls", [reply] if "tool" in reply else [])
+    return all(jsonschema_rs.is_valid(offered[call["tool"]], call["arguments"]) for call in calls)
+
+
 def shares(server: Served) -> tuple[int, float, float]:
     """Return how many replies ended with a schema, and the part of them that fits with one and without."""
-    forced = [fits(*reply) for reply in replies(server, REPLIES, force=True)]
+    made = list(replies(server, REPLIES, force=True))
+    forced = [reply for reply in made if fits(*reply)]
     free = [fits(*reply) for reply in replies(server, max(10, REPLIES // 10), force=False)]
-    return len(forced), sum(forced) / len(forced), sum(free) / max(1, len(free))
+    kept = sum(usable(tools, text) for _, tools, text in forced)
+    print(f"{len(made)} of {REPLIES} replies ended; {len(forced)} of them fit, {kept} with each tool's own schema")
+    return len(made), len(forced) / len(made), sum(free) / max(1, len(free))
 
 
 def test_replies_of_noise_fit_with_a_schema_and_hardly_ever_without(noise: Served) -> None:  # K1
     ended, forced, free = shares(noise)
-    print(f"{ended} of {REPLIES} replies ended; fit: {forced:.2%} with a schema, {free:.2%} without")
     assert ended > REPLIES / 3 and forced >= FIT and free < 0.01
 
 
 def test_llama_server_makes_them_fit_too(llama_noise: Served) -> None:  # K1
     ended, forced, free = shares(llama_noise)
-    print(f"{ended} of {REPLIES} replies ended; fit: {forced:.2%} with a schema, {free:.2%} without")
     assert ended > REPLIES / 3 and forced >= FIT and free < 0.01

@@ -67,12 +67,14 @@ from toolsupport.registry.people import (
     api_keys,
     audit_log,
     first_admin,
+    identities,
     known_devices,
     quota_use,
     quotas,
     security_events,
     sign_in_limits,
 )
+from toolsupport.registry.people.identities import VouchedIdentity
 from toolsupport.registry.servers import (
     key_encryption,
 )
@@ -110,6 +112,12 @@ def said(bob: User) -> None:
     Prompt.objects.create(name="brief", text="canary-text", written_by=bob)
 
 
+def counted(bob: User) -> None:
+    quotas.put("person", str(bob.pk), Quota(requests_day=9))
+    quota_use.spend(quotas.limited(bob.pk))
+    identities.signed_in(VouchedIdentity("https://id.example", "42", "dora", None))
+
+
 def an_exam(profile: int) -> None:
     run = exam_runs.open_run(exam_runs.ExamRequest(profile, SUITES["quick"]))
     exam_runs.claim("worker")
@@ -128,8 +136,7 @@ def rows(bob: User) -> list[str]:
     overrides.add(NewOverride(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
     said(bob)
     made = api_keys.create(bob.pk, "a program")
-    quotas.put("person", str(bob.pk), Quota(requests_day=9))
-    quota_use.spend(quotas.limited(bob.pk))
+    counted(bob)
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")

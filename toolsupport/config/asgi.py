@@ -30,6 +30,7 @@ from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
 from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import program_chain, static_files
+from toolsupport.web.authentication import trusted_header
 
 log = logging.getLogger(__name__)
 
@@ -131,7 +132,7 @@ settings.SERVESTATIC_USE_FINDERS = not static_files.collected()
 application = ProtocolTypeRouter(
     {
         "http": HttpApplication(),
-        "websocket": SameOriginMiddleware(AuthMiddlewareStack(URLRouter(WEBSOCKETS))),
+        "websocket": SameOriginMiddleware(AuthMiddlewareStack(trusted_header.SocketGuard(URLRouter(WEBSOCKETS)))),
         "lifespan": lifespan,
     }
 )

@@ -151,6 +151,28 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
     ),
+    EnvironmentVariable("TOOLSUPPORT_PASSWORD_SIGN_IN", "1", switch, "Let people sign in with a password."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_OIDC_ISSUER", "", text, "Address of an OpenID Connect provider, as it names itself. Unset: none."
+    ),
+    EnvironmentVariable("TOOLSUPPORT_OIDC_CLIENT_ID", "", text, "The id of this site at the provider."),
+    EnvironmentVariable("TOOLSUPPORT_OIDC_CLIENT_SECRET", "", text, "The secret of this site at the provider."),
+    EnvironmentVariable("TOOLSUPPORT_OIDC_SCOPES", "openid profile email", text, "Scopes to ask the provider for."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_OIDC_ROLE_CLAIM",
+        "",
+        text,
+        "Claim whose values name roles, such as `groups` or `realm_access.roles`. Unset: roles are set on /people/.",
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_OIDC_HOURS", "12", count, "Hours after which the provider is asked again, at the latest."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_TRUSTED_HEADER",
+        "",
+        text,
+        "Header that names the signed-in person. It counts only from the addresses in TOOLSUPPORT_TRUSTED_PROXIES.",
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_BREACHED_PASSWORDS",
         "",
@@ -322,7 +344,13 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
         "PORT": str(url.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": dict(POOL), **NETWORK, **dict(parse_qsl(url.query))},
+        "OPTIONS": {
+            "pool": dict(POOL),
+            **NETWORK,
+            # As `pg_stat_activity` shows it: `restore` refuses to run beside other processes.
+            "application_name": f"toolsupport {os.getpid()}",
+            **dict(parse_qsl(url.query)),
+        },
     }
 
 

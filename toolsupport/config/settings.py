@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from toolsupport.config import environment, locations
+from toolsupport.config import environment, locations, restore_journal
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
@@ -14,6 +14,9 @@ os.umask(0o077)
 
 ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
+DATABASES = {"default": environment.database(ENV, DATA_DIR)}
+# Before anything of it is read, the signing key included.
+restore_journal.finish(DATA_DIR, DATABASES["default"])
 
 SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
 SECRET_KEY_FALLBACKS = ENV["TOOLSUPPORT_SECRET_KEY_FALLBACKS"]
@@ -49,6 +52,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "toolsupport.web.authentication.trusted_header.TrustedHeader",
     "toolsupport.web.authentication.api_key_auth.Bearer",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -75,7 +79,6 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": environment.database(ENV, DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CSRF_FAILURE_VIEW = "toolsupport.web.pages.errors.stale_form"
@@ -156,5 +159,6 @@ LOGGING = {
 }
 redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
 redaction.add_secrets(*SECRET_KEY_FALLBACKS, *ENV["TOOLSUPPORT_ENCRYPTION_KEYS"])
+redaction.add_secrets(ENV["TOOLSUPPORT_OIDC_CLIENT_SECRET"])
 redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
 redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -140,6 +140,20 @@ class ReasoningSeen:
     begins_inside: bool
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaDropped:
+    """A reply does not even begin as its schema demands: the server did not enforce it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRefused:
+    """The server refused a keyword of the schema; the request is sent again without such keywords."""
+
+    message: str
+
+
 # What servers call it when a limit of tokens ended the reply.
 LIMITED = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit"})
 
@@ -186,6 +200,8 @@ Event = (
     | ToolsRefused
     | CallGarbled
     | ReasoningSeen
+    | SchemaDropped
+    | SchemaRefused
     | Usage
     | Finished
     | Failed

@@ -21,6 +21,7 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
         "only_one": False,
         "called_for_nothing": False,
         "unenforced": False,
+        "pattern_dropped": False,
         "refused": False,
         "misconfigured": None,
         "via_bash": True,

@@ -24,6 +24,7 @@ LABELS = {
     "call_format": "the preferred call format",
     "context": "the context in tokens",
     "constrains": "constrained output",
+    "constrains_patterns": "constrained patterns of texts",
     "tool:read_file": "reading files",
     "tool:write_file": "writing files",
     "tool:list_directory": "listing folders",

@@ -32,7 +32,10 @@ SILENT = 3  # inconclusive trials in a row before a step gives up
 MOST = 14
 CONSTRAINS = 3  # replies as a schema demands, each with another constant, before a server counts as enforcing
 CONSTRAINS_NOT = 2  # replies that do not fit, or refusals
-CONSTRAINS_MOST = 7
+CONSTRAINS_MOST = 9
+# What the schemas of these trials have, each tried once: a call, several calls, references with nested alternatives
+# and many tools, a pattern, and a pattern that no grammar can express.
+PLAIN, SEVERAL, NESTED, PATTERN, ODD = SHAPES = ("plain", "several", "nested", "pattern", "odd")
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
 SAMPLED = (*STEPS, "per_tool")
@@ -55,10 +58,12 @@ def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
 def constrains(outcomes: Iterable[TrialOutcome]) -> str:
     """Return whether the server enforces a schema: enforced, accepted, refused, or "" if the trials do not prove it.
 
-    A single reply that does not fit outweighs those that do: a server that enforces a schema does so each time.
+    A single reply that does not fit outweighs those that do: a server that enforces a schema does so each time, and
+    refuses one that it cannot read.
     """
-    codes = [outcome.code for outcome in counting(of_step(outcomes, "constrains"))]
-    right, wrong, refused = (codes.count(code) for code in ("right", "unenforced", "refused"))
+    made = counting(of_step(outcomes, "constrains"))
+    right = sum(outcome.code == "right" and outcome.subject not in (PATTERN, ODD) for outcome in made)
+    wrong, refused = (sum(outcome.code == code for outcome in made) for code in ("unenforced", "refused"))
     if wrong >= CONSTRAINS_NOT or (wrong and right):
         return "accepted"
     if refused >= CONSTRAINS_NOT and not (right or wrong):
@@ -69,14 +74,29 @@ def constrains(outcomes: Iterable[TrialOutcome]) -> str:
 def of_server(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
     """Return what was measured about the server, whatever the verdict on the model is."""
     found = constrains(outcomes)
-    return {"constrains": found} if found else {}
+    if found != "enforced":
+        return {"constrains": found} if found else {}
+    patterns = [outcome.code == "right" for outcome in counting(of_step(outcomes, "constrains", PATTERN))]
+    return {"constrains": found} | ({"constrains_patterns": all(patterns)} if patterns else {})
 
 
 def constrains_settled(outcomes: Sequence[TrialOutcome]) -> bool:
     """Return True when a schema was tried often enough."""
     made = of_step(outcomes, "constrains")
     silent = len(made) >= SILENT and not counting(made)
-    return bool(constrains(made)) or silent or len(made) >= CONSTRAINS_MOST
+    found = constrains(made)
+    settled = found == "enforced" and not _untried_shapes(made)
+    return settled or found in ("accepted", "refused") or silent or len(made) >= CONSTRAINS_MOST
+
+
+def next_shape(outcomes: Sequence[TrialOutcome]) -> str:
+    """Return what the schema of the next trial has: the first shape without a result."""
+    return next(iter(_untried_shapes(of_step(outcomes, "constrains"))), PLAIN)
+
+
+def _untried_shapes(made: Sequence[TrialOutcome]) -> list[str]:
+    tried = {outcome.subject for outcome in counting(made)}
+    return [shape for shape in SHAPES if shape not in tried]
 
 
 def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[bool]:

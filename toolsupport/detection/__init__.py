@@ -51,7 +51,7 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
             Detector("second_turn", second_turn.run, 12),
             Detector("control", control.run, 12),
             Detector("parallel", parallel.run, 12),
-            Detector("constrains", constrains.run, 7),
+            Detector("constrains", constrains.run, 9),
             Detector("formats", text_formats.run, 48),
             Detector("per_tool", per_tool.run, 60),
         )

@@ -21,7 +21,7 @@ from toolsupport.gateway import attempts, first_uses, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
-from toolsupport.registry.knowledge import reasoning_starts
+from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.people import quota_use
 from toolsupport.registry.people.quota_use import CountedRequest
@@ -147,6 +147,8 @@ async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: boo
             await in_database(call_metrics.add)(prepared.profile, counts)
         if tally.begins_inside is not None:
             await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
+        if tally.schema_fault is not None:
+            await in_database(schema_faults.learn)(prepared.profile, prepared.build, tally.schema_fault)
         if tally.misconfigured is not None:
             refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
             await in_database(learning.record_refusal)(

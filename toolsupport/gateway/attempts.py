@@ -24,6 +24,8 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ReasoningSeen,
+    SchemaDropped,
+    SchemaRefused,
     TextDelta,
     TextReclassified,
     ToolsRefused,
@@ -50,9 +52,10 @@ class RequestSummary:
     """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
 
     `cut`: a token limit left its last call incomplete. `forced` is why a reply was constrained: required, retry or
-    format; "" if none was. `begins_inside`: whether the reply showed that it began inside
-    reasoning. `first_use`: whether the model was tested first, "" if there was no need. `answered_by` is the request
-    to the model that answers, and `fallback` its name if it is not the one that was asked for.
+    format; "" if none was. `begins_inside`: whether the reply showed that it began inside reasoning. `schema_fault`
+    shows that its server does not enforce a schema. `first_use`: whether the model was tested first, "" if there was
+    no need. `answered_by` is the request to the model that answers, and `fallback` its name if it is not the one that
+    was asked for.
     """
 
     format: str = ""
@@ -63,6 +66,7 @@ class RequestSummary:
     first_use: str = ""
     cut: bool = False
     begins_inside: bool | None = None
+    schema_fault: SchemaDropped | SchemaRefused | None = None
     prompt_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
@@ -248,7 +252,7 @@ async def _observed(
             passed: list[Event] = []
             for event in _without_cut_calls(batch):
                 _count(event, attempt, tally)
-                if not isinstance(event, Usage | ToolsRefused | ReasoningSeen):
+                if not isinstance(event, Usage | ToolsRefused | ReasoningSeen | SchemaDropped | SchemaRefused):
                     passed += attempt.take(event)
                 if attempt.spoiled:
                     break
@@ -271,6 +275,8 @@ def _note(event: Event, tally: RequestSummary) -> None:
         tally.cut = True
     if isinstance(event, ReasoningSeen):
         tally.begins_inside = event.begins_inside
+    if isinstance(event, SchemaDropped | SchemaRefused):
+        tally.schema_fault = event
 
 
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:

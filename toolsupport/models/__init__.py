@@ -5,6 +5,7 @@ from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.exams import ExamPaper, ExamRun, ExamTrial, TeamCase, TeamExam
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
+from toolsupport.models.identities import ExternalIdentity
 from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall, ReplyTime
@@ -24,6 +25,7 @@ __all__ = [
     "ExamPaper",
     "ExamRun",
     "ExamTrial",
+    "ExternalIdentity",
     "Family",
     "HistoryEntry",
     "HistoryFacet",

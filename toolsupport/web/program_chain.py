@@ -29,6 +29,7 @@ LEFT_OUT = {
     "django.contrib.sessions.middleware.SessionMiddleware": "the key is the only proof that counts",
     "django.middleware.csrf.CsrfViewMiddleware": "no browser adds a key by itself",
     "django.contrib.auth.middleware.AuthenticationMiddleware": "the key names the person",
+    "toolsupport.web.authentication.trusted_header.TrustedHeader": "the key is the only proof that counts",
     "django.contrib.messages.middleware.MessageMiddleware": "messages are for pages",
     "django_htmx.middleware.HtmxMiddleware": "fragments are for pages",
 }

@@ -32,6 +32,7 @@ OUTCOMES: Mapping[str, str] = MappingProxyType(
         "timeout": "No answer in time",
         "connection_cut": "The connection was cut",
         "unenforced": "The server did not enforce the schema",
+        "pattern_dropped": "The server did not enforce the pattern",
         "failed": "The server failed",
     }
 )

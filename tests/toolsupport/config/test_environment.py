@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,8 @@ def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) 
         *("team one", "ana", "p@ss", "db.example", "5433"),
     ]
     assert (found["CONN_MAX_AGE"], found["CONN_HEALTH_CHECKS"]) == (0, True)
-    assert found["OPTIONS"] == {**environment.NETWORK, "pool": environment.POOL, "sslmode": "require"}
+    named = {"pool": environment.POOL, "sslmode": "require", "application_name": f"toolsupport {os.getpid()}"}
+    assert found["OPTIONS"] == {**environment.NETWORK, **named}
     shorter = database(f"{scheme}://db.example/team?tcp_user_timeout=900")["OPTIONS"]
     assert isinstance(shorter, dict) and shorter["tcp_user_timeout"] == "900"
 

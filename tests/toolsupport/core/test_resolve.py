@@ -80,7 +80,7 @@ def test_every_capability_is_there(family: FamilyProfile | None) -> None:  # D2
 
 def test_the_keys_are_those_of_the_api() -> None:  # D2
     promised = ["tools", "format", "parallel", "streaming", "multi_turn", "leaves_alone", "thinking", "vision"]
-    promised += ["tools_thinking", "max_tools", "prompt_style", "constrains"]
+    promised += ["tools_thinking", "max_tools", "prompt_style", "constrains", "constrains_patterns"]
     per_tool = ["tool:read_file", "tool:write_file", "tool:list_directory", "tool:edit_file", "tool:bash"]
     assert set(CAPABILITIES) == {*promised, *per_tool, "call_format", "context"}
 

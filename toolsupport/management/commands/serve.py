@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from twisted.internet import reactor
 
+from toolsupport.config import restore_journal
 from toolsupport.config.locations import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
@@ -29,6 +31,7 @@ MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
 # Connections that wait until they are accepted; one more would try again after a second or longer.
 BACKLOG = 1024
+log = logging.getLogger(__name__)
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 LOCK_HELD = 0.001  # seconds
 STOPS = (signal.SIGTERM, signal.SIGINT)
@@ -89,7 +92,9 @@ class Command(BaseCommand):
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
         self.stdout.write(f"Data is kept in {settings.DATA_DIR}")
         serve_lock.take(self.address)
-        with database_upgrade.exclusive():
+        with database_upgrade.exclusive(), restore_journal.none_running(settings.DATA_DIR) as left:
+            if left:
+                log.warning("removed what an interrupted restore had unpacked; the state from before it stays")
             serve_lock.make_private()
             if done := database_upgrade.bring_up_to_date():
                 self.stdout.write(done)

@@ -33,6 +33,7 @@ STEPS = {
     "multi_turn": ("second_turn",),
     "leaves_alone": ("control",),
     "constrains": ("constrains",),
+    "constrains_patterns": ("constrains",),
 }
 
 

@@ -53,6 +53,7 @@ TITLES = dict(COLUMNS) | {
     "prompt_style": "Prompt style",
     "call_format": "Preferred format",
     "constrains": "Constrained output",
+    "constrains_patterns": "Constrained patterns",
     "fallback_models": "Fallback models",
     "only_validated_fallbacks": "Only validated fallbacks",
 }

@@ -60,7 +60,7 @@ def invite(name: str, role: str) -> PasswordLink:
             if User.objects.filter(username__iexact=user.username).exists():
                 raise ConfigError(f"A person named {user.username} already exists.")
             user.save()
-            _give(user, role)
+            give(user, role)
     except ValidationError as error:
         raise ConfigError(" ".join(error.messages)) from error
     return _link(user)
@@ -80,7 +80,7 @@ def new_link(actor: int, person_id: int) -> PasswordLink:
 @transaction.atomic
 def set_role(actor: int, person_id: int, role: str) -> None:
     """Set a person's role. Raises NotFound, NotAllowed (oneself), ConfigError (no such role)."""
-    _give(_other(actor, person_id), role)
+    give(_other(actor, person_id), role)
     _check_administered()
 
 
@@ -123,7 +123,8 @@ def _other(actor: int, person_id: int) -> User:
     return user
 
 
-def _give(user: User, role: str) -> None:
+def give(user: User, role: str) -> None:
+    """Replace the roles of a person by this one. Raises ConfigError (no such role)."""
     if role not in ROLES:
         raise ConfigError(f"There is no role {role!r}.")
     user.groups.remove(*user.groups.filter(name__in=ROLES))

@@ -25,6 +25,9 @@ DEEDS = {
     "pull_model": "pulled a model",
     "delete_model": "deleted a model from its server",
     "unload_model": "unloaded a model",
+    "make_backup": "made a backup of the site",
+    "download_backup": "downloaded a backup of the site",
+    "delete_backup": "deleted a backup of the site",
     "switch_tool": "switched tools on or off that run code or reach outside",
 }
 REASON_LENGTH = 500

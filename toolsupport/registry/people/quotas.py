@@ -69,7 +69,7 @@ def of_key(key_id: int) -> tuple[QuotaHolder, ...]:
 def of_person(person_id: int) -> Quota:
     """Return the effective quota of a person; their role is read only if a role has one."""
     rows = table.rows()
-    return combined(rows, str(person_id), _role(person_id) if any(kind == ROLE for kind, _ in rows) else "")
+    return combined(rows, str(person_id), role_of(person_id) if any(kind == ROLE for kind, _ in rows) else "")
 
 
 def combined(rows: Mapping[Subject, Quota], person: str, role: str) -> Quota:
@@ -106,7 +106,7 @@ def _exists(kind: str, subject: str) -> bool:
     return rows is not None and rows.filter(pk=row_number(subject)).exists()
 
 
-def _role(person_id: int) -> str:
+def role_of(person_id: int) -> str:
     """Return the highest role of a person, "" without one."""
     rows = User.objects.filter(pk=person_id).values_list("is_superuser", "groups__name")
     names = {"admin" if is_superuser else name for is_superuser, name in rows}

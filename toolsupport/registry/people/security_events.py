@@ -25,6 +25,9 @@ EVENTS = {
     "api_key_wrong": "A program sent an API key that is not valid.",
     "metrics_token_wrong": "A program requested /metrics without a valid token.",
     "setup_token_wrong": "A set-up address was opened that is not valid.",
+    "provider_refused": "A sign-in through the provider was refused.",
+    "header_refused": "The name in the header of a trusted proxy was refused.",
+    "sign_in_link": "{who} signed in with a link that was made on the machine of the site.",
     "link_wrong": "A password link was opened that is not valid.",
 }
 STRANGER = "an unknown name"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
-from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -15,14 +18,22 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people import accounts, first_admin, security_events, sign_in_limits
+from toolsupport.services import oidc_client
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
 from toolsupport.web.view_permissions import public
 
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
 
 class SignInView(LoginView):
     """Django's view with our form, which counts attempts; remembers the browser."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]:
+            raise PermissionDenied("Sign-in with a password is switched off.")
+        return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         return device_cookie.remember(self.request, super().form_valid(form), form.get_user())
@@ -33,11 +44,16 @@ class SignInView(LoginView):
         return answer
 
 
+def sign_in_ways() -> dict[str, bool]:
+    """Return which ways to sign in the page offers."""
+    return {"password": settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"], "provider": oidc_client.configured()}
+
+
 sign_in = public(
     SignInView.as_view(
         form_class=LoginForm,
         redirect_authenticated_user=True,
-        extra_context={"needs_setup": first_admin.needs_setup},
+        extra_context={"needs_setup": first_admin.needs_setup, "ways": sign_in_ways},
     )
 )
 sign_out = public(LogoutView.as_view())
@@ -63,7 +79,7 @@ def setup(request: HttpRequest) -> HttpResponse:
         return redirect("login")
     token = request.POST.get("token") or request.GET.get("token", "")
     if not first_admin.token_opens(token):
-        return _refused(request, "setup_token_wrong", "toolsupport/setup.html", {})
+        return refused(request, "setup_token_wrong", "toolsupport/setup.html", {})
     if form.is_valid() and (user := _admin(form)):
         return _signed_in(request, user)
     return render(request, "toolsupport/setup.html", {"form": form})
@@ -79,7 +95,7 @@ def join(request: HttpRequest) -> HttpResponse:
     try:
         name = accounts.invited(token).username
     except NotFound as error:
-        return _refused(request, "link_wrong", "toolsupport/join.html", {"why": str(error)})
+        return refused(request, "link_wrong", "toolsupport/join.html", {"why": str(error)})
     form = JoinForm(request.POST if request.method == "POST" else None, initial={"token": token})
     if form.is_valid() and (user := _joined(form, token)):
         return _signed_in(request, user)
@@ -87,11 +103,11 @@ def join(request: HttpRequest) -> HttpResponse:
 
 
 def _signed_in(request: HttpRequest, user: User) -> HttpResponse:
-    login(request, user)
+    login(request, user, BACKEND)
     return device_cookie.remember(request, redirect("/start/"), user)
 
 
-def _refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:
+def refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:
     """Return the page for an invalid token; 429 after many from one address. Without a token nothing was guessed."""
     wait = 0
     if request.POST.get("token") or request.GET.get("token"):

@@ -45,7 +45,7 @@ def test_the_list_has_the_promised_shape(client: Client, profile: ModelProfile) 
             "tools_thinking",
             "vision",
         ),
-        *("max_tools", "prompt_style", "constrains"),
+        *("max_tools", "prompt_style", "constrains", "constrains_patterns"),
         *("tool:read_file", "tool:write_file", "tool:list_directory", "tool:edit_file", "tool:bash"),
     ]
     assert model["capabilities"]["tools"]["value"] is False

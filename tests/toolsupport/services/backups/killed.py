@@ -1,0 +1,124 @@
+"""Kills backups and restores at each of their steps: `python -m … FOLDER FIRST EVERY` prints what was found.
+
+A step is an event that Python reports to audit hooks: a file opened, renamed, removed, a database connected. A child
+kills itself at step FIRST, FIRST + EVERY, …, until one comes to its end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+COUNTED = ("open", "os.", "shutil.", "sqlite3.", "fcntl.")
+OLD, NEW = "old", "new"
+State = tuple[str, ...]
+
+
+def fill(data: Path, mark: str) -> None:
+    """A small site whose database, files and keys all have this mark."""
+    (data / "workspaces" / mark).mkdir(parents=True)
+    for path in (data / "secret_key", data / "workspaces" / mark / "notes.txt", data / "encryption_keys.json"):
+        path.write_text(mark if path.suffix != ".json" else json.dumps({"keys": [], "mark": mark}))
+    with closing(sqlite3.connect(data / "toolsupport.sqlite3")) as database:
+        database.executescript(
+            "PRAGMA journal_mode=WAL; CREATE TABLE django_migrations (id INTEGER, app, name, applied);"
+            f"CREATE TABLE mark (name TEXT); INSERT INTO mark VALUES ('{mark}');"
+        )
+
+
+def state(data: Path) -> State:
+    """The mark of each thing there."""
+    with closing(sqlite3.connect(data / "toolsupport.sqlite3")) as database:
+        [(row,)] = database.execute("SELECT name FROM mark").fetchall()
+    keys = json.loads((data / "encryption_keys.json").read_text())["mark"]
+    files = [path.read_text() for path in (data / "workspaces").rglob("*.txt")]
+    return (row, (data / "secret_key").read_text(), keys, *files)
+
+
+def killed(step: int, work: Callable[[], object]) -> bool:
+    """Do the work in a child that is killed at that step; return False if it came to its end before."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    left = step
+
+    def count(event: str, _: object) -> None:
+        nonlocal left
+        if event.startswith(COUNTED):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    try:
+        work()
+        os._exit(0)
+    except BaseException as error:
+        print(repr(error), file=sys.stderr)
+        os._exit(1)
+
+
+def kill_restores(data: Path, file: Path, first: int, every: int) -> list[str]:
+    """The state after each kill and the next start: "old" or "new", or what is neither."""
+    from django.conf import settings
+
+    from toolsupport.config import restore_journal
+    from toolsupport.services.backups import restoring
+
+    found, step, went = [], first, True
+    while went:
+        shutil.rmtree(data, ignore_errors=True)
+        fill(data, OLD)
+        went = killed(step, lambda: restoring.restore(file, replace=True))
+        # The next start may be killed too.
+        killed(1 + step % 7, lambda: restore_journal.finish(data, settings.DATABASES["default"]))
+        restore_journal.finish(data, settings.DATABASES["default"])
+        restore_journal.remove_staged(data)
+        marks = state(data)
+        left = [path.name for path in data.iterdir() if path.name in ("restoring", "restore.json")]
+        found.append(marks[0] if len(set(marks)) == 1 and not left else f"step {step}: {marks} {left}")
+        step += every
+    return found
+
+
+def kill_backups(data: Path, file: Path, first: int, every: int) -> list[str]:
+    """What has the name of the backup after each kill: "none", "whole", or what is neither."""
+    from toolsupport.services.backups import archive, making
+
+    found, step, went = [], first, True
+    while went:
+        file.unlink(missing_ok=True)
+        went = killed(step, lambda: making.make(file))
+        found.append("whole" if file.exists() else "none")
+        if file.exists():
+            with file.open("rb") as opened:
+                read = archive.read(opened)
+                for name in read.parts:
+                    read.unpack(name, open(os.devnull, "wb"))  # noqa: SIM115 it ends with the process
+        step += every
+    making.make(file)  # what killed ones left is in nobody's way
+    found.append("left" if [path for path in file.parent.glob(f"{file.name}*") if path != file] else "clean")
+    return found
+
+
+def main(folder: Path, first: int, every: int) -> None:
+    data, file = folder / "data", folder / "backup.tar"
+    os.environ |= {"TOOLSUPPORT_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "toolsupport.config.settings"}
+    data.mkdir()
+    fill(data, NEW)
+    import django
+
+    django.setup()
+    backups = kill_backups(data, file, first, every)
+    print(json.dumps({"backups": backups, "restores": kill_restores(data, file, first, every)}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,199 @@
+"""The commands backup and restore: everything comes back, on both databases, and what does not fit is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests import databases
+from tests.databases import ENGINES
+from tests.serving import Site
+from tests.toolsupport.services.backups.test_archive import unpacked, written
+from tests.upgrades import archives
+from tests.upgrades.make_archive import SECRET_KEY
+from toolsupport.services.backups.archive import ArchiveWriter
+
+FILES = {"workspaces/one/notes.txt": "Buy milk.", "examples/ü b.txt": "", "encryption_keys.json": '{"keys": []}'}
+
+
+@contextmanager
+def empty(directory: Path, engine: str, **environment: str) -> Iterator[Site]:
+    directory.mkdir()
+    with archives.empty_site(directory, engine) as site:
+        site.environment |= {"TOOLSUPPORT_SIMULATOR": "off", **environment}
+        yield site
+
+
+def fill(site: Site, engine: str) -> None:
+    """Rows in every table, files of chats, and a program of a model that is no regular file."""
+    [archive] = archives.HERE.glob(f"*.{engine}.sql.gz")
+    archives.load(site, archive)
+    site.manage("migrate", "--verbosity", "0")
+    for name, text in FILES.items():
+        (site.directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (site.directory / name).write_text(text)
+    (site.directory / "workspaces/one/link").symlink_to("/etc/passwd")
+    os.mkfifo(site.directory / "workspaces/one/pipe")
+
+
+def refused(site: Site, *words: str) -> str:
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        site.manage(*words)
+    assert "Traceback" not in ended.value.stderr
+    return str(ended.value.stderr)
+
+
+def kept_files(site: Site) -> dict[str, str]:
+    return {name: (site.directory / name).read_text() for name in FILES}
+
+
+# P3
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_row_file_and_key_comes_back(tmp_path: Path, engine: str) -> None:
+    file, other = tmp_path / "site.tar", {"TOOLSUPPORT_SECRET_KEY": ""}
+    with empty(tmp_path / "one", engine, **other) as one, empty(tmp_path / "two", engine, **other) as two:
+        fill(one, engine)
+        before = archives.contents(one)
+        assert all(before[table] for table in ("chat_message", "toolsupport_audit", "auth_user"))
+        assert "readable for you only" in one.manage("backup", str(file))
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert "Restored the backup" in two.manage("restore", str(file)), "a lone signing key counts as empty"
+        assert archives.contents(two) == before
+        assert kept_files(two) == FILES
+        assert (two.directory / "secret_key").read_text() == (one.directory / "secret_key").read_text()
+        assert sorted(path.name for path in (two.directory / "workspaces/one").iterdir()) == ["notes.txt"]
+        in_use(two, file)
+        add_a_person(two)
+
+
+def add_a_person(site: Site) -> None:
+    """Numbers of new rows follow those of the restored ones."""
+    site.environment["DJANGO_SUPERUSER_PASSWORD"] = "a passphrase for tests"
+    site.manage("createsuperuser", "--username", "new", "--no-input")
+
+
+def in_use(site: Site, file: Path) -> None:
+    """Rows and files are replaced with --yes only, and those from before are kept."""
+    (site.directory / "workspaces/one/notes.txt").write_text("Buy bread.")
+    assert "--yes" in refused(site, "restore", str(file))
+    assert (site.directory / "workspaces/one/notes.txt").read_text() == "Buy bread."
+    assert "before-restore" in site.manage("restore", str(file), "--yes")
+    assert kept_files(site) == FILES
+    assert (site.directory / "before-restore/workspaces/one/notes.txt").read_text() == "Buy bread."
+
+
+# P3
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_running_site_is_backed_up_and_never_restored(tmp_path: Path, engine: str) -> None:
+    file = tmp_path / "site.tar"
+    with empty(tmp_path / "one", engine) as site:
+        give_tables(site, engine)
+        site.start()
+        try:
+            site.manage("backup", str(file))
+            assert "keys are set in the environment" in site.manage("backup", str(file)), "the older one is replaced"
+            before = archives.contents(site)
+            assert before["auth_user"]
+            answer = refused(site, "restore", str(file), "--yes")
+            assert "already served" in answer or "Other processes use the database" in answer
+        finally:
+            site.kill(signal.SIGTERM)
+        said = site.manage("restore", str(file), "--yes")
+        assert "set the same TOOLSUPPORT_SECRET_KEY" in said and SECRET_KEY not in said
+        assert archives.contents(site)["auth_user"] == before["auth_user"]
+
+
+def give_tables(site: Site, engine: str) -> None:
+    """What a site begins with, without the time of its migrations."""
+    if engine == "sqlite":
+        (site.directory / "toolsupport.sqlite3").write_bytes(databases.migrated_file())
+        return
+    address = urlsplit(site.environment["DATABASE_URL"])
+    name = address.path[1:]
+    with psycopg.connect(address._replace(path="/postgres").geturl(), autocommit=True) as server:
+        server.execute(f'DROP DATABASE "{name}"')
+        server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{databases.migrated()}"')
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """An SQLite site with tables."""
+    with empty(tmp_path / "site", "sqlite") as one:
+        give_tables(one, "sqlite")
+        yield one
+
+
+def test_what_does_not_fit_is_refused_and_changes_nothing(site: Site, tmp_path: Path) -> None:  # P3
+    file = tmp_path / "a.tar"
+    site.manage("backup", str(file))
+    parts = {name: data for name, data in unpacked(file).items() if name.startswith("database/")}
+    whole, before = file.read_bytes(), archives.contents(site)
+    refusals = {
+        "ends too early": lambda: file.write_bytes(whole[: len(whole) // 2]),
+        "is not as it was written": lambda: file.write_bytes(whole.replace(b"0001_initial", b"0001_INITIAL")),
+        "holds a database of postgresql": lambda: written_as(file, parts, database="postgresql"),
+        "newer version of toolsupport (9.9)": lambda: written_as(file, parts, migrations=[["chat", "9999_later"]]),
+        "no manifest.json": lambda: file.write_bytes(bytes(1024)),
+        "No such file": file.unlink,
+    }
+    for words, spoil in refusals.items():
+        spoil()
+        assert words in refused(site, "restore", str(file), "--yes"), words
+    assert archives.contents(site) == before
+    assert not (site.directory / "restoring").exists() and not (site.directory / "restore.json").exists()
+
+
+def written_as(file: Path, parts: dict[str, bytes], **facts: object) -> None:
+    written(file, parts)
+    with file.open("wb") as opened:
+        writer = ArchiveWriter(opened)
+        for name, data in parts.items():
+            writer.add(name, io.BytesIO(data), len(data))
+        known = {"version": "9.9", "made_at": "now", "keys": "environment", "database": "sqlite", "migrations": []}
+        writer.finish(known | facts)
+
+
+def test_rows_of_a_newer_version_are_found_in_the_file_itself(site: Site, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(site.directory / "toolsupport.sqlite3")) as database, database:
+        database.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('chat', '9999_later', '2030-01-01')"
+        )
+    rows = (site.directory / "toolsupport.sqlite3").read_bytes()
+    written_as(tmp_path / "a.tar", {"database/toolsupport.sqlite3": rows})
+    assert "rows of a newer version" in refused(site, "restore", str(tmp_path / "a.tar"), "--yes")
+    written_as(tmp_path / "a.tar", {"database/toolsupport.sqlite3": b"SQLite format 3\0" + bytes(5000)})
+    assert "cannot be read" in refused(site, "restore", str(tmp_path / "a.tar"), "--yes")
+
+
+def test_a_start_finishes_a_restore_that_was_killed_in_between(site: Site, tmp_path: Path) -> None:  # P3
+    data = site.directory
+    (data / "restoring/files/workspaces").mkdir(parents=True)
+    (data / "restoring/files/workspaces/notes.txt").write_text("restored")
+    names = ("restoring/files/workspaces", "workspaces", "before-restore/workspaces")
+    step = dict(zip(("new", "current", "kept"), (str(data / name) for name in names), strict=True))
+    (data / "restore.json").write_text(json.dumps({"steps": [step], "token": ""}))
+    assert "ok" in site.manage("doctor")
+    assert (data / "workspaces/notes.txt").read_text() == "restored"
+    (data / "restoring").mkdir()
+    site.start()
+    site.kill(signal.SIGTERM)
+    assert "interrupted restore" in (data / "serve.log").read_text() and not (data / "restoring").exists()
+
+
+def test_a_place_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> None:
+    assert "No backup was made" in refused(site, "backup", str(tmp_path / "none" / "a.tar"))
+    assert "is no file" in refused(site, "backup", str(tmp_path))
+    (tmp_path / "a.tar.unfinished").symlink_to(tmp_path / "elsewhere")
+    assert "No backup was made" in refused(site, "backup", str(tmp_path / "a.tar"))
+    assert not (tmp_path / "elsewhere").exists() and not (tmp_path / "a.tar").exists()

@@ -1,0 +1,37 @@
+"""A backup or restore that is killed leaves the old state or the new one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import databases
+
+
+def run(folder: Path, first: int, every: int) -> dict[str, list[str]]:
+    command = [sys.executable, "-m", "tests.toolsupport.services.backups.killed", str(folder), str(first), str(every)]
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    ran = subprocess.run(command, cwd=databases.ROOT, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    found: dict[str, list[str]] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def expect_old_or_new(found: dict[str, list[str]], least: int) -> None:
+    assert set(found["restores"]) == {"old", "new"}, found["restores"]
+    assert found["restores"][-1] == "new" and len(found["restores"]) > least
+    assert set(found["backups"]) == {"none", "whole", "clean"} and len(found["backups"]) > least
+
+
+def test_killed_at_some_moments_all_is_old_or_all_is_new(tmp_path: Path) -> None:  # P3
+    expect_old_or_new(run(tmp_path, 3, 23), 3)
+
+
+@pytest.mark.nightly
+def test_killed_at_each_moment_all_is_old_or_all_is_new(tmp_path: Path) -> None:  # P3
+    expect_old_or_new(run(tmp_path, 1, 1), 60)

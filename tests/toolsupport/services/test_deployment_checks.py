@@ -1,0 +1,65 @@
+"""How the site is run, in words: backup, proxies, processes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from toolsupport.services import deployment_checks
+
+
+@pytest.mark.parametrize(
+    ("days", "ok", "words"),
+    [(None, None, "There was none yet. Run: "), (0, True, "made 0 days ago"), (8, None, "Make one each day")],
+)
+def test_the_age_of_the_backup(tmp_path: Path, settings: Any, days: int | None, ok: bool | None, words: str) -> None:
+    settings.DATA_DIR = tmp_path
+    if days is not None:
+        noted = {"at": (timezone.now() - timedelta(days=days, hours=1)).isoformat(), "file": "/backups/site.tar"}
+        (tmp_path / "last_backup.json").write_text(json.dumps(noted))
+    found = deployment_checks.backup()
+    assert found.ok is ok and words in found.words
+
+
+def test_a_note_that_cannot_be_read_counts_as_no_backup(tmp_path: Path, settings: Any) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "last_backup.json").write_text('{"at": 7}')
+    assert deployment_checks.backup().ok is None
+
+
+@pytest.mark.parametrize(
+    ("declared", "https", "ok", "words"),
+    [
+        ((), False, True, "none"),
+        ((), True, None, "private networks"),
+        (("127.0.0.1/32",), True, True, "counts from 127.0.0.1/32"),
+        (("10.0.0.0/8", "0.0.0.0/0"), True, False, "any address"),
+        (("::/0",), False, False, "any address"),
+    ],
+)
+def test_the_proxies(settings: Any, declared: tuple[str, ...], https: bool, ok: bool | None, words: str) -> None:
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_TRUSTED_PROXIES": tuple(map(ip_network, declared))}
+    settings.BEHIND_HTTPS = https
+    found = deployment_checks.proxies()
+    assert found.ok is ok and words in found.words
+
+
+@pytest.mark.parametrize(
+    ("database", "redis", "ok", "words"),
+    [
+        ("sqlite", "", True, "one serves"),
+        ("sqlite", "redis://a", True, "on this machine"),
+        ("postgresql", "", None, "REDIS_URL is not set"),
+        ("postgresql", "redis://a", True, "on any machine"),
+    ],
+)
+def test_the_processes(settings: Any, database: str, redis: str, ok: bool | None, words: str) -> None:
+    settings.ENV = settings.ENV | {"REDIS_URL": redis}
+    found = deployment_checks.processes(database)
+    assert found.ok is ok and words in found.words

@@ -1,0 +1,84 @@
+"""The page of backups: made, downloaded with the password, deleted, and each of it audited."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.test import Client
+
+from tests.factories import PASSWORD, UserFactory
+from toolsupport.models import Audit
+from toolsupport.services.backups import kept_backups, making
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FOLDER = Path(settings.DATA_DIR) / "backups"
+
+
+@pytest.fixture
+def admin() -> Iterator[Client]:
+    client = Client()
+    client.force_login(UserFactory(role="admin"))
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    yield client
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def content(answer: Any) -> bytes:
+    async def read() -> bytes:
+        return b"".join([piece async for piece in answer])
+
+    data = async_to_sync(read)()
+    answer.close()
+    return data
+
+
+def test_an_administrator_makes_downloads_and_deletes_a_backup(admin: Client) -> None:  # P3
+    assert "No backup is kept" in admin.get("/backup/").content.decode()
+    made = admin.post("/backup/make/").content.decode()
+    [backup] = kept_backups.listed()
+    assert f"Made {backup.name}" in made and "Last backup" in made and backup.size > 10_000
+    assert (FOLDER / backup.name).stat().st_mode & 0o777 == 0o600
+    wrong = admin.post(f"/backup/{backup.name}/download/", {"password": "wrong"})
+    assert wrong.status_code == 422 and "The password is wrong." in wrong.content.decode()
+    sent = admin.post(f"/backup/{backup.name}/download/", {"password": PASSWORD})
+    with tarfile.open(fileobj=io.BytesIO(content(sent))) as tar:
+        assert "manifest.json" in tar.getnames()
+    assert sent.headers["Cache-Control"] == "no-store" and backup.name in sent.headers["Content-Disposition"]
+    assert "Deleted" in admin.post(f"/backup/{backup.name}/delete/").content.decode()
+    assert kept_backups.listed() == ()
+    deeds = list(Audit.objects.order_by("id").values_list("deed", "subject"))
+    assert deeds == [(deed, backup.name) for deed in ("make_backup", "download_backup", "delete_backup")]
+
+
+@pytest.mark.parametrize("name", ["site-20261103-120000.tar", "..", "last_backup.json", "toolsupport.sqlite3"])
+def test_what_is_no_backup_is_not_found(admin: Client, name: str) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "site-20261103-120000.tar").symlink_to("/etc/passwd")
+    for deed in ("download", "delete"):
+        assert admin.post(f"/backup/{name}/{deed}/", {"password": PASSWORD}).status_code == 404
+
+
+def test_a_backup_that_fails_is_a_sentence(admin: Client) -> None:
+    FOLDER.write_text("in the way")
+    try:
+        answer = admin.post("/backup/make/")
+        assert answer.status_code == 502 and "No backup was made" in answer.content.decode()
+    finally:
+        FOLDER.unlink()
+
+
+def test_passwords_are_not_guessed_here(admin: Client) -> None:
+    admin.post("/backup/make/")
+    [backup] = kept_backups.listed()
+    texts = [admin.post(f"/backup/{backup.name}/download/", {"password": "x"}).content.decode() for _ in range(12)]
+    assert "The password is wrong." in texts[0] and "The password is wrong." not in texts[-1]
+    assert admin.post(f"/backup/{backup.name}/download/", {"password": PASSWORD}).status_code == 422
+    assert making.last()

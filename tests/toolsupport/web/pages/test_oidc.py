@@ -1,0 +1,184 @@
+"""Sign-in through a provider: who gets in with which role, and what a hostile provider cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from channels.db import database_sync_to_async as in_database
+from django.contrib.auth.models import Group, User
+from django.test import AsyncClient
+from django.utils import timezone
+
+from tests.factories import UserFactory
+from tests.toolsupport.web.oidc_provider import Provider, provider
+from toolsupport.models import ExternalIdentity, SecurityEvent, Session
+from toolsupport.registry.people import accounts, quotas
+from toolsupport.registry.people.permissions import ROLES
+from toolsupport.services import oidc_client
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.django_db(transaction=True)]
+
+
+@pytest_asyncio.fixture
+async def idp(settings: Any, transactional_db: None) -> AsyncIterator[Provider]:
+    await in_database(lambda: [Group.objects.get_or_create(name=role) for role in ROLES])()
+    async with provider() as found:
+        ours = {"ISSUER": found.issuer, "CLIENT_ID": "site", "CLIENT_SECRET": "the secret of the site"}
+        settings.ENV = settings.ENV | {f"TOOLSUPPORT_OIDC_{name}": value for name, value in ours.items()}
+        yield found
+
+
+async def signed_in(idp: Provider, client: AsyncClient | None = None, **changed: str) -> Any:
+    """The answer to a browser that comes back from the provider."""
+    client = client or AsyncClient()
+    sent = await client.get("/login/oidc/?next=/models/")
+    if sent.status_code != 302:
+        return sent
+    return await client.get("/login/oidc/callback/", {**idp.signs_in(sent.headers["Location"]), **changed})
+
+
+@in_database
+def role_of(name: str) -> str:
+    return quotas.role_of(User.objects.get(username=name).pk)
+
+
+@in_database
+def made(name: str, **fields: Any) -> User:
+    person: User = UserFactory(username=name, **fields)
+    return person
+
+
+async def test_a_new_person_becomes_a_user_until_the_provider_is_asked_again(idp: Provider) -> None:  # P4
+    client = AsyncClient()
+    answer = await signed_in(idp, client)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/models/")
+    assert await role_of("dora") == "user" and (await client.get("/account/")).status_code == 200
+    ends = (await in_database(Session.objects.get)(person__username="dora")).expire_date
+    assert timedelta(hours=11) < ends - timezone.now() <= timedelta(hours=12)
+    await signed_in(idp)
+    assert await in_database(ExternalIdentity.objects.count)() == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "groups", "after"),
+    [
+        ("viewer", ["reviewer", "admin", "staff"], "admin"),
+        ("viewer", "reviewer", "reviewer"),
+        ("reviewer", ["staff"], "user"),
+        ("viewer", ["staff"], "viewer"),
+        ("reviewer", None, "user"),
+        ("reviewer", [["admin"]], "user"),
+        ("admin", ["user"], "user"),
+    ],
+)
+async def test_the_claim_decides_the_role(
+    idp: Provider, settings: Any, before: str, groups: Any, after: str
+) -> None:  # P4
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_OIDC_ROLE_CLAIM": "realm.roles"}
+    await made("root", role="admin")
+    await in_database(accounts.invite)("dora", before)
+    idp.claims["realm"] = {"roles": groups}
+    assert (await signed_in(idp)).status_code == 302
+    assert await role_of("dora") == after
+
+
+async def test_the_last_administrator_stays(idp: Provider, settings: Any) -> None:  # P4
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_OIDC_ROLE_CLAIM": "roles"}
+    await in_database(accounts.invite)("dora", "admin")
+    assert (await signed_in(idp)).status_code == 302
+    assert await role_of("dora") == "admin"
+
+
+async def test_an_account_with_a_password_is_not_taken_over(idp: Provider) -> None:  # P4
+    await made("Dora", role="admin")
+    refused = await signed_in(idp)
+    assert refused.status_code == 403 and "An account named Dora exists here already." in refused.content.decode()
+    assert not await in_database(ExternalIdentity.objects.exists)()
+
+
+async def test_a_deactivated_person_stays_out(idp: Provider) -> None:  # P4
+    await signed_in(idp)
+    await in_database(User.objects.update)(is_active=False)
+    assert "deactivated" in (await signed_in(idp)).content.decode()
+
+
+LIES: dict[str, dict[str, Any]] = {
+    "nonce": {"nonce": "other"},
+    "no nonce": {"nonce": None},
+    "audience": {"aud": "other"},
+    "several audiences": {"aud": ["site", "other"], "azp": "other"},
+    "issuer": {"iss": "http://127.0.0.1:1"},
+    "expired": {"exp": 1_000_000_000},
+    "no end": {"exp": None},
+    "no subject": {"sub": None},
+    "empty subject": {"sub": ""},
+    "long subject": {"sub": "x" * 300},
+}
+
+
+@pytest.mark.parametrize("lie", sorted(LIES))
+async def test_a_token_that_lies_signs_nobody_in(idp: Provider, lie: str) -> None:  # P4
+    idp.lies = LIES[lie]
+    assert 'role="alert"' in await refusal(idp)
+
+
+FAULTS = [
+    "alg none",
+    "another key",
+    "public key as a secret",
+    "other issuer",
+    *(f"elsewhere {name}" for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")),
+    *(f"{fault} {name}" for fault in ("redirecting", "huge", "garbled") for name in ("description", "token", "keys")),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_hostile_provider_signs_nobody_in(idp: Provider, fault: str) -> None:  # P4
+    idp.fault = fault
+    assert "answer cannot be used" in await refusal(idp)
+    assert "/elsewhere" not in idp.asked
+
+
+@pytest.mark.parametrize("name", ["description", "token", "keys"])
+async def test_a_silent_provider_is_given_up(idp: Provider, name: str, monkeypatch: pytest.MonkeyPatch) -> None:  # P4
+    monkeypatch.setattr(oidc_client, "TIMEOUT", 0.3)
+    idp.fault = f"silent {name}"
+    assert "does not answer" in await refusal(idp)
+
+
+@pytest.mark.parametrize("changed", [{"state": "other"}, {"state": ""}, {"code": ""}, {"code": "other"}])
+async def test_a_return_that_nobody_began_signs_nobody_in(idp: Provider, changed: dict[str, str]) -> None:  # P4
+    assert 'role="alert"' in await refusal(idp, **changed)
+
+
+async def test_a_return_in_another_browser_signs_nobody_in(idp: Provider) -> None:  # P4
+    sent = await AsyncClient().get("/login/oidc/")
+    answer = await AsyncClient().get("/login/oidc/callback/", idp.signs_in(sent.headers["Location"]))
+    assert answer.status_code == 403 and "sessionid" not in answer.cookies
+    assert (await AsyncClient().get("/login/oidc/callback/")).status_code == 403
+
+
+async def refusal(idp: Provider, **changed: str) -> str:
+    """The page that a browser gets when nobody was signed in."""
+    answer = await signed_in(idp, AsyncClient(), **changed)
+    assert answer.status_code == 403
+    assert "sessionid" not in answer.cookies and not await in_database(User.objects.exists)()
+    assert (await in_database(SecurityEvent.objects.get)()).kind == "provider_refused"
+    return str(answer.content.decode())
+
+
+async def test_without_a_provider_the_addresses_are_absent(db: None) -> None:
+    assert [(await AsyncClient().get(path)).status_code for path in ("/login/oidc/", "/login/oidc/callback/")] == [
+        404
+    ] * 2
+
+
+async def test_the_next_page_is_one_of_this_site(idp: Provider) -> None:  # P4
+    client = AsyncClient()
+    sent = await client.get("/login/oidc/?next=//evil.example/")
+    answer = await client.get("/login/oidc/callback/", idp.signs_in(sent.headers["Location"]))
+    assert answer.headers["Location"] == "/"

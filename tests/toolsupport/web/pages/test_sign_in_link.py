@@ -1,0 +1,66 @@
+"""A link made on the machine of the site signs a person in once; the password form can be switched off."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from tests.factories import PASSWORD
+from toolsupport.registry.people import accounts, sign_in_links
+
+pytestmark = pytest.mark.django_db
+
+
+def link(capsys: pytest.CaptureFixture[str], name: str) -> str:
+    call_command("sign_in_link", name, "--url=http://testserver")
+    return capsys.readouterr().out.strip().removeprefix("http://testserver")
+
+
+def test_a_link_signs_in_once(
+    client: Client, bob: User, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:  # P4
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_PASSWORD_SIGN_IN": False}
+    path = link(capsys, "bob")
+    token = path.partition("token=")[2]
+    assert "signs you in as" in client.get(path).content.decode()
+    assert client.get("/account/").status_code == 302  # a preview of the link uses nothing up
+    assert client.post("/login/link/", {"token": token}).status_code == 302
+    assert client.get("/people/").status_code == 200
+    assert Client().post("/login/link/", {"token": token}).status_code == 403
+
+
+def test_a_link_ends_with_time_and_password(bob: User, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    old, other = (link(capsys, "bob").partition("token=")[2] for _ in range(2))
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + timedelta(minutes=16).total_seconds())
+    assert Client().post("/login/link/", {"token": old}).status_code == 403
+    monkeypatch.undo()
+    bob.set_password("another long passphrase")
+    bob.save()
+    assert Client().post("/login/link/", {"token": other}).status_code == 403
+
+
+def test_links_of_invitations_do_not_sign_in(bob: User, alice: User) -> None:
+    invitation = accounts.new_link(bob.pk, alice.pk).token
+    assert Client().post("/login/link/", {"token": invitation}).status_code == 403
+    assert Client().get("/join/", {"token": sign_in_links.make("bob").partition(":")[0]}).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["eve", "alice"])
+def test_there_is_none_for_who_may_not_sign_in(alice: User, name: str) -> None:
+    User.objects.update(is_active=False)
+    with pytest.raises(CommandError, match="who may sign in"):
+        call_command("sign_in_link", name)
+
+
+def test_passwords_can_be_switched_off(client: Client, bob: User, settings: Any) -> None:  # P4
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_PASSWORD_SIGN_IN": False}
+    assert 'name="password"' not in client.get("/login/").content.decode()
+    assert client.post("/login/", {"username": "bob", "password": PASSWORD}).status_code == 403
+    assert client.get("/account/").status_code == 302

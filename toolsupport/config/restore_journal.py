@@ -1,0 +1,152 @@
+"""Puts restored files into their places, all of them or none, whenever the process is killed.
+
+A restore unpacks beside the present state, then writes a journal of renames. From then on the restored state counts:
+the next process on this data directory finishes the renames before it reads anything. This module needs no
+settings, because the signing key is among the files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolsupport.core.errors import ConfigError
+
+JOURNAL, LOCK, STAGED, KEPT = "restore.json", "restore.lock", "restoring", "before-restore"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreStep:
+    """Moves `current` to `kept`, then `new` to `current`; an empty `new` only takes the present file away."""
+
+    new: str
+    current: str
+    kept: str
+
+
+@dataclass(slots=True)
+class RestoreJournal:
+    """`token` marks a PostgreSQL database that was restored in the same run: without it there, nothing is renamed."""
+
+    steps: list[RestoreStep] = field(default_factory=list)
+    token: str = ""
+
+    def write(self, data: Path) -> None:
+        """Write the journal; from now on the next process finishes the restore."""
+        unfinished = data / f"{JOURNAL}.unfinished"
+        with unfinished.open("w") as file:
+            json.dump(asdict(self), file)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(data / JOURNAL)
+        sync_folder(data)
+
+    def roll_forward(self, data: Path) -> None:
+        """Do the renames that are left, then remove the journal and what was unpacked."""
+        for step in self.steps:
+            _move(step)
+        os.sync()
+        self.drop(data)
+
+    def drop(self, data: Path) -> None:
+        (data / JOURNAL).unlink(missing_ok=True)
+        sync_folder(data)
+        remove_staged(data)
+
+
+def _move(step: RestoreStep) -> None:
+    current, kept = Path(step.current), Path(step.kept)
+    arrived = step.new and not Path(step.new).exists()
+    if current.exists() and not kept.exists() and not arrived:
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        current.rename(kept)
+    if step.new and not arrived:
+        current.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Path(step.new).rename(current)
+
+
+@contextmanager
+def exclusive(data: Path, *, wait: bool) -> Iterator[None]:
+    """Allow one restore at a time. Raises ConfigError if another one runs and this one shall not wait."""
+    with _locked(data, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)):
+        yield
+
+
+@contextmanager
+def none_running(data: Path) -> Iterator[bool]:
+    """Let no restore begin; yield whether an interrupted one had left something. Raises ConfigError if one runs."""
+    with _locked(data, fcntl.LOCK_SH | fcntl.LOCK_NB):
+        yield remove_staged(data)
+
+
+@contextmanager
+def _locked(data: Path, how: int) -> Iterator[None]:
+    with (data / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, how)
+        except BlockingIOError:
+            raise ConfigError("A restore is running on this data directory. Wait until it has ended.") from None
+        yield
+
+
+def finish(data: Path, database: Mapping[str, Any]) -> None:
+    """Finish a restore that was killed after its journal was written. Raises ConfigError."""
+    if not (data / JOURNAL).exists():
+        return
+    try:
+        with exclusive(data, wait=True):
+            if not (data / JOURNAL).exists():  # the process that wrote it has finished meanwhile
+                return
+            read = json.loads((data / JOURNAL).read_text())
+            journal = RestoreJournal([RestoreStep(**step) for step in read["steps"]], read["token"])
+            if journal.token and journal.token != restored_token(database):
+                journal.drop(data)
+                print("A restore was interrupted; everything is as it was before.", file=sys.stderr)
+            else:
+                journal.roll_forward(data)
+                print("Finished a restore that was interrupted.", file=sys.stderr)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"A restore was interrupted in {data} and cannot be finished: {error}.") from error
+
+
+def restored_token(database: Mapping[str, Any]) -> str:
+    """Return the mark that the last restore left on a PostgreSQL database. Raises ConfigError."""
+    import psycopg
+
+    place = {"dbname": database["NAME"], "user": database["USER"], "password": database["PASSWORD"]}
+    options = {name: value for name, value in database["OPTIONS"].items() if name != "pool"}
+    try:
+        with psycopg.connect(**place, host=database["HOST"], port=database["PORT"], **options) as server:
+            row = server.execute("SELECT obj_description(to_regclass('django_migrations'))").fetchone()
+    except psycopg.Error as error:
+        raise ConfigError(
+            f"A restore was interrupted, and the database cannot be asked how far it came: {error}"
+        ) from error
+    return str(row[0] or "") if row else ""
+
+
+def remove_staged(data: Path) -> bool:
+    """Remove what an interrupted restore had unpacked; return whether there was something."""
+    staged = data / STAGED
+    there = staged.exists()
+    shutil.rmtree(staged, ignore_errors=True)
+    with suppress(OSError):
+        (data / f"{JOURNAL}.unfinished").unlink()
+    return there
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder outlast a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,95 @@
+"""Finds or makes the person whom a sign-in provider or a trusted proxy vouches for, and their role."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from toolsupport.core.errors import NotAllowed
+from toolsupport.models import ExternalIdentity
+from toolsupport.registry.people import accounts, first_admin, quotas, sessions
+from toolsupport.registry.people.permissions import ROLES
+
+NEW_ROLE = "user"
+TAKEN = (
+    "An account named {} exists here already. An administrator can connect it: a new link for that account, on the "
+    "page People, removes its password; then sign in here again."
+)
+OUT = "Your account is deactivated."
+LONGEST_SUBJECT = 255
+NAME = re.compile(r"[\w.@+-]{1,150}")
+
+
+@dataclass(frozen=True, slots=True)
+class VouchedIdentity:
+    """An account at a provider. `role`: the one that it gives; "" if it names none, None if roles are managed here."""
+
+    issuer: str
+    subject: str
+    name: str
+    role: str | None
+
+
+@transaction.atomic
+def signed_in(identity: VouchedIdentity) -> User:
+    """Return the person of this identity, with the role that holds now. Raises NotAllowed."""
+    if not identity.name or len(identity.subject) > LONGEST_SUBJECT:
+        raise NotAllowed("The sign-in provider gives no usable name for this account.")
+    rows = ExternalIdentity.objects.select_related("person")
+    row = rows.filter(issuer=identity.issuer, subject=identity.subject).first()
+    person = row.person if row else _connected(identity)
+    if not person.is_active:
+        raise NotAllowed(OUT)
+    values = {"person": person, "used_at": timezone.now()}
+    ExternalIdentity.objects.update_or_create(issuer=identity.issuer, subject=identity.subject, defaults=values)
+    if identity.role is not None:
+        _follow(person, identity.role)
+    return User.objects.get(pk=person.pk)
+
+
+def of_header(name: str) -> User:
+    """Return the person whom a trusted proxy names; made as a user at the first time. Raises NotAllowed."""
+    person = User.objects.filter(username=name).first() or _new(name)
+    if not person.is_active:
+        raise NotAllowed(OUT)
+    return person
+
+
+def _connected(identity: VouchedIdentity) -> User:
+    """Return the invited person of that name, or a new one. An account with a password is never taken over."""
+    person = User.objects.select_for_update().filter(username__iexact=identity.name).first()
+    if person is None:
+        return _new(identity.name)
+    if person.has_usable_password() or person.identities.exists():  # type: ignore[attr-defined]
+        raise NotAllowed(TAKEN.format(person.username))
+    return person
+
+
+def _new(name: str) -> User:
+    if not NAME.fullmatch(name) or User.objects.filter(username__iexact=name).exists():
+        raise NotAllowed("This name cannot be used for an account.")
+    try:
+        accounts.invite(name, NEW_ROLE)
+    except (ValidationError, ValueError) as error:
+        raise NotAllowed("This name cannot be used for an account.") from error
+    return User.objects.get(username=name)
+
+
+def _follow(person: User, role: str) -> None:
+    """Give the role that the provider names, or without one at most that of a user; the last administrator stays."""
+    order = list(ROLES)
+    present = quotas.role_of(person.pk)
+    wanted = role or (present if present and order.index(present) <= order.index(NEW_ROLE) else NEW_ROLE)
+    if wanted == present:
+        return
+    with transaction.atomic():
+        accounts.give(person, wanted)
+        if first_admin.needs_setup():
+            accounts.give(person, "admin")
+            return
+    sessions.end(person.pk)

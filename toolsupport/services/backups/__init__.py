@@ -1,0 +1,1 @@
+"""Backups of a whole site: database, files and keys in one archive, and the way back."""

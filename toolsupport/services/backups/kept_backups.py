@@ -1,0 +1,71 @@
+"""The backups that administrators keep in the data directory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.services.backups import making
+
+NAME = re.compile(r"site-\d{8}-\d{6}\.tar")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBackup:
+    """One complete archive."""
+
+    name: str
+    made_at: datetime
+    size: int
+
+
+def listed() -> tuple[KeptBackup, ...]:
+    """Return all of them, the newest first."""
+    files = [file for file in _folder().glob("site-*.tar") if NAME.fullmatch(file.name) and not file.is_symlink()]
+    return tuple(_described(file) for file in sorted(files, reverse=True))
+
+
+def make() -> KeptBackup:
+    """Make one more, in a thread of its own. Raises ConfigError."""
+    file = _folder() / f"site-{timezone.now():%Y%m%d-%H%M%S}.tar"
+    try:
+        _folder().mkdir(mode=0o700, exist_ok=True)
+        making.make(file)
+    except OSError as error:
+        raise ConfigError(f"No backup was made: {error}.") from error
+    finally:
+        connection.close()  # that of this thread
+    return _described(file)
+
+
+def opened(name: str) -> BinaryIO:
+    """Return an archive to be read. Raises NotFound."""
+    return _found(name).open("rb")
+
+
+def delete(name: str) -> None:
+    """Remove an archive. Raises NotFound."""
+    _found(name).unlink()
+
+
+def _found(name: str) -> Path:
+    if name not in {backup.name for backup in listed()}:
+        raise NotFound(f"There is no backup {name}.")
+    return _folder() / name
+
+
+def _described(file: Path) -> KeptBackup:
+    made_at = datetime.strptime(file.stem, "site-%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    return KeptBackup(file.name, made_at, file.stat().st_size)
+
+
+def _folder() -> Path:
+    return Path(settings.DATA_DIR) / "backups"

@@ -1,0 +1,183 @@
+"""Restores a backup: everything is checked and unpacked first, then all of it takes its place, or nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+from toolsupport.config import restore_journal
+from toolsupport.config.restore_journal import KEPT, STAGED, RestoreJournal, RestoreStep
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.servers import key_ring
+from toolsupport.services import database_upgrade, serve_lock
+from toolsupport.services.backups import archive, database_parts, making
+from toolsupport.services.backups.archive import Archive
+from toolsupport.services.backups.database_parts import SQLITE_PART
+
+ANSWER = "Nothing was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """What a restore did. `kept` is where the former state is, "" if there was none."""
+
+    made_at: str
+    version: str
+    kept: str
+    notes: tuple[str, ...]
+
+
+def restore(file: Path, *, replace: bool) -> RestoreResult:
+    """Put the state of a backup in place of the present one. Raises ConfigError; then nothing was changed."""
+    data = Path(settings.DATA_DIR)
+    try:
+        with file.open("rb") as opened, restore_journal.exclusive(data, wait=False):
+            found = archive.read(opened)
+            _refuse_unfit(found)
+            present = in_use(data)
+            if present and not replace:
+                raise ConfigError(f"{present} Restore with --yes to replace it; the present state is kept beside it.")
+            _refuse_others()
+            return _restore(found, data, bool(present))
+    except (OSError, DatabaseError) as error:
+        raise ConfigError(f"The backup cannot be restored: {str(error).strip()}. {ANSWER}") from error
+
+
+def in_use(data: Path) -> str:
+    """Return what would be replaced, in a sentence; "" for a fresh data directory, which may have a signing key."""
+    if connection.vendor == "postgresql":
+        if database_parts.MIGRATIONS in connection.introspection.table_names():
+            return "The PostgreSQL database has tables already."
+    elif database_parts.sqlite_file().exists() and database_parts.sqlite_file().stat().st_size:
+        return f"There is a database already: {database_parts.sqlite_file()}."
+    for name in (*making.FOLDERS, key_ring.FILE):
+        path = data / name
+        if path.is_file() or (path.is_dir() and any(path.iterdir())):
+            return f"The data directory is in use: it has {path}."
+    return ""
+
+
+def _refuse_unfit(found: Archive) -> None:
+    """Raise ConfigError for a newer version, another kind of database or a disk that is too small."""
+    manifest = found.manifest
+    if newer := unknown(manifest["migrations"]):
+        raise ConfigError(
+            f"A newer version of toolsupport ({manifest['version']}) made this backup (migration {newer[0]}). "
+            f"Restore it with that version or a later one. {ANSWER}"
+        )
+    if manifest["database"] != connection.vendor:
+        raise ConfigError(
+            f"This backup holds a database of {manifest['database']}, and DATABASE_URL names one of "
+            f"{connection.vendor}. {ANSWER}"
+        )
+    needed, free = sum(part.size for part in found.parts.values()), shutil.disk_usage(settings.DATA_DIR).free
+    if needed > free:
+        raise ConfigError(f"The backup needs {needed:,} bytes on the disk, and {free:,} are free. {ANSWER}")
+
+
+def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:
+    """Return migrations of this application that this version does not have."""
+    steps = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    known = set(steps).union(*(step.replaces for step in steps.values()))
+    ours = [(app, name) for app, name in migrations if app in database_upgrade.APPS]
+    return sorted(f"{app}.{name}" for app, name in ours if (app, name) not in known)
+
+
+def _refuse_others() -> None:
+    """Let no other process use the database until this one ends. Raises ConfigError."""
+    serve_lock.take("the command restore")
+    file = database_parts.sqlite_file() if connection.vendor == "sqlite" else None
+    others = database_parts.others_connected() if file is None else 0
+    connection.close()
+    if others or (file and file.exists() and not database_parts.used_alone(file)):
+        raise ConfigError(f"Other processes use the database. Stop the site first. {ANSWER}")
+
+
+def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:
+    restore_journal.remove_staged(data)
+    staged = data / STAGED
+    staged.mkdir(mode=0o700)
+    try:
+        kept = data / KEPT
+        journal = _unpacked(found, data, staged)
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(mode=0o700)
+        if connection.vendor == "postgresql" and present:
+            making.make(kept / "backup.tar")
+        os.sync()
+        if connection.vendor == "postgresql":
+            _load_rows(found, data, journal)
+        else:
+            journal.write(data)
+    except BaseException:
+        if not (data / restore_journal.JOURNAL).exists():
+            shutil.rmtree(staged, ignore_errors=True)
+        raise
+    journal.roll_forward(data)
+    manifest = found.manifest
+    return RestoreResult(manifest["made_at"], manifest["version"], str(kept) if present else "", _notes(found))
+
+
+def _load_rows(found: Archive, data: Path, journal: RestoreJournal) -> None:
+    """Load the rows with the journal's mark: from the commit on, and not before, the files follow."""
+    journal.token = f"restore {uuid.uuid4().hex}"
+    journal.write(data)
+    try:
+        database_parts.load_postgresql(found, journal.token)
+    except BaseException:
+        if restore_journal.restored_token(connection.settings_dict) != journal.token:
+            journal.drop(data)
+        raise
+
+
+def _unpacked(found: Archive, data: Path, staged: Path) -> RestoreJournal:
+    """Unpack everything beside the present state; return the renames that are to be done."""
+    for name in found.parts:
+        if not name.startswith("database/"):
+            database_parts.write_part(found, name, staged / name)
+    steps = [_step(data, staged / "files" / name, name) for name in making.FOLDERS]
+    if found.manifest["keys"] == "inside":
+        steps += [_step(data, staged / "keys" / name, name) for name in making.KEYS]
+    if connection.vendor == "sqlite":
+        steps += _database_steps(found, data, staged)
+    return RestoreJournal(steps)
+
+
+def _step(data: Path, new: Path, name: str) -> RestoreStep:
+    return RestoreStep(str(new) if new.exists() else "", str(data / name), str(data / KEPT / name))
+
+
+def _database_steps(found: Archive, data: Path, staged: Path) -> list[RestoreStep]:
+    """Unpack the SQLite file on the disk that it is for, and check it."""
+    file = database_parts.sqlite_file()
+    beside = file.parent != data.resolve()
+    new = file.with_name(f"{file.name}.{STAGED}") if beside else staged / file.name
+    new.unlink(missing_ok=True)
+    database_parts.write_part(found, SQLITE_PART, new)
+    if newer := unknown(database_parts.checked_sqlite(new)):
+        raise ConfigError(f"The backup holds rows of a newer version (migration {newer[0]}). {ANSWER}")
+    folder = file.parent / f"{file.name}.{KEPT}" if beside else data / KEPT
+    if beside:
+        shutil.rmtree(folder, ignore_errors=True)
+    journals = [RestoreStep("", f"{file}-{end}", str(folder / f"{file.name}-{end}")) for end in ("wal", "shm")]
+    return [*journals, RestoreStep(str(new), str(file), str(folder / file.name))]
+
+
+def _notes(found: Archive) -> tuple[str, ...]:
+    notes = []
+    if found.manifest["keys"] == "environment":
+        notes.append("The keys are not in the backup: set the same TOOLSUPPORT_SECRET_KEY and encryption keys.")
+    elif key_ring.from_environment():
+        notes.append("The backup has keys, but the environment sets other ones, which count. Compare them.")
+    executor = MigrationExecutor(connection)
+    if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        notes.append(f"The database is of an older version: `serve` applies {len(missing)} migrations at its start.")
+    return tuple(notes)

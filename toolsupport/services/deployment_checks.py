@@ -1,0 +1,62 @@
+"""Checks how the site is run: the age of its backup, proxies, processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from toolsupport.config.locations import COMMAND
+from toolsupport.services.backups import making
+from toolsupport.services.doctor import Finding
+
+OLD = timedelta(days=7)
+
+
+def findings() -> Iterator[Finding]:
+    """Return a finding for each."""
+    yield backup()
+    yield proxies()
+    yield processes(connection.vendor)
+
+
+def backup() -> Finding:
+    """Report when the last backup was made, wherever it was written to."""
+    what, last = "backup", making.last()
+    if last is None:
+        return Finding(what, None, f"There was none yet. Run: {COMMAND} backup FILE")
+    made_at, file = last
+    age = timezone.now() - made_at
+    words = f"{file}, made {age.days} days ago"
+    if age > OLD:
+        return Finding(what, None, f"{words}. Make one each day: {COMMAND} backup FILE")
+    return Finding(what, True, words)
+
+
+def proxies() -> Finding:
+    """Report whose X-Forwarded-For counts; a network of all addresses lets each client choose its own."""
+    what, declared = "proxies", settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]
+    listed = ", ".join(map(str, declared))
+    if any(network.prefixlen == 0 for network in declared):
+        words = f"{listed} are all addresses, so each client can state any address. Name only your proxies"
+        return Finding(what, False, f"{words} in TOOLSUPPORT_TRUSTED_PROXIES.")
+    if declared:
+        return Finding(what, True, f"X-Forwarded-For counts from {listed}")
+    if settings.BEHIND_HTTPS:
+        words = "X-Forwarded-For counts from this machine and private networks. Name your proxies"
+        return Finding(what, None, f"{words} in TOOLSUPPORT_TRUSTED_PROXIES.")
+    return Finding(what, True, "none; browsers connect to the site itself")
+
+
+def processes(database: str) -> Finding:
+    """Report whether several processes may serve the site."""
+    what, redis = "processes", bool(settings.ENV["REDIS_URL"])
+    if redis:
+        where = "on this machine; several machines need PostgreSQL" if database == "sqlite" else "on any machine"
+        return Finding(what, True, f"several may serve this site, {where}")
+    if database == "sqlite":
+        return Finding(what, True, "one serves this site; a second start on the same database is refused")
+    return Finding(what, None, "Start one only: several exchange messages through Redis, and REDIS_URL is not set.")
