@@ -9,6 +9,8 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from chat.models import (
+    ComparedAnswer,
+    Comparison,
     Conversation,
     FormattedMessage,
     Grant,
@@ -48,6 +50,20 @@ class ConversationAdmin(ReadOnlyAdmin):
     list_select_related = ("owner", "profile__server")
     fields = ("id", "owner", "profile", "created_at", "updated_at", "archived")
     readonly_fields = fields
+
+
+@admin.register(Comparison)
+class ComparisonAdmin(ReadOnlyAdmin):
+    list_display = ("turn", "made_at")
+    exclude = ("case",)
+
+
+@admin.register(ComparedAnswer)
+class ComparedAnswerAdmin(ReadOnlyAdmin):
+    list_display = ("comparison", "profile", "status", "duration_ms", "output_tokens")
+    list_filter = ("status",)
+    list_select_related = ("profile__server",)
+    exclude = ("replies", "error")
 
 
 @admin.register(Turn)

@@ -277,6 +277,42 @@ class Share(models.Model):
         return f"{self.conversation_id} for person {self.reader_id}"
 
 
+class Comparison(models.Model):
+    """A turn that was asked again of other models: its request and recorded results, as they were then."""
+
+    turn = models.OneToOneField(Turn, primary_key=True, on_delete=models.CASCADE, related_name="comparison")
+    case = models.JSONField(help_text="The request, its tools, recorded results and calls.")
+    made_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"comparison of turn {self.turn_id}"
+
+
+class ComparedAnswer(models.Model):
+    """The answer of one model in a comparison. One process at a time asks for it; another one may do it again."""
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="answers")
+    profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=12, default="queued", help_text="queued, running, done, failed, cancelled.")
+    owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that asks for it.")
+    lease_until = models.DateTimeField(null=True, blank=True)
+    format = models.CharField(max_length=40, blank=True, default="")
+    replies = models.JSONField(default=list, blank=True, help_text="What the model wrote and called, round by round.")
+    error = models.TextField(blank=True, default="")
+    duration_ms = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["comparison", "profile"], name="one_compared_answer_per_model")]
+        indexes = [models.Index(fields=["status", "lease_until"], name="compared_answers_to_claim")]
+
+    def __str__(self) -> str:
+        return f"{self.profile_id} for {self.comparison_id}: {self.status}"
+
+
 class Prompt(models.Model):
     """A version of one of the team's named prompts. The newest of a name is valid; none is changed or deleted."""
 

@@ -6,6 +6,7 @@ from django.urls import path
 
 from chat.pages import (
     chat,
+    comparisons,
     conversation_list,
     execute_tool,
     explain,
@@ -20,6 +21,7 @@ from chat.pages import (
     sharing,
     start,
     tools,
+    turn_cases,
 )
 
 urlpatterns = [
@@ -33,6 +35,10 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/messages/", chat.messages, name="conversation-messages"),
     path("chat/<uuid:conversation_id>/messages/<int:message_id>/wire/", chat.wire, name="message-wire"),
     path("chat/<uuid:conversation_id>/messages/<int:message_id>/text/", chat.text, name="message-text"),
+    path("chat/turns/<int:turn_id>/case/", turn_cases.add, name="turn-case"),
+    path("compare/<int:turn_id>/", comparisons.compare, name="compare"),
+    path("compare/<int:turn_id>/cancel/", comparisons.cancel, name="compare-cancel"),
+    path("compare/<int:turn_id>/choose/", comparisons.choose, name="compare-choose"),
     path("chat/calls/<int:run_id>/picture/", images.of_call, name="call-picture"),
     path("chat/calls/<int:run_id>/table.csv", chat.table, name="call-table"),
     path("chat/<uuid:conversation_id>/picker/", chat.picker, name="conversation-picker"),

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from chat.models import Conversation, ResultTable
 from chat.transcript.conversations import conversations
 from chat.transcript.settings import turn_settings
+from tests.chat.finished_turns import asked
 from tests.factories import (
     McpServerFactory,
     McpToolFactory,
@@ -71,6 +72,11 @@ KINDS = {
     "message_id": Kind(
         own=lambda person: answered_in(str(conversations.latest(person))),
         foreign=lambda _: answered_in(conversations.create(UserFactory(role="user"))),
+        absent=lambda _: 987_654_321,
+    ),
+    "turn_id": Kind(
+        own=lambda person: turn_in(conversations.create(person)),
+        foreign=lambda _: turn_in(conversations.create(UserFactory(role="user"))),
         absent=lambda _: 987_654_321,
     ),
     "run_id": Kind(
@@ -136,6 +142,12 @@ def answered_in(conversation: str) -> int:
     row = Conversation.objects.get(pk=conversation)
     turn = row.turns.create(client_id=uuid.uuid4().hex, profile=ModelProfileFactory(), status="done")
     return row.messages.create(role="assistant", content="Yes.", turn=turn).pk
+
+
+def turn_in(conversation: str) -> int:
+    row = Conversation.objects.get(pk=conversation)
+    row.profile = ModelProfileFactory()
+    return asked(row, "What is in notes.md?").pk
 
 
 def key_of(person: User) -> int:

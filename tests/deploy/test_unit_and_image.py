@@ -43,7 +43,7 @@ def test_what_the_image_copies_is_enough_for_the_wheel(tmp_path: Path) -> None: 
         if word == "COPY":
             for one in what[:-1]:
                 copy = shutil.copytree if (house.ROOT / one).is_dir() else shutil.copy
-                copy(house.ROOT / one, source / one)  # type: ignore[operator]
+                copy(house.ROOT / one, source / one)
     words = ("wheel", str(source), "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(tmp_path))
     wheels.pip(*words)
     assert len(list(tmp_path.glob("toolsupport-*.whl"))) == 1

@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import (
+    ComparedAnswer,
+    Comparison,
     FormattedMessage,
     Grant,
     Memory,
@@ -106,6 +108,9 @@ def said(bob: User) -> None:
     RawExchange.objects.create(conversation=conversation, message=message, **sent, **sizes)
     FormattedMessage.objects.create(message=message, html="canary-text", seal="canary-raw")
     Question.objects.create(conversation=conversation, kind="approval", text="canary-text", preview="canary-raw")
+    comparison = Comparison.objects.create(turn=turn, case={"messages": ["canary-text"]})
+    answers = {"replies": ["canary-text"], "error": "canary-raw"}
+    ComparedAnswer.objects.create(comparison=comparison, profile_id=turn.profile_id, **answers)
     Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
     Share.objects.create(conversation=conversation, reader=bob)
     Memory.objects.create(conversation=conversation, text="canary-text")

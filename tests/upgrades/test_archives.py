@@ -31,6 +31,7 @@ PARAMETERS = {
     "conversation_id": "SELECT conversation_id FROM chat_message ORDER BY id",
     "question_id": "SELECT id FROM chat_question",
     "message_id": "SELECT message_id FROM chat_toolrun ORDER BY id",
+    "turn_id": "SELECT turn_id FROM chat_toolrun ORDER BY id",
     "run_id": "SELECT run_id FROM chat_resulttable",
     "source_id": "SELECT id FROM toolsupport_sqlsource",
     "model_id": "SELECT id FROM toolsupport_modelprofile ORDER BY id",

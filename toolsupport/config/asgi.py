@@ -24,6 +24,7 @@ from django.core.handlers.asgi import ASGIHandler
 from chat.mcp import mcp_hosts
 from chat.transcript.turns import busy_servers
 from chat.turns import runner
+from chat.turns.replay_worker import ReplayWorker
 from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.gateway import answer_runner
@@ -45,6 +46,7 @@ def start() -> None:
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
+    background_jobs.current().add(ReplayWorker)
     mcp_hosts.current().start(background_jobs.current().spawn)
 
 

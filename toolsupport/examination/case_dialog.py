@@ -20,8 +20,6 @@ MOST_ROUNDS = 10
 FURTHER_CALLS = 4  # calls beyond the expected ones after which a trial ends
 SECONDS = 120.0  # of one reply
 STAND_IN = "No result is recorded for this call."
-OUTPUT_TOKENS = 2048
-THINKING_TOKENS = 8192
 # What ProbeReply cannot grade → the grade here; all else is a failure of the server.
 TROUBLES = {"cut": "cut", "timeout": "timeout", "no_word": "no_answer", "malformed": "unreadable"}
 
@@ -38,15 +36,29 @@ class CaseTrial:
 
 
 class CaseDialog:
-    """The trial of one case. `request_spec` offers the tools of the case."""
+    """The trial of one case. `request_spec` offers the tools of the case.
 
-    def __init__(self, endpoint: Endpoint, request_spec: RequestSpec, case: ExamCase) -> None:
-        self.case = case
+    `whole`: it continues to the last reply, also where the calls so far are wrong already.
+    """
+
+    def __init__(self, endpoint: Endpoint, request_spec: RequestSpec, case: ExamCase, whole: bool = False) -> None:
+        self.case, self._whole = case, whole
         self.trial = CaseTrial(CaseGrade("failed"))
         self._endpoint, self._request_spec = endpoint, request_spec
         self._log = list(case.messages)
         self._calls: list[ToolCall] = []
         self._first = 0
+        self._asking: ProbeReply | None = None
+
+    @property
+    def format(self) -> str:
+        """The call format of the request, "" if no tools are offered."""
+        return self._request_spec.format if self._request_spec.offers_tools else ""
+
+    @property
+    def replies(self) -> list[JSON]:
+        """What the model has written so far, with the reply that grows."""
+        return [*self.trial.replies, *([_parts(self._asking)] if self._asking is not None else [])]
 
     async def run(self) -> CaseTrial:
         """Return the graded trial. A server that fails is a grade that shows nothing about the model."""
@@ -67,7 +79,8 @@ class CaseDialog:
             if not reply.calls:
                 return self._grade(text=reply.text)
             self._answer(reply)
-            if len(self._calls) > len(self.case.expected) + FURTHER_CALLS or not self.case.expected:
+            needless = len(self._calls) > len(self.case.expected) + FURTHER_CALLS or not self.case.expected
+            if needless and not self._whole:
                 break
         return self._grade(ended=False)
 
@@ -84,7 +97,7 @@ class CaseDialog:
         return CaseGrade(code, {"reason": found[1]})
 
     async def _ask(self) -> ProbeReply:
-        reply = ProbeReply(budget=int(self._request_spec.options.get("num_predict") or 0))
+        self._asking = reply = ProbeReply(budget=int(self._request_spec.options.get("num_predict") or 0))
         try:
             async with asyncio.timeout(SECONDS):
                 async with aclosing(exchange.ask(self._endpoint, self._request_spec, self._log)) as batches:
@@ -96,14 +109,8 @@ class CaseDialog:
         return reply
 
     def _keep(self, reply: ProbeReply) -> None:
-        calls = [
-            {"name": call.name, "arguments": call.arguments, "repairs": list(call.repairs)} for call in reply.calls
-        ]
-        rejected = [{"name": call.name, "reason": call.reason, "raw": call.raw} for call in reply.rejected]
-        parts: JSON = {"text": reply.text, "thinking": reply.thinking, "calls": calls, "rejected": rejected}
-        if reply.failed is not None:
-            parts["failed"] = reply.failed.message
-        self.trial.replies.append({name: value for name, value in parts.items() if value})
+        self._asking = None
+        self.trial.replies.append(_parts(reply))
         self.trial.prompt_tokens += reply.usage.prompt_tokens or 0
         self.trial.output_tokens += reply.usage.output_tokens or 0
 
@@ -114,6 +121,16 @@ class CaseDialog:
             self._log.append(ChatMessage(Role.TOOL, recorded(self.case, call), call_id=call.id, name=call.name))
         self._first = self._first or len(reply.calls)
         self._calls += reply.calls
+
+
+def _parts(reply: ProbeReply) -> JSON:
+    """Return a reply as it is stored."""
+    calls = [{"name": call.name, "arguments": call.arguments, "repairs": list(call.repairs)} for call in reply.calls]
+    rejected = [{"name": call.name, "reason": call.reason, "raw": call.raw} for call in reply.rejected]
+    parts: JSON = {"text": reply.text, "thinking": reply.thinking, "calls": calls, "rejected": rejected}
+    if reply.failed is not None:
+        parts["failed"] = reply.failed.message
+    return {name: value for name, value in parts.items() if value}
 
 
 def recorded(case: ExamCase, call: ToolCall) -> str:

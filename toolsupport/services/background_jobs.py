@@ -17,6 +17,7 @@ from toolsupport.registry import leases
 from toolsupport.registry.knowledge import expiries
 from toolsupport.registry.people import known_devices, quota_use, security_events, sessions, sign_in_limits
 from toolsupport.services import refresh
+from toolsupport.services.claim_loop import ClaimLoop
 from toolsupport.services.detection_worker import DetectionWorker
 from toolsupport.services.exam_worker import ExamWorker
 from toolsupport.services.first_use_waits import FirstUseWaits
@@ -71,7 +72,9 @@ class JobRunner:
         self.tester = DetectionWorker(self.owner, self.spawn)
         self.puller = PullWorker(self.owner, self.spawn)
         self.examiner = ExamWorker(self.owner, self.spawn)
+        self.examiner.idle = self.tester.idle
         self.first_uses = FirstUseWaits(self.spawn)
+        self._added: dict[type[ClaimLoop], ClaimLoop] = {}
 
     def start(self) -> None:
         """Start the periodic jobs and the queued tests; needs the running event loop."""
@@ -80,6 +83,16 @@ class JobRunner:
         self.spawn(self.puller.serve())
         self.spawn(self.examiner.serve())
         self.spawn(refresh.keep_asking())
+
+    def add(self, kind: type[ClaimLoop]) -> None:
+        """Start a worker of another package."""
+        self._added[kind] = worker = kind(self.owner, self.spawn)
+        self.spawn(worker.serve())
+
+    def look(self, kind: type[ClaimLoop]) -> None:
+        """Let an added worker look for a queued row now."""
+        if kind in self._added:
+            self._added[kind].look()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start a supervised task; it ends with `stop`."""
@@ -91,6 +104,8 @@ class JobRunner:
         await self.tester.leave()
         await self.puller.leave()
         await self.examiner.leave()
+        for worker in self._added.values():
+            await worker.leave()
 
     async def _begin(self) -> None:
         """Run the jobs due at start, in the order of the table, then each at its own interval."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -14,8 +13,9 @@ from django.db import InterfaceError, OperationalError
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import ExamCase
-from toolsupport.core.types import ChatSettings, Permit, RequestSpec, Role
-from toolsupport.examination.case_dialog import OUTPUT_TOKENS, THINKING_TOKENS, CaseDialog, CaseTrial, not_offered
+from toolsupport.core.types import ChatSettings
+from toolsupport.examination import case_request
+from toolsupport.examination.case_dialog import CaseDialog, CaseTrial, not_offered
 from toolsupport.examination.exam_session import ExamSession, GradedTrial
 from toolsupport.registry.exams import exam_runs
 from toolsupport.registry.exams.exam_runs import ClaimedExam, ExamTrialRecord
@@ -36,13 +36,14 @@ class RunLost(Exception):
 
 
 class ExamWorker(ClaimLoop):
-    """Claims queued exams for one process."""
+    """Claims queued exams for one process; `idle` returns whether a server is unused, for runs that wait for that."""
 
     what = "exams"
     most = 64  # one on each server
+    idle: Callable[[int], bool] = staticmethod(lambda server: True)
 
     async def _next(self) -> tuple[int, Work] | None:
-        found = await in_database(exam_runs.claim)(self.owner, self.own)
+        found = await in_database(exam_runs.claim)(self.owner, self.own, self.idle)
         return None if found is None else (found.id, self._perform(found))
 
     async def _release(self) -> None:
@@ -122,7 +123,7 @@ class _ExamPerformance:
             return not_offered(str(error))
         if prepared.build != self.claimed.build:
             return not_offered("The model changed during the exam.")
-        request_spec = _request_spec(prepared, case, asked_format)
+        request_spec = case_request.of_case(prepared, case, asked_format)
         if not request_spec.offers_tools:
             return not_offered(request_spec.format_reason)
         self._used[asked_format] = request_spec.format
@@ -145,20 +146,3 @@ class _ExamPerformance:
             output_tokens=trial.output_tokens,
         )
         await self._write(exam_runs.add_trial, record, self.session.graded)
-
-
-def _request_spec(prepared: request_context.RequestContext, case: ExamCase, asked_format: str) -> RequestSpec:
-    """Return the request as a chat would send it, with fixed sampling, or in the format that the run asks for."""
-    spec = prepared.request_spec
-    if asked_format:
-        spec = replace(spec, tools=case.tools, excluded=(), hidden=(), format=asked_format)
-    brings_its_own = any(message.role is Role.SYSTEM for message in case.messages)
-    tokens = THINKING_TOKENS if spec.capabilities["thinking"].value else OUTPUT_TOKENS
-    return replace(
-        spec,
-        fallbacks=(),
-        if_refused="",
-        system="" if brings_its_own else prepared.modelfile_prompt,
-        options={**spec.options, "num_predict": tokens, "temperature": 0.0},
-        permit=Permit.PROBE,
-    )

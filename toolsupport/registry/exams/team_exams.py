@@ -66,6 +66,12 @@ def names() -> list[str]:
     return list(TeamExam.objects.order_by("folded").values_list("name", flat=True))
 
 
+def last_changed() -> str:
+    """Return the name of the exam with the newest case, "" if there is none."""
+    found = TeamCase.objects.order_by("-changed_at").values_list("exam__name", flat=True).first()
+    return found or ""
+
+
 def shown(exam: int) -> ShownTeamExam:
     """Return one exam. Raises NotFound."""
     row = _exam(exam)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -33,6 +33,7 @@ DEEDS = {
 REASON_LENGTH = 500
 SUBJECT_LENGTH = 80
 MOST = 50
+BATCH = 500  # rows of one query of an export
 BEFORE_THE_FIRST = "0" * 64
 
 
@@ -93,6 +94,28 @@ def _broken(rows: Iterable[Audit]) -> int | None:
             return row.pk
         previous = row.digest
     return None
+
+
+def lines(after: int = 0) -> Iterator[str]:
+    """Yield the actions behind this row as JSON lines, the oldest first, with the digests that make up the chain."""
+    rows = Audit.objects.filter(pk__gt=after).select_related("actor").order_by("id")
+    while batch := list(rows[:BATCH]):
+        yield "".join(f"{json.dumps(_plain(row))}\n" for row in batch)
+        rows = rows.filter(pk__gt=batch[-1].pk)
+
+
+def _plain(row: Audit) -> dict[str, object]:
+    return {
+        "id": row.pk,
+        "at": row.at.astimezone(UTC).isoformat(),
+        "actor": row.actor.get_username(),
+        "actor_id": row.actor_id,
+        "deed": row.deed,
+        "subject": row.subject,
+        "reason": row.reason,
+        "previous": row.previous,
+        "digest": row.digest,
+    }
 
 
 def of(subject: str) -> tuple[AuditEntry, ...]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
 
 from toolsupport.models import Audit
 from toolsupport.registry.people import audit_log
@@ -53,3 +57,24 @@ def test_without_a_reason_nothing_is_written(bob: User, reason: str) -> None:
 def test_an_unknown_deed_is_none(bob: User) -> None:
     with pytest.raises(KeyError):
         audit_log.write(bob.pk, "dreamt", "a", "why")
+
+
+def test_the_log_is_written_as_json_lines(
+    three: list[int], client: Client, bob: User, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # P8
+    monkeypatch.setattr(audit_log, "BATCH", 2)
+    call_command("export_audit")
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["id"], row["actor"], row["subject"], row["reason"]) for row in rows] == [
+        (number, "bob", subject, f"why {subject}") for number, subject in zip(three, "abc", strict=True)
+    ]
+    assert rows[0]["digest"] == rows[1]["previous"] == Audit.objects.get(pk=three[0]).digest
+    call_command("export_audit", f"--after={three[1]}")
+    assert json.loads(capsys.readouterr().out)["id"] == three[2]
+    client.force_login(bob)
+    answer = client.get("/people/audit/export.jsonl")
+
+    async def whole() -> bytes:
+        return b"".join([piece async for piece in answer.streaming_content])  # type: ignore[attr-defined]
+
+    assert [json.loads(line) for line in async_to_sync(whole)().splitlines()] == rows

@@ -1,0 +1,74 @@
+"""Views that ask other models for an answer again, side by side; no tool is executed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from chat.transcript.conversations import conversations
+from chat.transcript.turns import comparisons
+from chat.transcript.turns.comparisons import MOST_MODELS
+from chat.turns import runner
+from chat.turns.replay_worker import ReplayWorker
+from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.row_ids import row_number
+from toolsupport.registry.models import profiles
+from toolsupport.registry.people.permissions import Action
+from toolsupport.services import background_jobs
+from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
+
+PAGE = "chat/compare.html"
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.CHAT)
+def compare(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
+    """Show the person's own answer beside those of other models, or ask the models in `model`."""
+    if request.method == "POST":
+        try:
+            _begin(request, turn_id)
+        except (Busy, ConfigError) as error:
+            messages.error(request, str(error))
+        return redirect("compare", turn_id)
+    return _shown(request, turn_id)
+
+
+@require_POST
+@requires(Action.CHAT)
+def cancel(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
+    """Cancel the answers that are not complete."""
+    comparisons.cancel(request.user, turn_id)
+    return _shown(request, turn_id) if wants_part(request) else redirect("compare", turn_id)
+
+
+@require_POST
+@requires(Action.CHAT)
+def choose(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
+    """Choose the model of a compared answer for the chat."""
+    profile = comparisons.profile_of(request.user, turn_id, row_number(request.POST.get("answer", "")))
+    if profile is None:
+        messages.error(request, "This answer is not part of the comparison any more.")
+        return redirect("compare", turn_id)
+    here = comparisons.shown(request.user, turn_id).conversation
+    runner.current().announce_soon(here, conversations.select_model(request.user, here, str(profile)))
+    return redirect("conversation", here)
+
+
+def _begin(request: AuthedRequest, turn_id: int) -> None:
+    """Ask the chosen models. Raises NotFound, ConfigError, Busy."""
+    chosen = [row_number(one) for one in request.POST.getlist("model")]
+    # One more than the maximum is enough to see that there are too many.
+    rows = profiles.listed(chosen[: MOST_MODELS + 1])
+    comparisons.begin(request.user, turn_id, [row.id for row in rows if row.testable])
+    background_jobs.current().look(ReplayWorker)
+
+
+def _shown(request: AuthedRequest, turn_id: int) -> HttpResponse:
+    found = {"compared": comparisons.shown(request.user, turn_id), "most": MOST_MODELS}
+    if wants_part(request):
+        return render(request, f"{PAGE}#live", found)
+    return render(request, PAGE, found | {"models": [row for row in profiles.listed() if row.testable]})

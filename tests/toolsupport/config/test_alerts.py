@@ -1,0 +1,45 @@
+"""The alert rules for Prometheus name metrics, labels and outcomes that exist."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from chat.statuses import TurnStatus
+from tests import house
+from toolsupport.config import metrics
+from toolsupport.registry.metrics.call_metrics import OUTCOMES
+
+RULES = (house.ROOT / "docs" / "alerts.yml").read_text()
+EXPRESSIONS = re.findall(r"expr:(?: >-)?((?:.|\n)*?)(?=\n {8}\w)", RULES)
+SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
+
+
+def known() -> set[str]:
+    """The names under which Prometheus stores our metrics."""
+    found = set()
+    for metric in metrics.REGISTRY.collect():
+        found |= {f"{metric.name}{suffix}" for suffix in SUFFIXES.get(metric.type, ())}
+    return found
+
+
+def unknown(text: str) -> set[str]:
+    return set(re.findall(r"\btoolsupport_\w+", text)) - known()
+
+
+def test_every_metric_of_a_rule_exists() -> None:  # P9
+    assert len(EXPRESSIONS) == RULES.count("- alert:") > 5
+    assert {text for text in EXPRESSIONS if unknown(text)} == set()
+
+
+@pytest.mark.parametrize("text", ["toolsupport_calls", "toolsupport_nothing_total", "toolsupport_sockets_total"])
+def test_a_metric_that_is_missing_is_found(text: str) -> None:
+    assert unknown(f"rate({text}[5m])") == {text}
+
+
+def test_every_value_of_a_label_exists() -> None:  # P9
+    outcomes = {*OUTCOMES, "tried", "succeeded"}
+    named = {one for group in re.findall(r'outcome=~?"([^"]+)"', RULES) for one in group.split("|")}
+    assert named <= outcomes and set(re.findall(r'reason="(\w+)"', RULES)) <= set(TurnStatus)
+    assert named and 'reason="' in RULES
