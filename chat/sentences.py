@@ -14,6 +14,7 @@ from toolsupport.core.sentences import SENTENCES as OF_MODELS
 NOTICES: Mapping[str, str] = MappingProxyType(
     {
         "switched": "Switched to {model}. Tools: {state} ({source})",
+        "exam_missing": "{model} has not passed its required exam {exam} with its present build. {state}",
         "detecting": "Testing what {model} can do with tools.",
         "detected": "Tested {model}: {verdict}.",
         "inconclusive": "The test of {model} was inconclusive: {why:bare}.",

@@ -42,6 +42,7 @@ REFUSED = (403, 405)
 # What a form sends, so that its page does what it is for.
 SENT: dict[str, dict[str, Any]] = {
     "model-fallbacks": {"fallback_models": [""], "reason": "seen"},
+    "model-gate": {"required_exam": "", "reason": "seen"},
     "model-override": {"decision": "yes", "reason": "seen", "newest": 0},
     "model-capability": {"capability": "vision", "value": "yes", "reason": "seen", "newest": 0},
     "tools-switches": {"filter_only": "off", "text_formats": "measured", "code_mode": "on", "drift": "ask"},

@@ -58,10 +58,11 @@ class FormatRecovery:
         else:
             self._usable = True
 
-    async def replied(self, asked: RequestContext) -> None:
+    async def replied(self, asked: RequestContext) -> str:
         """End a reply: if the format failed again, the next request uses another one.
 
         Where the server enforces a schema, the next reply is constrained after the first call that cannot be used.
+        Returns the tool of that call then, else "".
         """
         rejected, self._rejected = (None if self._usable else self._rejected), None
         before, self._before, self._usable = self._before, None, False
@@ -70,10 +71,10 @@ class FormatRecovery:
         elif rejected is not None and asked.request_spec.may_force and asked.request_spec.format != FORCED:
             self._before = asked.request_spec
             self._take(replace(asked, request_spec=forced_calls.retried(asked.request_spec, rejected)))
-            facts = {"model": self._claimed.model, "tool": rejected.name or "a tool"}
-            self._announce(await in_database(record.note)(self._store, "constrained_retry", facts))
+            return rejected.name or "a tool"
         else:
             await self._change_format(asked)
+        return ""
 
     async def _change_format(self, asked: RequestContext) -> None:
         failed = format_choice.label(asked.request_spec.format)

@@ -67,6 +67,9 @@ from toolsupport.core.types import ChatMessage
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.registry.models.request_context import RequestContext
 
+# Of constrained retries: tools that are kept of one answer, and characters of their names.
+MOST_SHOWN, LONGEST_NAME = 12, 64
+
 
 class TurnRun:
     """Runs one claimed turn. `tell` sends a frame to the pages, `spawn` starts a task that the runner owns."""
@@ -303,7 +306,12 @@ class TurnRun:
             self._announce(finished)
         self.tally.replied(self.reply.took_ms)
         if not event.last:
-            await self.recovery.replied(self.prepared)
+            self._constrained(await self.recovery.replied(self.prepared))
+
+    def _constrained(self, tool: str) -> None:
+        """Keep the tool of a call that is asked for again under a schema: the figures of the answer show it."""
+        if tool and len(self.usage.get("constrained", ())) < MOST_SHOWN:
+            self.usage["constrained"] = [*self.usage.get("constrained", ()), tool[:LONGEST_NAME]]
 
     async def _tool_started(self, event: ToolStarted) -> None:
         started = await in_database(record.start_call)(self.store, event.call.id)

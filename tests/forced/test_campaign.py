@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -22,29 +23,29 @@ from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.people import api_keys
 
-BY_DAY, BY_NIGHT = 400, 10_000
-AT_ONCE = 8
+BY_DAY, BY_NIGHT = 100, 10_000
+AT_ONCE, KEYS = 8, 20
 
 
-def _rows(port: int) -> str:
-    """Make a server of each kind with the model, and return a key."""
+def _rows(port: int) -> list[str]:
+    """Make a server of each kind with the model, and return keys, each of which has a limit of requests a minute."""
     Group.objects.get_or_create(name="user")
     person = UserFactory(role="user")
     for kind in KINDS:
         server = ServerFactory(name=f"{kind}-box", kind=kind, base_url=f"http://127.0.0.1:{port}/{kind}")
         profile = ModelProfileFactory(server=server, name="noise")
-        for name, value in {"tools": False, "format": False, "constrains": "enforced"}.items():
+        for name, value in {"tools": False, "format": "forced_json", "constrains": "enforced"}.items():
             overrides.add(NewOverride(profile.pk, name, value, actor=person.pk, reason="For this test."))
-    return api_keys.create(person.pk, "campaign")
+    return [api_keys.create(person.pk, f"campaign {number}") for number in range(KEYS)]
 
 
 @pytest_asyncio.fixture
 async def post(transactional_db: None) -> AsyncIterator[Post]:
     async with noise_server.running() as server:
-        key = await in_database(_rows)(server.port)
+        keys = cycle(await in_database(_rows)(server.port))
 
         async def send(path: str, body: JSON) -> tuple[int, Any]:
-            headers = {"Authorization": f"Bearer {key}"}
+            headers = {"Authorization": f"Bearer {next(keys)}"}
             answer = await AsyncClient().post(path, body, content_type="application/json", headers=headers)
             return answer.status_code, json.loads(answer.content)
 

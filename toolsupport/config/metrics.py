@@ -28,6 +28,12 @@ PROGRAMS = Gauge("toolsupport_programs_running", "Answers that are being written
 # A model is identified by the number in the URL of its page: names do not belong in metrics.
 OF_CALLS = ["model", "format", "outcome"]
 CALLS = Counter("toolsupport_calls", "Calls that models made.", OF_CALLS, registry=REGISTRY)
+CALL_REQUESTS = Counter(
+    "toolsupport_call_requests",
+    "Requests that led to calls, by the worst outcome of one.",
+    ["server", *OF_CALLS],
+    registry=REGISTRY,
+)
 CALL_SECONDS = Counter("toolsupport_call_seconds", "Time of the replies that held them.", OF_CALLS, registry=REGISTRY)
 CALL_TOKENS = Counter("toolsupport_call_tokens", "Tokens of the replies that held them.", OF_CALLS, registry=REGISTRY)
 

@@ -23,7 +23,8 @@ class ProvenCall(models.Model):
 class CallMetric(models.Model):
     """The outcomes of a model's calls on one day in one format; the outcomes are those of the registry.
 
-    Time and tokens are sums over the replies, each counted once, at its first call.
+    Time and tokens are sums over the replies, each counted once, at its first call. `requests` are the replies whose
+    worst call has this outcome.
     """
 
     profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.CASCADE, related_name="call_metrics")
@@ -31,6 +32,7 @@ class CallMetric(models.Model):
     outcome = models.CharField(max_length=20)
     day = models.DateField()
     calls = models.PositiveIntegerField(default=0)
+    requests = models.PositiveIntegerField(default=0)
     latency_ms = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
 

@@ -72,6 +72,7 @@ class JobRunner:
         self.tester = DetectionWorker(self.owner, self.spawn)
         self.puller = PullWorker(self.owner, self.spawn)
         self.examiner = ExamWorker(self.owner, self.spawn)
+        self.examiner.idle = self.tester.idle
         self.first_uses = FirstUseWaits(self.spawn)
         self._added: dict[type[ClaimLoop], ClaimLoop] = {}
 

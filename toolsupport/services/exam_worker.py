@@ -36,13 +36,14 @@ class RunLost(Exception):
 
 
 class ExamWorker(ClaimLoop):
-    """Claims queued exams for one process."""
+    """Claims queued exams for one process; `idle` returns whether a server is unused, for runs that wait for that."""
 
     what = "exams"
     most = 64  # one on each server
+    idle: Callable[[int], bool] = staticmethod(lambda server: True)
 
     async def _next(self) -> tuple[int, Work] | None:
-        found = await in_database(exam_runs.claim)(self.owner, self.own)
+        found = await in_database(exam_runs.claim)(self.owner, self.own, self.idle)
         return None if found is None else (found.id, self._perform(found))
 
     async def _release(self) -> None:

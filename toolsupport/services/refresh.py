@@ -15,6 +15,7 @@ from toolsupport.core import server_faults
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails
+from toolsupport.registry.exams import exam_gate
 from toolsupport.registry.models import surveys
 from toolsupport.registry.servers import reachability, servers
 from toolsupport.registry.servers.addresses import NamedAddress, named_servers, ollama_host
@@ -59,6 +60,7 @@ async def refresh(server_id: int) -> RefreshResult:
     if details:
         await database_sync_to_async(surveys.record_details)(server_id, details)
     await database_sync_to_async(drift.mark)(server_id)
+    await database_sync_to_async(exam_gate.open_required)(server_id)
     return RefreshResult(server_id, len(report.models), len(details))
 
 
@@ -99,6 +101,7 @@ async def refresh_at_start() -> None:
 async def mark_changed() -> None:
     """Record models that changed since their test; the team's setting for them may have changed too."""
     await database_sync_to_async(drift.mark_all)()
+    await database_sync_to_async(exam_gate.open_required)()
 
 
 def environment_servers() -> list[NamedAddress]:

@@ -23,6 +23,8 @@ from chat.transcript.settings import chat_settings, turn_settings
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import Capabilities, Role
+from toolsupport.registry.exams import exam_gate
+from toolsupport.registry.exams.exam_gate import ExamGate
 from toolsupport.registry.knowledge import effective_values, model_evidence
 from toolsupport.registry.models import picker, picker_groups, profile_cache
 from toolsupport.registry.models.picker_groups import ModelChoices
@@ -32,6 +34,12 @@ Person = User | AnonymousUser
 SYSTEM_LENGTH = 20_000
 TEMPERATURE = "The temperature must be a number from 0 to 2."
 UNTITLED = "New chat"
+# The state of a required exam that is not passed → the end of its notice.
+GATES = {
+    "failed": "It failed.",
+    "waits": "The exam runs when the server is idle.",
+    "other_format": "It was made in another call format.",
+}
 # A person's last chats that are looked at for the picker, and the models of them that stand first.
 LAST_CHATS, RECENT = 30, 4
 
@@ -192,9 +200,14 @@ def select_model(person: Person, conversation_id: str, wanted: str) -> tuple[Ann
         return ()
     Conversation.objects.filter(pk=conversation.pk).update(profile=profile_id)
     facts = {"model": model.name, "state": model.tools_word, "source": model.source}
-    switched = say(conversation, "switched", facts, model)
+    switched = [say(conversation, "switched", facts, model)]
+    profile = profile_cache.profile(profile_id)
+    required = exam_gate.gate(profile) if profile is not None else ExamGate()
+    if required.open:
+        waits = {"model": model.name, "exam": required.suite, "state": GATES[required.state]}
+        switched.append(say(conversation, "exam_missing", waits))
     others = Turn.objects.filter(conversation=conversation, status__in=OPEN).exclude(profile_id=profile_id)
-    return (switched, say(conversation, "model_changed", {})) if others.exists() else (switched,)
+    return (*switched, say(conversation, "model_changed", {})) if others.exists() else (*switched,)
 
 
 def say(

@@ -151,13 +151,17 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownUsage:
-    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens. 0 is unknown."""
+    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens. 0 is unknown.
+
+    `constrained` are the tools whose calls could not be used and were asked for again under a schema.
+    """
 
     tokens: int = 0
     speed: float = 0.0
     context: int = 0
     limit: int = 0
     took_ms: int = 0
+    constrained: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, usage: Mapping[str, Any]) -> ShownUsage:
@@ -165,7 +169,7 @@ class ShownUsage:
         tokens, took = usage.get("output_tokens") or 0, usage.get("output_ms") or 0
         speed = round(tokens * 1000 / took, 1) if took >= 1 else 0.0
         context, limit = int(usage.get("context_tokens") or 0), int(usage.get("context_limit") or 0)
-        return cls(int(tokens), speed, context, limit, int(took))
+        return cls(int(tokens), speed, context, limit, int(took), tuple(usage.get("constrained") or ()))
 
     @property
     def percent(self) -> int:

@@ -1,17 +1,47 @@
-"""Decides by the exams of a model's present build whether it may take over."""
+"""Decides by the exams of a model's present build whether it may take over, and queues the exam that it needs."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
+from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.exams import exam_report
+from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ExamRun, ModelProfile
-from toolsupport.registry.exams.exam_runs import IN_FORCE
+from toolsupport.registry.exams import exam_runs, team_exams
+from toolsupport.registry.exams.exam_runs import IN_FORCE, ExamRequest
 from toolsupport.registry.models import request_context
 
 DECIDED = ("passed", "failed")
 # Any tool shows in which format a chat with the model would get its tools.
 PROBE = ToolSpec("list_directory", "Lists a folder.")
+# The options of a model: the exam that each build must pass, and the build that a person lets answer without it.
+REQUIRED, WAIVED = "required_exam", "exam_waived"
+TRIGGER = "drift"  # such a run waits until its server is idle
+TRIES = 3  # runs for one build that decide nothing
+
+
+@dataclass(frozen=True, slots=True)
+class ExamGate:
+    """The required exam of a model. `state` is "" without one, or passed, waived, failed, waits or other_format.
+
+    `run` is the exam that decides, or the one that is open; `failed` names the groups that it failed.
+    """
+
+    suite: str = ""
+    state: str = ""
+    run: int | None = None
+    failed: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether the present build may not take over yet."""
+        return self.state in ("failed", "waits", "other_format")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +71,13 @@ def standing(profile: ModelProfile, suite: str = "") -> ExamStanding:
 
 
 def why_not(profile: ModelProfile, strict: bool) -> str:
-    """Return why a model may not take over where only validated models may, as a key of model_fallbacks.SKIPPED."""
+    """Return why a model may not take over, as a key of model_fallbacks.SKIPPED.
+
+    A required exam counts always; another one where only validated models may take over (`strict`).
+    """
+    required = gate(profile)
+    if required.state:
+        return {"failed": "failed_exam"}.get(required.state, required.state) if required.open else ""
     if not strict:
         return ""
     found = standing(profile)
@@ -50,6 +86,61 @@ def why_not(profile: ModelProfile, strict: bool) -> str:
     if found.verdict != "passed":
         return "failed_exam"
     return "other_format" if found.format != format_in_force(profile) else ""
+
+
+def gate(profile: ModelProfile) -> ExamGate:
+    """Return the state of the required exam for the present build and call format."""
+    suite = str(profile.options.get(REQUIRED) or "")
+    if not suite:
+        return ExamGate()
+    found = standing(profile, suite)
+    if profile.options.get(WAIVED) == profile.build.key:
+        return ExamGate(suite, "waived", found.run)
+    if found.run is None:
+        waiting = _runs(profile, suite).filter(status__in=exam_runs.OPEN).values_list("pk", flat=True).first()
+        return ExamGate(suite, "waits", waiting)
+    if found.format != format_in_force(profile):
+        return ExamGate(suite, "other_format", found.run)
+    failed = () if found.verdict == "passed" else _failed(found.run)
+    return ExamGate(suite, "passed" if found.verdict == "passed" else "failed", found.run, failed)
+
+
+def _failed(run: int) -> tuple[str, ...]:
+    """Return the groups that a run failed, in words."""
+    detail = ExamRun.objects.values_list("detail", flat=True).get(pk=run)
+    return tuple(word for part in exam_report.parts(detail) for word in part["failed_words"])
+
+
+def suite_named(name: str) -> ExamSuite:
+    """Return a built-in exam or one of the team. Raises NotFound, ConfigError if it has no cases."""
+    return SUITES.get(name) or team_exams.suite(name)
+
+
+def open_required(server_id: int | None = None) -> int:
+    """Queue the required exams that no run of the present build and format has decided; return how many.
+
+    Not again what a person cancelled, nor what often decided nothing.
+    """
+    rows = ModelProfile.objects.select_related("server").filter(gone_since=None, enabled=True, server__enabled=True)
+    rows = rows.filter(server=server_id) if server_id else rows
+    return sum(_opened(row) for row in rows if row.options.get(REQUIRED))
+
+
+def _opened(profile: ModelProfile) -> bool:
+    found = gate(profile)
+    if found.state not in ("waits", "other_format"):
+        return False
+    made = list(_runs(profile, found.suite).filter(trigger=TRIGGER).values_list("status", flat=True))
+    if len(made) >= TRIES or {"cancelled", *exam_runs.OPEN} & set(made):
+        return False
+    with suppress(Busy, ConfigError, NotFound):
+        exam_runs.open_run(ExamRequest(profile.pk, suite_named(found.suite), (IN_FORCE,), TRIGGER))
+        return True
+    return False
+
+
+def _runs(profile: ModelProfile, suite: str) -> QuerySet[ExamRun]:
+    return ExamRun.objects.filter(profile=profile, build_key=profile.build.key, paper__suite=suite).order_by("-pk")
 
 
 def format_in_force(profile: ModelProfile) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -125,14 +125,17 @@ def _paper(suite: ExamSuite) -> ExamPaper:
 
 
 @transaction.atomic
-def claim(owner: str, own: int | None = None) -> ClaimedExam | None:
-    """Claim the oldest run that waits or whose process is gone, one at a time on a server; `own`: only this one."""
+def claim(owner: str, own: int | None = None, idle: Callable[[int], bool] = lambda server: True) -> ClaimedExam | None:
+    """Claim the oldest run that waits or whose process is gone, one at a time on a server; `own`: only this one.
+
+    A run that a change of the model asked for waits until its server (an id) is `idle`.
+    """
     waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
     rows = ExamRun.objects.filter(waits).order_by("id")
     busy = ExamRun.objects.filter(status="running").exclude(leases.ran_out())
     taken = set(busy.values_list("profile__server_id", flat=True))
     for row in (rows.filter(pk=own) if own else rows).select_related("profile__server", "paper")[:50]:
-        if row.profile.server_id in taken:
+        if row.profile.server_id in taken or (row.trigger == "drift" and not idle(row.profile.server_id)):
             continue
         free = ExamRun.objects.filter(waits, pk=row.pk)
         started = {} if row.started_at else {"started_at": timezone.now()}

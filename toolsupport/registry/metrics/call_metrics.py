@@ -29,7 +29,7 @@ OUTCOMES = {
 class CallCount:
     """A number of calls in one format with one outcome; `latency_ms` and `tokens` are sums over the replies.
 
-    `times` are those of each reply, in milliseconds.
+    `times` are those of each reply, in milliseconds. `requests` are the replies whose worst call has this outcome.
     """
 
     format: str
@@ -38,13 +38,16 @@ class CallCount:
     latency_ms: int = 0
     tokens: int = 0
     times: Sequence[int] = ()
+    requests: int = 0
 
 
-ADD = """INSERT INTO toolsupport_callmetric (profile_id, format, outcome, day, calls, latency_ms, tokens)
-VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (profile_id, format, outcome, day) DO UPDATE SET
+ADD = """INSERT INTO toolsupport_callmetric (profile_id, format, outcome, day, calls, latency_ms, tokens, requests)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (profile_id, format, outcome, day) DO UPDATE SET
 calls = toolsupport_callmetric.calls + excluded.calls,
 latency_ms = toolsupport_callmetric.latency_ms + excluded.latency_ms,
-tokens = toolsupport_callmetric.tokens + excluded.tokens"""
+tokens = toolsupport_callmetric.tokens + excluded.tokens,
+requests = toolsupport_callmetric.requests + excluded.requests
+RETURNING (SELECT server_id FROM toolsupport_modelprofile WHERE toolsupport_modelprofile.id = profile_id)"""
 
 ADD_TIME = """INSERT INTO toolsupport_replytime (profile_id, format, day, step, replies)
 VALUES (%s, %s, %s, %s, %s) ON CONFLICT (profile_id, format, day, step) DO UPDATE SET
@@ -56,15 +59,18 @@ def add(profile_id: int, counts: Iterable[CallCount]) -> None:
     """Add to today's counts, in a fixed order, so that two writers cannot deadlock."""
     day = timezone.now().date().isoformat()
     for one in sorted(counts, key=lambda count: (count.format, count.outcome)):
-        raw_sql.change(ADD, profile_id, one.format, one.outcome, day, one.calls, one.latency_ms, one.tokens)
+        sums = (one.calls, one.latency_ms, one.tokens, one.requests)
+        [server] = raw_sql.row(ADD, profile_id, one.format, one.outcome, day, *sums) or (0,)
         for step, replies in sorted(Counter(map(reply_times.step_of, one.times)).items()):
             raw_sql.change(ADD_TIME, profile_id, one.format, day, step, replies)
-        transaction.on_commit(partial(_tell, profile_id, one))
+        transaction.on_commit(partial(_tell, profile_id, server, one))
 
 
-def _tell(profile_id: int, one: CallCount) -> None:
+def _tell(profile_id: int, server: int, one: CallCount) -> None:
     """Add the same counts to this process's metrics, except for withdrawn calls."""
     labels = (str(profile_id), one.format or "none", one.outcome)
     metrics.CALLS.labels(*labels).inc(one.calls)
     metrics.CALL_SECONDS.labels(*labels).inc(one.latency_ms / 1000)
     metrics.CALL_TOKENS.labels(*labels).inc(one.tokens)
+    if one.requests:
+        metrics.CALL_REQUESTS.labels(str(server), *labels).inc(one.requests)

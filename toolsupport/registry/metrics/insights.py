@@ -40,6 +40,7 @@ class MetricPoint:
     model: str
     format: str
     outcomes: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
     latency_ms: int = 0
     tokens: int = 0
 
@@ -113,6 +114,7 @@ def found(wanted: InsightsFilter) -> InsightsResult:
         name = f"{row['profile__server__name']}/{row['profile__name']}"
         point = groups.setdefault(key, MetricPoint(key[0], key[1], name, key[2]))
         point.outcomes[row["outcome"]] += row["sum_calls"]
+        point.requests[row["outcome"]] += row["sum_requests"]
         point.latency_ms += row["sum_latency"]
         point.tokens += row["sum_tokens"]
     return InsightsResult([*groups.values()])
@@ -134,6 +136,7 @@ def _rows(wanted: InsightsFilter) -> Iterator[Any]:
     rows = rows.order_by("-day", "profile__server__name", "profile__name", "profile_id", "format")
     names = ("day", "profile_id", "format", "outcome", "profile__name", "profile__server__name")
     sums = {"sum_calls": Sum("calls"), "sum_latency": Sum("latency_ms"), "sum_tokens": Sum("tokens")}
+    sums["sum_requests"] = Sum("requests")
     summed: Iterator[Any] = rows.values(*names).annotate(**sums).iterator()
     return summed
 

@@ -56,9 +56,16 @@ TITLES = dict(COLUMNS) | {
     "constrains_patterns": "Constrained patterns",
     "fallback_models": "Fallback models",
     "only_validated_fallbacks": "Only validated fallbacks",
+    "required_exam": "Required exam",
+    "exam_waived": "Use without its exam",
 }
 # Settings of a model in the history, each with the word for its default.
-SETTINGS = {"fallback_models": "none", "only_validated_fallbacks": "as the team decided"}
+SETTINGS = {
+    "fallback_models": "none",
+    "only_validated_fallbacks": "as the team decided",
+    "required_exam": "none",
+    "exam_waived": "no",
+}
 # Glyph → its sign, its colour. A person's value is drawn in ink: it is no proof.
 SIGNS = {
     "yes": ("✓", "proven"),
@@ -225,7 +232,7 @@ def title(capability: str) -> str:
 def state_and_words(name: str, value: Any) -> tuple[str, str]:
     """Return (state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
     if name in SETTINGS and not isinstance(value, bool):
-        return "value", ", ".join(f"{place}. {one}" for place, one in enumerate(value or (), 1)) or SETTINGS[name]
+        return "value", _setting(value) or SETTINGS[name]
     if value is None:
         return "unknown", "unknown"
     if isinstance(value, bool):
@@ -238,6 +245,10 @@ def state_and_words(name: str, value: Any) -> tuple[str, str]:
     if name == "context" and isinstance(value, int) and value >= 1024:
         return "value", f"{value // 1024}K"
     return "value", str(value)
+
+
+def _setting(value: str | list[str] | None) -> str:
+    return value if isinstance(value, str) else ", ".join(f"{at}. {one}" for at, one in enumerate(value or (), 1))
 
 
 def row(profile_id: int) -> ModelProfile:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from toolsupport.registry.metrics import insight_summary, insights
+from toolsupport.registry.metrics import error_rates, insight_summary, insights
 from toolsupport.registry.metrics.insights import InsightsFilter
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.forms import InsightsForm
@@ -31,6 +31,7 @@ def shown(request: AuthedRequest) -> HttpResponse:
     wanted = filter_of(form)
     found = insights.found(wanted)
     context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": Action.CHAT in request.actions}
+    context["rates"] = error_rates.rates(found.points)
     context |= {"spans": _spans(request, today), "summary": insight_summary.summary(found.points, wanted, today)}
     return render(request, PAGE + ("#figures" if wants_part(request) else ""), context | _link(wanted, today))
 

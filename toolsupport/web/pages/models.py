@@ -15,7 +15,7 @@ from toolsupport.registry.models import capability_evidence, profiles
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
-from toolsupport.web.pages import detections, fallbacks, model_context, model_filters
+from toolsupport.web.pages import detections, exam_gates, fallbacks, model_context, model_filters
 from toolsupport.web.pages.forms import OptionsForm
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -61,7 +61,8 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Show one model: its state, each capability with its sources, and the evidence in the order of time."""
     part = wants_part(request)
     page = profiles.shown(profile_id)
-    context = model_context.capabilities(page, request) | fallbacks.shown(page, request) | {"part": part}
+    context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
+    context |= exam_gates.shown(page, request) | {"part": part}
     return render(request, "toolsupport/model.html" + ("#face" if part else ""), context)
 
 

@@ -1,0 +1,93 @@
+"""A chat asks again under a schema after a call that cannot be used, and after one that its server cannot read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+
+from chat.models import Conversation, Message, Turn
+from chat.transcript.messages.view_models import ShownUsage
+from chat.transcript.turns.sent_message import SentMessage
+from chat.turns.runner import TurnRunner
+from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
+from tests.toolsupport.gateway.test_constrained import native, says
+from tests.toolsupport.providers.scripted import Scripted, Step, scripted
+from toolsupport.models import Server
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+
+pytestmark = pytest.mark.django_db(transaction=True)
+UNREADABLE = b'{"error": {"message": "Failed to parse tool call arguments as JSON", "code": 500}}'
+GARBLED: list[Step] = [
+    b"HTTP/1.1 500 Error\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(UNREADABLE) + UNREADABLE
+]
+FORCED = says({"content": '{"tool": "list_directory", "arguments": {"path": "."}}'})
+ANSWER = says({"content": "It is empty."})
+
+
+@pytest.fixture
+def conversation(transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Conversation:
+    monkeypatch.setattr(settings, "WORKSPACES_DIR", tmp_path)
+    profile = ModelProfileFactory(server=ServerFactory(kind="vllm"), name="m")
+    made: Conversation = ConversationFactory(owner=UserFactory(role="user"), profile=profile)
+    for name, value in {"tools": True, "constrains": "enforced"}.items():
+        overrides.add(NewOverride(profile.pk, name, value, actor=made.owner_id, reason="For this test."))
+    return made
+
+
+async def answered(conversation: Conversation, *replies: list[Step]) -> tuple[Turn, list[dict[str, Any]]]:
+    """The turn of one question whose server answers so, and the requests to it."""
+    runner, ended = TurnRunner(), asyncio.Event()
+
+    def tell(conversation: str, frame: Any) -> None:
+        if frame.type == "turn.ended":
+            ended.set()
+
+    runner.listeners.tell = tell  # type: ignore[method-assign]
+    runner.start()
+    try:
+        async with scripted(*replies) as server, asyncio.timeout(20):
+            await in_database(Server.objects.update)(base_url=base_of(server))
+            await runner.begin(conversation.owner_id, str(conversation.pk), SentMessage("c1", "What is here?"))
+            await ended.wait()
+            return await in_database(Turn.objects.latest)("pk"), server.bodies
+    finally:
+        await runner.stop()
+
+
+def base_of(server: Scripted) -> str:
+    return f"http://127.0.0.1:{server.port}"
+
+
+def held() -> tuple[list[str], list[str]]:
+    """The codes of the notices, and the results of calls by status."""
+    notices = Message.objects.filter(role="notice").values_list("code", flat=True)
+    calls = [call for message in Message.objects.exclude(calls=[]) for call in message.calls]
+    return list(notices), [json.dumps(call.get("arguments")) for call in calls]
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_does_not_fit_is_asked_for_again(conversation: Conversation) -> None:  # K3
+    turn, bodies = await answered(conversation, native('{"way": []}'), FORCED, ANSWER)
+    assert turn.status == "done", turn.reason
+    assert [("tools" in body, "response_format" in body) for body in bodies] == [
+        (True, False),
+        (False, True),
+        (True, False),
+    ]
+    assert ShownUsage.of(turn.usage).constrained == ("list_directory",)
+    notices, _ = await in_database(held)()
+    assert "constrained_retry" not in notices
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_its_server_cannot_read_is_asked_for_again(conversation: Conversation) -> None:  # K3
+    turn, bodies = await answered(conversation, GARBLED, FORCED, ANSWER)
+    assert turn.status == "done", turn.reason
+    assert [("tools" in body, "response_format" in body) for body in bodies[:2]] == [(True, False), (False, True)]

@@ -1,0 +1,56 @@
+"""The required exam on the page of a model: what the page shows, and the view that stores a change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.exams.builtin import SUITES
+from toolsupport.registry.exams import exam_gate, gate_settings, team_exams
+from toolsupport.registry.exams.gate_settings import GateChange
+from toolsupport.registry.models import profiles
+from toolsupport.registry.models.profiles import ModelPage
+from toolsupport.registry.people.permissions import Action
+from toolsupport.services import background_jobs
+from toolsupport.web.view_permissions import AuthedRequest, requires
+
+LENGTH = 500
+NO_REASON = "Write a reason."
+
+
+def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
+    """Return what the page of a model shows: the state of its gate, and the choices for those who may change it."""
+    found: dict[str, Any] = {"gate": exam_gate.gate(page.profile)}
+    if Action.DECIDE_FOR_ALL in request.actions:
+        found["gate_choices"] = [*SUITES, *team_exams.names()]
+    return found
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_ALL)
+def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
+    """Require an exam of each build of a model, or let the present build answer without it; with a reason."""
+    profiles.row(profile_id)
+    reason = request.POST.get("reason", "").strip()[:LENGTH]
+    wanted = GateChange(profile_id, request.user.pk, reason, request.POST.get("required_exam", ""))
+    try:
+        _store(wanted, waive=bool(request.POST.get("use_anyway")))
+        messages.success(request, "Saved.")
+    except (ConfigError, NotFound) as error:
+        messages.error(request, str(error))
+    return redirect("model", profile_id)
+
+
+def _store(wanted: GateChange, *, waive: bool) -> None:
+    if not wanted.reason:
+        raise ConfigError(NO_REASON)
+    if waive:
+        gate_settings.waive(wanted)
+    else:
+        gate_settings.require(wanted)
+        background_jobs.current().examiner.look()
