@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.hostile_server import TAGS, Evil, evil_server, serving_evil, until_listed
+from tests.many_users import crowd
 from tests.serving import Site, sign_in
 from tests.serving import new_chat as new_conversation
 from tests.toolsupport.rendering.test_markdown import HOSTILE
@@ -105,6 +106,43 @@ def test_nothing_of_it_runs_or_breaks_the_page(hostile: Page, site: Site, evil: 
     hostile.reload()
     expect(hostile.locator(".message[data-role=assistant]").last).to_be_visible()
     expect_harmless(hostile, site, fetched)
+    hostile.emulate_media(media="print")
+    expect_harmless(hostile, site, fetched)
+
+
+COMMANDS = (f"/model <img/src={OUTSIDE}f/onerror=window.ran=1>", f"/search {SIN}", f"/tools {SIN}")
+
+
+# X4
+def test_commands_with_hostile_words_do_nothing_else(hostile: Page, site: Site, fetched: list[str]) -> None:
+    hostile.keyboard.press("Escape")
+    for command in COMMANDS:
+        hostile.get_by_label("Message", exact=True).fill(command)
+        hostile.keyboard.press("Enter")
+        hostile.evaluate("new Promise(requestAnimationFrame)")
+        expect_harmless(hostile, site, fetched)
+    expect(hostile.locator("#status")).to_contain_text("onerror")
+
+
+def test_a_shared_conversation_is_as_harmless(open_browser, site: Site, conversation: str, fetched: list[str]) -> None:
+    [reader] = crowd(site, 1)
+    with closing(sign_in(site)) as ana:
+        token = {"X-CSRFToken": ana.cookies["csrftoken"]}
+        ana.post(f"/chat/{conversation}/rename/", data={"title": SIN}, headers=token)
+        ana.post(f"/chat/{conversation}/readers/", data={"person": reader["name"]}, headers=token)
+    context: BrowserContext = open_browser(own=True)
+    context.on("request", lambda asked: fetched.append(asked.url))
+    context.clear_cookies()
+    context.add_cookies([{"name": "sessionid", "value": reader["cookie"], "url": site.url}])
+    page = context.new_page()
+    for address in ("/shared/", f"/shared/{conversation}/"):
+        page.goto(address)
+        expect(page.locator("main")).to_contain_text("onerror")
+        for media in ("screen", "print"):
+            page.emulate_media(media=media)
+            for width in (1280, 320):
+                page.set_viewport_size({"width": width, "height": 800})
+                expect_harmless(page, site, fetched)
 
 
 @pytest.mark.usefixtures("conversation")

@@ -44,6 +44,7 @@ MIDDLEWARE = [
     "toolsupport.web.security_headers.ContentSecurityPolicy",
     "toolsupport.web.api_errors.JsonErrors",
     "toolsupport.web.storage_errors.StorageErrors",
+    "toolsupport.web.refused_methods.NoTrace",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     # Form tokens are masked differently in every response, and the length varies, against BREACH.

@@ -11,7 +11,7 @@ from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, demand
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
-from toolsupport.detection.text_formats import form_of
+from toolsupport.detection.text_formats import form_of, look_at
 from toolsupport.detection.trial_order import streamed_or_not
 
 THINKS = {"on_only": True, "off_only": False}
@@ -38,6 +38,7 @@ async def _try(runner: ProbeRunner, think: bool | None) -> None:
         asked = demand(runner.chance)
         question = ProbeRequest(asked.messages, TOOLS, streamed=next(ways), think=think)
         reply = await runner.ask(question)
+        await look_at(reply.text)
         outcome = _outcome(runner, question, reply, asked)
         if outcome.code in ("no_call", "in_text"):
             runner.written.append(reply.text)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.format_choice import CODE, FORCED, READ_ONLY, label
@@ -39,7 +41,7 @@ def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
 async def run(runner: ProbeRunner) -> None:
     """Try the formats one after the other until one works; those in which the model already wrote a call come first."""
     tried: list[str] = []
-    while (name := _next(runner, tried)) and not await _works(runner, name, runner.think):
+    while (name := await _next(runner, tried)) and not await _works(runner, name, runner.think):
         tried.append(name)
     if name and name != FORCED and _may(runner, FORCED) and format_flaky(runner.outcomes, name, runner.think):
         await _works(runner, FORCED, runner.think)
@@ -50,8 +52,9 @@ async def run(runner: ProbeRunner) -> None:
             return
 
 
-def _next(runner: ProbeRunner, tried: Sequence[str]) -> str:
+async def _next(runner: ProbeRunner, tried: Sequence[str]) -> str:
     """Sort the formats: by marks in the model's text, then others that parse that text, then those listed."""
+    await look_at(*runner.written)
     listed = (
         *runner.subject.formats,
         *(name for name in (CODE, FORCED) if runner.subject.formats and _may(runner, name)),
@@ -70,10 +73,22 @@ def _may(runner: ProbeRunner, name: str) -> bool:
     return runner.subject.runs_code if name == CODE else bool(runner.subject.formats)
 
 
+async def look_at(*texts: str) -> None:
+    """Find the formats of texts in a thread, before they are asked for: all formats take up to a second for one."""
+    for text in texts:
+        if TICKET.name in text:
+            await asyncio.to_thread(written_in, text)
+
+
 def written_in(text: str) -> tuple[str, ...]:
     """Return the formats that parse a complete call of the requested tool out of a text."""
+    return _written_in(text[:LONGEST]) if TICKET.name in text else ()
+
+
+@lru_cache(maxsize=256)
+def _written_in(text: str) -> tuple[str, ...]:
     names = (name for name in FORMATS if name not in READ_ONLY and name != FORCED)
-    return tuple(name for name in names if _reads(name, text[:LONGEST])) if TICKET.name in text else ()
+    return tuple(name for name in names if _reads(name, text))
 
 
 def form_of(text: str) -> str:
@@ -126,6 +141,7 @@ async def _works(runner: ProbeRunner, name: str, think: bool | str | None) -> bo
             runner.written.append(raw)
         elif outcome.code == "no_call":
             runner.written.append(reply.text)
+        await look_at(*runner.written)
         await runner.note(question, reply, outcome)
     return format_works(runner.outcomes, name, think)
 

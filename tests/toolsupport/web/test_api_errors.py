@@ -71,3 +71,13 @@ def test_pages_stay_pages(client: Client, alice: User) -> None:
     client.force_login(alice)
     assert client.get("/v10/models").headers["Content-Type"].startswith("text/html")
     assert client.post("/history/").status_code == 405
+
+
+PAGES = ("/", "/login/", "/models/", "/chat/new/", "/admin/", "/admin/auth/user/", "/healthz", "/metrics", "/nowhere/")
+
+
+@every("path", PAGES)
+def test_no_address_takes_trace(admin_client: Client, path: str) -> None:
+    answer = admin_client.generic("TRACE", path, headers={"X-Secret": "seen"})
+    assert answer.status_code in (302, 404, 405) and b"seen" not in answer.content
+    assert Client().generic("TRACE", path).status_code in (302, 403, 404, 405)

@@ -21,6 +21,7 @@ class JsonMarks:
     """One format. The first opener and the first closer are those that are written; `listed` puts all calls in a list.
 
     `name` and `arguments` are the keys of a call, `kinds` may follow the opener, `silent` are hidden marks around text.
+    `unclosed`: no closer is written, since the first opener has none.
     """
 
     opens: tuple[str, ...]
@@ -30,6 +31,7 @@ class JsonMarks:
     arguments: str = "arguments"
     kinds: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+    unclosed: bool = False
 
     @cached_property
     def closers(self) -> MarkerSet:
@@ -64,7 +66,7 @@ class JsonMarks:
         return self._around(written) if calls else ""
 
     def _around(self, objects: Sequence[JSON]) -> str:
-        opener, closer = self.opens[0] + "".join(self.kinds[:1]), "".join(self.closes[:1])
+        opener, closer = self.opens[0] + "".join(self.kinds[:1]), "".join(self.closes[: not self.unclosed])
         bodies = [compact(objects)] if self.listed else [compact(one) for one in objects]
         return "\n".join(f"{opener}{body}{closer}" for body in bodies)
 
@@ -90,9 +92,11 @@ def _format(name: str, label: str) -> Format:
     return Format(name, label, marks.grammar.parser, marks.instructions, marks.write_calls, write_results)
 
 
+# How the model's own page writes its calls; its templates on servers have the word in front.
+PHI, PHI_END = "<|tool_call|>", "<|/tool_call|>"
 AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
 ROWS = {
-    "granite": JsonMarks(("<|tool_call|>", "<tool_call>"), ("</tool_call>",)),
+    "granite": JsonMarks(("<|tool_call|>", "<tool_call>"), ("</tool_call>", PHI_END)),
     "granite_20b_fc": JsonMarks(("<function_call>",), ("</function_call>",), listed=False),
     "command_r7b": JsonMarks(
         ("<|START_ACTION|>",),
@@ -106,7 +110,8 @@ ROWS = {
     ),
     "nemotron_toolcall": JsonMarks(("<TOOLCALL>",), ("</TOOLCALL>",)),
     "jamba": JsonMarks(("<tool_calls>",), ("</tool_calls>",)),
-    "phi4_mini": JsonMarks(("functools",)),
+    "phi4_mini": JsonMarks(("functools", PHI), (PHI_END,), unclosed=True),
+    "firefunction": JsonMarks(("functools",)),
     "internlm2": JsonMarks(
         ("<|action_start|>",), ("<|action_end|>",), listed=False, arguments="parameters", kinds=("<|plugin|>",)
     ),
@@ -120,7 +125,7 @@ ROWS["gigachat3"] = JsonMarks(
     silent=("<|message_sep|>",),
 )
 # The same marks under another name.
-ROWS |= {"hunyuan_a13b": ROWS["jamba"], "nemotron_v2": ROWS["nemotron_toolcall"], "firefunction": ROWS["phi4_mini"]}
+ROWS |= {"hunyuan_a13b": ROWS["jamba"], "nemotron_v2": ROWS["nemotron_toolcall"]}
 LABELS = {
     "granite": "Granite",
     "granite_20b_fc": "Granite 20B",

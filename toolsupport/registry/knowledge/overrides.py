@@ -143,12 +143,14 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     """
     # A test also withdraws claims: what it withdrew of other tests comes back, but not what an undo of it withdrew.
     claims = Override.objects.filter(detection_id=detection).exclude(withdraws__detection_id=detection)
+    if (one := claims.first()) is None:
+        return 0
+    made = NewOverride(one.profile_id, one.capability, actor=actor, reason=UNDONE)
+    profile = _locked(made)  # before the rows are read: two people may undo it at once
     last = _last_rows(claims.order_by("seq"))
     rows = [row for row, (_, withdrawn) in last.items() if not withdrawn]
     if not rows:
         return 0
-    made = NewOverride(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
-    profile = _locked(made)
     names = dict.fromkeys(row.capability for row in rows)
     before = effective_values.known(profile)
     for row in rows:

@@ -116,6 +116,23 @@ def test_undo_withdraws_exactly_one_test(found: tuple[bool, ...], undone: tuple[
     assert _tools(profile) == left
 
 
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_undos_at_once_one_withdraws():  # D4
+    profile, together = ModelProfileFactory(), Barrier(8)
+    test = _tested(profile, tools=True, parallel=True)
+
+    def undo(_: int) -> int:
+        try:
+            together.wait(10)
+            return detections.undo(test, None)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(undo, range(8))) == [0] * 7 + [2]
+    assert _tools(profile) == (None, "default")
+
+
 @pytest.mark.django_db
 def test_undo_says_what_changed_back():
     profile, bob = ModelProfileFactory(), UserFactory(username="bob")

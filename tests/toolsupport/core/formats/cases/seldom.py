@@ -152,6 +152,8 @@ CASES = [
     case("jamba", "Jamba", f"Sure. <tool_calls>{LIST}</tool_calls>", TWO, text="Sure. "),
     case("hunyuan_a13b", "Hunyuan", f"<tool_calls>\n{LIST}\n</tool_calls>", TWO),
     case("phi4_mini", "Phi-4 mini", f"functools{LIST}", TWO),
+    case("phi4_mini", "Phi-4 mini, as its page writes it", f"<|tool_call|>{LIST}<|/tool_call|>", TWO),
+    case("auto", "Phi-4 mini, as its page writes it, in auto", f"<|tool_call|>{LIST}<|/tool_call|>", TWO),
     case("firefunction", "FireFunction", f" functools{LIST}", TWO),
     case("internlm2", "InternLM",
          '<|action_start|><|plugin|>\n{"name": "weather", "parameters": {"city": "Oslo"}}<|action_end|>'),
