@@ -17,7 +17,9 @@ def samples(site: Site, model: str) -> dict[str, list[str]]:
     """The code blocks of each sample, with a new key and this model."""
     with closing(sign_in(site)) as person:
         token = {"csrfmiddlewaretoken": person.cookies["csrftoken"]}
-        made = person.post("/account/keys/", data={"name": "samples", **token}).raise_for_status().text
+        made = (
+            person.post("/account/keys/", data={"name": "samples", "scopes": "chat", **token}).raise_for_status().text
+        )
         wanted = {"key": KEY.findall(made)[0], "model": model, **token}
         return read(person.post("/account/code/filled/", data=wanted).raise_for_status().text)
 

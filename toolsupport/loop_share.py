@@ -49,10 +49,15 @@ class LoopShare:
         self._scheduled = False
         self.round = 0
 
+    def is_free(self) -> bool:
+        """Return whether a step may begin at once."""
+        if not self._scheduled:
+            self._schedule()
+        return self._spent < ROUND and not self._waiting
+
     async def enter(self) -> None:
         """Wait until the next step may begin."""
-        self._schedule()
-        if self._spent < ROUND and not self._waiting:
+        if self.is_free():
             return
         owner, turn = person.get(), self._loop.create_future()
         self._waiting.put(owner, (owner, turn))
@@ -101,7 +106,8 @@ class LoopStep:
         self._share = share
 
     async def __aenter__(self) -> LoopStep:
-        await self._share.enter()
+        if not self._share.is_free():
+            await self._share.enter()
         self._round, self._began = self._share.round, self._share.clock()
         return self
 

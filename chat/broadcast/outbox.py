@@ -65,8 +65,9 @@ class PageSocket:
                 async with loop_share.step():
                     frame = self._next()
                     await self._send(frame.render())
-                # The busier the process, the longer deltas gather: a frame costs system calls, a token does not.
-                pause = self._pause() if isinstance(frame, Delta) else 0.0
+                # The busier the process, the longer output gathers: a frame costs system calls, a character does not.
+                # What models write gathers before it is read (`toolsupport.providers.reading_pace`).
+                pause = self._pause() if isinstance(frame, frames.CallOutputFrame) else 0.0
                 if pause > SHORTEST_PAUSE:
                     await asyncio.sleep(pause)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import zip_longest
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 
 from chat.transcript.messages import bars, call_phrases
@@ -25,6 +27,17 @@ register = template.Library()
 STEP_STATES = {"running": "running", "skipped": "skipped", "not_needed": "skipped"}
 # What stands in backquotes, and names of the code (a tool, a setting), which are no words.
 CODE = re.compile(r"`([^`\n]+)`|(?<![\w/.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-]|[.]\w)")
+
+
+@register.simple_tag
+def icon(name: str) -> str:
+    """Return what `parts/icon.html` gives for this name, made once: every answer has five of them."""
+    return _icon(name)
+
+
+@cache
+def _icon(name: str) -> str:
+    return render_to_string("parts/icon.html", {"name": name})
 
 
 @register.filter

@@ -15,8 +15,11 @@ from toolsupport.registry.models.request_context import RequestContext
 
 QUIET = 0.9  # seconds of silence before a page shows a reason for it
 EVERY = 1.0  # seconds between two reports
+LOADED = 5.0  # seconds after which a model that answered here may have been unloaded
 
 Batches = AsyncGenerator[list[Event], None]
+# (address, model) → when it last sent a part of an answer to this process, on the clock of the event loop.
+_last_parts: dict[tuple[str, str], float] = {}
 
 
 class SilenceReport:
@@ -31,6 +34,7 @@ class SilenceReport:
         self._provider = providers.provider(context.endpoint.kind)
         self._tell, self._now = tell, asyncio.get_running_loop().time
         self._last_event_at = self._now()
+        self._model = (context.endpoint.base_url, context.request_spec.model)
         self._begun = self._reported = False
         self._loaded: bool | None = None
 
@@ -50,13 +54,14 @@ class SilenceReport:
 
     def _observer(self) -> None:
         self._begun, self._last_event_at = True, self._now()
+        _last_parts[self._model] = self._last_event_at
         if self._reported:
             self._reported = False
             self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
 
     async def _report(self) -> None:
         if self._provider.wire == "ollama":
-            self._loaded = await self._is_loaded()
+            self._loaded = self._answered_just_now() or await self._is_loaded()
         asks = self._loaded is False or (self._provider.wire != "ollama" and self._provider.loads_on_demand)
         while True:
             await asyncio.sleep(EVERY)
@@ -78,6 +83,11 @@ class SilenceReport:
             and self._request_spec.format == "native"
         )
         return "writing_call" if held_back else ""
+
+    def _answered_just_now(self) -> bool:
+        """Return whether the model must be in memory still; one with a time of its own may be unloaded at once."""
+        known = _last_parts.get(self._model, 0.0)
+        return not self._request_spec.keep_alive and 0 <= self._now() - known < LOADED
 
     async def _is_loaded(self) -> bool | None:
         """Return whether the server has the model in memory; None where it does not show that."""

@@ -52,7 +52,7 @@ def fill(request: APIRequestContext, token: str) -> None:
         ("/models/1/capability/", {"capability": "vision", "value": "yes", "reason": "seen", "newest": "0"}),
         ("/tools/prompts/write/", {"name": "walker", "description": "For walks", "text": "Walk."}),
         ("/tools/sources/example/", {}),
-        ("/account/keys/", {"name": "walker"}),
+        ("/account/keys/", {"name": "walker", "scopes": "chat"}),
         ("/people/invite/", {"name": "walker", "role": "user"}),
     )
     for address, form in forms:

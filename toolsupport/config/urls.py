@@ -4,9 +4,10 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
+    # First, since they are looked up in this order for every request of a program.
+    path("", include("toolsupport.gateway.urls")),
     # Before Django's administration, whose page to sign in they replace.
     path("", include("toolsupport.web.urls")),
-    path("", include("toolsupport.gateway.urls")),
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from base64 import b64encode
-from functools import cache
+from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -89,25 +89,32 @@ async def close() -> None:
         await found.aclose()
 
 
-def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: str = "") -> httpx.Request:
-    """Build a GET, or a POST of JSON, or `method`. Raises httpx.InvalidURL or UnsupportedProtocol: a bad address."""
-    # Compressed answers are not asked for: they would be held back, and could unpack to any size.
-    headers = {"accept-encoding": "identity", "content-type": "application/json"}
-    base = endpoint.base_url.rstrip("/")
+@lru_cache(maxsize=500)
+def _address(base_url: str, path: str) -> tuple[httpx.URL, bytes]:
+    """Return an address without its name and password, and these. Raises httpx.InvalidURL or UnsupportedProtocol."""
+    base = base_url.rstrip("/")
     url = httpx.URL(base + path_at(base, path))
     if url.scheme not in ("http", "https") or not url.host:
         raise httpx.UnsupportedProtocol("an address begins with http:// or https:// and a host name")
-    if endpoint.api_key:
-        headers["authorization"] = f"Bearer {endpoint.api_key}"
-    elif url.userinfo:
-        headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(url.userinfo)).decode()}"
-    # The pool's time is the only one that covers looking up the name.
-    timeout = httpx.Timeout(None, connect=endpoint.limits.connect, pool=endpoint.limits.connect)
-    method = method or ("GET" if body is None else "POST")
     # An address with a password in it is refused where there is a key as well.
     bare = url.copy_with(userinfo=b"")
     if bare.host in THIS_MACHINE:
         bare = bare.copy_with(host=THIS_MACHINE[bare.host])
+    return bare, url.userinfo
+
+
+def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: str = "") -> httpx.Request:
+    """Build a GET, or a POST of JSON, or `method`. Raises httpx.InvalidURL or UnsupportedProtocol: a bad address."""
+    # Compressed answers are not asked for: they would be held back, and could unpack to any size.
+    headers = {"accept-encoding": "identity", "content-type": "application/json"}
+    bare, userinfo = _address(endpoint.base_url, path)
+    if endpoint.api_key:
+        headers["authorization"] = f"Bearer {endpoint.api_key}"
+    elif userinfo:
+        headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(userinfo)).decode()}"
+    # The pool's time is the only one that covers looking up the name.
+    timeout = httpx.Timeout(None, connect=endpoint.limits.connect, pool=endpoint.limits.connect)
+    method = method or ("GET" if body is None else "POST")
     return client(endpoint.inside).build_request(method, bare, content=body, headers=headers, timeout=timeout)
 
 
@@ -119,6 +126,14 @@ async def read(response: httpx.Response, limit: int) -> bytes:
         if len(body) > limit:
             break
     return bytes(body[: limit + 1])
+
+
+def unread(response: httpx.Response) -> bytes:
+    """Return the received part of a body that was not read yet: aiohttp withholds it once its connection is lost."""
+    stream = getattr(getattr(response.stream, "_stream", None), "_aiohttp_response", None)
+    content: Any = getattr(stream, "content", None)
+    # An answer without a body has no buffer.
+    return b"".join(content._read_nowait_chunk(-1) for _ in range(len(getattr(content, "_buffer", ()))))
 
 
 async def get_json(endpoint: Endpoint, path: str) -> Any:

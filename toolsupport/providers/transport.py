@@ -26,7 +26,7 @@ from toolsupport.core import load_failures
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.types import Endpoint, Limits, Request
-from toolsupport.providers import error_text, http_client
+from toolsupport.providers import error_text, http_client, reading_pace
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.exchange_recorder import ExchangeRecorder, RecordedExchange
 from toolsupport.providers.server_kinds import provider
@@ -236,33 +236,43 @@ def _asked_pause(response: httpx.Response) -> float | None:
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
     clock = sending.clock
     size = _SizeLimit(clock.limits)
-    async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
-        while True:
-            try:
-                async with asyncio.timeout_at(clock.deadline()) as waiting:
-                    piece = await anext(pieces, b"")
-            except error_text.FAULTS as error:
-                # The end mark may have come before the connection was lost. Without one it is an error, also at 200:
-                # Ollama's /v1 drops an error during a stream, llama-server is cut off when it is stopped.
-                last = codec.flush()
-                if not ended_well(last):
-                    last = [clock.late() if waiting.expired() else error_text.broken_off(error)]
-                sending.end(last[-1])
-                yield last
-                return
-            clock.begun = True
-            sending.add(piece)
-            async with loop_share.step():
-                events = codec.feed(piece) if piece else codec.flush()
-            if size.exceeded(piece, events):
-                events = [size.failure()]
-            over = not piece or bool(events and ended(events[-1]))
-            if over:
-                sending.end(events[-1] if events else None)
-            if events:
-                yield events
-            if over:
-                return
+    with reading_pace.reading() as pace:
+        async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
+            while True:
+                try:
+                    async with asyncio.timeout_at(clock.deadline()) as waiting:
+                        piece = await anext(pieces, b"")
+                except error_text.FAULTS as error:
+                    # The end mark may have come before the loss. Without one it is an error, also at 200:
+                    # Ollama's /v1 drops an error during a stream, llama-server is cut off when it is stopped.
+                    last = _cut(codec, http_client.unread(response), sending)
+                    if not (last and ended(last[-1])):
+                        last.append(clock.late() if waiting.expired() else error_text.broken_off(error))
+                    sending.end(last[-1])
+                    yield last
+                    return
+                clock.begun = True
+                sending.add(piece)
+                async with loop_share.step():
+                    events = codec.feed(piece) if piece else codec.flush()
+                if size.exceeded(piece, events):
+                    events = [size.failure()]
+                over = not piece or bool(events and ended(events[-1]))
+                if over:
+                    sending.end(events[-1] if events else None)
+                if events:
+                    yield events
+                if over:
+                    return
+                await pace.wait(len(piece))
+
+
+def _cut(codec: Codec, rest: bytes, sending: _Sending) -> list[Event]:
+    """Return the events of what came before a connection was lost, with the end if it is certain."""
+    sending.add(rest)
+    events = codec.feed(rest) if rest else []
+    last = [] if events and ended(events[-1]) else codec.flush()
+    return [*events, *(last if ended_well(last) else ())]
 
 
 def ended_well(events: list[Event]) -> bool:

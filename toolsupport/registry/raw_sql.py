@@ -6,7 +6,7 @@ A statement is plain SQL for both databases; where they differ it has `{now}` or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -16,6 +16,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 from django.db.models import Model
+from django.db.models.sql import Query
 
 WORDS = {
     # A transaction of SQLite is alone: there are no writers to lock out.
@@ -89,6 +90,45 @@ def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
             fields.append((field.attname, columns.index(field.column), expression, converters))
     own = {field.column for field in model._meta.concrete_fields}
     return _ColumnPlan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
+
+
+def insert(row: Model) -> None:
+    """Store a new row as `save(force_insert=True)` does, with a statement that is built once; it gets its id.
+
+    For models to whose signals nothing listens.
+    """
+    begin, end, fields = _insertion(type(row), row.pk is None, connection.vendor)
+    places: list[str] = []
+    values: list[Any] = []
+    for field in fields:
+        place, given = _placed(row, field.pre_save(row, True), field)
+        places.append(place)
+        values += given
+    with connection.cursor() as cursor:
+        cursor.execute(f"{begin} ({', '.join(places)}){end}", values)
+        if end:
+            row.pk = cursor.fetchone()[0]
+    row._state.adding, row._state.db = False, connection.alias
+
+
+def _placed(row: Model, value: Any, field: Any) -> tuple[str, Sequence[Any]]:
+    """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
+    if not hasattr(value, "resolve_expression"):
+        return "%s", (field.get_db_prep_save(value, connection),)
+    query = Query(type(row))
+    resolved = value.resolve_expression(query, allow_joins=False, for_save=True)
+    place, parameters = query.get_compiler(connection=connection).compile(resolved)
+    return place, parameters
+
+
+@cache
+def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, str, list[Any]]:
+    """Return an insertion before and behind its values, and their fields; `numbered`: the database gives the id."""
+    fields = [field for field in model._meta.concrete_fields if not (numbered and field.primary_key)]
+    quoted = connection.ops.quote_name
+    columns = ", ".join(quoted(str(field.column)) for field in fields)
+    end = f" RETURNING {quoted(str(model._meta.pk.column))}" if numbered else ""
+    return f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES", end, fields
 
 
 def hold(statement: str, *values: object) -> None:

@@ -20,6 +20,7 @@ from twisted.web import http
 from toolsupport.registry.people import sessions
 from toolsupport.web import server_errors
 from toolsupport.web.connections import ConnectionLimits, ConnectionTable
+from toolsupport.web.eager_transport import EagerTransport
 from toolsupport.web.flow_control import FlowControl
 from toolsupport.web.http_channel import FREE_PIECES, PIECE_BYTES, TOO_SMALL, BoundedChannel
 from toolsupport.web.socket_protocol import BoundedSocketFactory
@@ -117,9 +118,12 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         if message.get("more_body") and self.flow is None and self.channel is not None and not self.finished:
             self.flow = FlowControl()
             self.registerProducer(self.flow, True)
+            self.channel.transport.hurry(True)
         elif message["type"] == "http.response.body" and not message.get("more_body") and self.flow is not None:
             self.unregisterProducer()
             self.flow = None
+            if self.channel is not None:
+                self.channel.transport.hurry(False)
         super().handle_reply(message)
 
     def check_timeouts(self) -> None:
@@ -171,6 +175,7 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
         self.table = ConnectionTable(limits or ConnectionLimits(), time.monotonic)
 
     def listen_success(self, port: Any) -> None:
+        port.transport = EagerTransport
         self.ports.append(port)
         super().listen_success(port)
         self.sweep(port.reactor)

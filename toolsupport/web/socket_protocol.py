@@ -92,6 +92,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         # Until now the buffer notified the HTTP channel, which the socket came from.
         self.transport.unregisterProducer()
         self.transport.registerProducer(self.flow, True)
+        self.transport.hurry(True)
         super().onOpen()
 
     def flows(self, flows: bool) -> None:

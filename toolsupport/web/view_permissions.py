@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
@@ -43,12 +43,17 @@ def actions_of(request: HttpRequest) -> frozenset[Action]:
     person = getattr(request, "user", None)  # an error page may be rendered before any middleware has run
     if person is None:
         return frozenset()
+    known = _known_actions(request, person)
+    if known is None:
+        known = permissions.actions(person)
+        request._actions = (person.pk, known)  # type: ignore[attr-defined]
+    return known
+
+
+def _known_actions(request: HttpRequest, person: User | AnonymousUser) -> frozenset[Action] | None:
+    """Return the permissions that this request has read; signing in and out changes the person in the middle of it."""
     known: tuple[int | None, frozenset[Action]] | None = getattr(request, "_actions", None)
-    # Signing in and out changes the person in the middle of a request.
-    if known is None or known[0] != person.pk:
-        known = (person.pk, permissions.actions(person))
-        request._actions = known  # type: ignore[attr-defined]
-    return known[1]
+    return known[1] if known is not None and known[0] == person.pk else None
 
 
 def requires(action: Action) -> Callable[[View], View]:
@@ -78,7 +83,10 @@ def _guarded_async(view: View, action: Action) -> View:
             return _to_login(request)
         # The lazy one would read its row a second time, which no coroutine may do.
         request.user = person
-        await sync_to_async(_demand)(request, action)
+        if _known_actions(request, person) is None:
+            await sync_to_async(_demand)(request, action)
+        else:
+            _demand(request, action)
         return cast(HttpResponseBase, await view(request, *args, **kwargs))
 
     return guarded

@@ -15,6 +15,7 @@ from chat.transcript import sql
 from toolsupport.core import raw_exchanges
 from toolsupport.core.redaction import redact
 from toolsupport.providers.exchange_recorder import RecordedExchange
+from toolsupport.registry import raw_sql
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ def keep(turn: Turn, message: int, rows: PreparedExchanges) -> None:
         return
     for row in rows:
         row.pk, row.conversation_id, row.message_id = None, turn.conversation_id, message
-    RawExchange.objects.bulk_create(rows)
+        raw_sql.insert(row)
     sql.prune_exchanges(turn.conversation_id, MOST, MOST_CHARACTERS)
 
 

@@ -46,7 +46,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
-from toolsupport.registry import storage
+from toolsupport.registry import raw_sql, storage
 from toolsupport.registry.leases import TURN, in_future
 from toolsupport.registry.people import quota_use, quotas
 
@@ -165,7 +165,7 @@ def _insert_turn(turn: Turn, prepared: ChatRequestContext) -> None:
         turn.profile = conversation.profile
     if turn.owner:
         turn.status, turn.started_at, turn.lease_until = TurnStatus.RUNNING, timezone.now(), in_future(TURN)
-    turn.save(force_insert=True)
+    raw_sql.insert(turn)
 
 
 def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
@@ -195,12 +195,12 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
     """Store the new message that a turn begins with; return its calls."""
     row, run = draft.message, draft.call
     row.turn = turn
-    row.save(force_insert=True)
+    raw_sql.insert(row)
     turn.conversation.leaf = row
     if run is None:
         return []
     run.turn, run.message, run.call_id = turn, row, f"{run.call_id}-{row.pk}"
-    run.save(force_insert=True)
+    raw_sql.insert(run)
     return [run]
 
 
@@ -216,7 +216,7 @@ def _with_reply(turn: Turn, prepared: ChatRequestContext, *first: Thing, forks: 
         turn=turn,
         outside=outside_content.stored(claimed.received),
     )
-    reply.save(force_insert=True)
+    raw_sql.insert(reply)
     conversation.leaf = reply
     shown = present.message(reply, siblings=branches.siblings(reply) if forks else ())
     opening = announce_messages(conversation, *first, _started(turn, prepared), StartedMessage(shown))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -172,3 +173,22 @@ async def test_no_call_is_claimed_where_none_is_held_back(
         ):
             pass
     assert "writing_call" not in page.phases
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("keep_alive", "shown"), [("", "waiting"), ("0s", "loading")])
+async def test_a_model_that_just_answered_is_not_looked_up_again(keep_alive: str, shown: str) -> None:
+    """Unless it has a time of its own: then it may have been unloaded at once."""
+    async with scripted() as server:
+        server.ps = LOADED
+        first = Page()
+        async for _ in SilenceReport(1, context(server, "ollama"), first.tell).passed_on(
+            reply(first, False, "waiting"), asyncio.create_task
+        ):
+            pass
+        server.ps, second = NOT_LOADED, Page()
+        again = context(server, "ollama")
+        again.request_spec = replace(again.request_spec, keep_alive=keep_alive)
+        async for _ in SilenceReport(2, again, second.tell).passed_on(reply(second, False, shown), asyncio.create_task):
+            pass
+    assert second.phases[0] == shown

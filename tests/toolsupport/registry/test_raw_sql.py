@@ -8,9 +8,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from chat.models import Conversation
-from tests.factories import ConversationFactory
+from chat.models import Conversation, Turn
+from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.registry import raw_sql
+from toolsupport.registry.leases import TURN, in_future
 
 LOCKED = "SELECT id FROM chat_conversation {lock}"
 
@@ -46,3 +47,32 @@ def test_to_hold_rows_costs_nothing_where_a_transaction_is_alone(django_assert_n
     expected = 1 if connection.features.has_select_for_update else 0
     with transaction.atomic(), django_assert_num_queries(expected):
         raw_sql.hold(LOCKED)
+
+
+@pytest.mark.django_db
+def test_a_row_is_stored_as_its_model_would_store_it():
+    """With an id by the database, times of now, JSON, and a time by the database's clock."""
+    conversation, profile = ConversationFactory(), ModelProfileFactory()
+
+    def turn(client_id: str) -> Turn:
+        lease = in_future(TURN)
+        return Turn(conversation=conversation, client_id=client_id, profile=profile, lease_until=lease, usage={"a": 1})
+
+    saved, inserted = turn("saved"), turn("inserted")
+    saved.status = inserted.status = "done"
+    saved.save(force_insert=True)
+    raw_sql.insert(inserted)
+    assert (inserted._state.adding, inserted._state.db, inserted.pk) == (False, saved._state.db, saved.pk + 1)
+    one, other = (Turn.objects.get(client_id=client_id) for client_id in ("saved", "inserted"))
+    names = [field.attname for field in Turn._meta.concrete_fields]
+    differing = {name for name in names if getattr(one, name) != getattr(other, name)}
+    assert differing <= {"id", "client_id", "created_at", "lease_until"}
+    for name in ("created_at", "lease_until"):
+        assert abs(getattr(one, name) - getattr(other, name)).total_seconds() < 60
+
+
+@pytest.mark.django_db
+def test_a_row_with_an_id_of_its_own_keeps_it():
+    conversation = Conversation(id=uuid.uuid4(), owner=UserFactory(), title="é")
+    raw_sql.insert(conversation)
+    assert Conversation.objects.get(pk=conversation.pk).title == "é"

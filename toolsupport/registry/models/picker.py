@@ -13,6 +13,7 @@ from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import tools_word
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile
+from toolsupport.registry import raw_sql
 from toolsupport.registry.knowledge import effective_values, model_evidence
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.servers import servers
@@ -147,8 +148,25 @@ def _simulator_aside(rows: Iterable[ModelProfile]) -> bool:
     return any(row.gone_since is None and row.server.reachable and not row.server.simulated for row in rows)
 
 
+USABLE = """SELECT toolsupport_modelprofile.id FROM toolsupport_modelprofile
+JOIN toolsupport_server ON toolsupport_server.id = toolsupport_modelprofile.server_id
+WHERE toolsupport_modelprofile.enabled AND toolsupport_server.enabled AND toolsupport_modelprofile.name IN (%s, %s)"""
+ON_SERVER = f"{USABLE} AND toolsupport_server.name = %s ORDER BY toolsupport_modelprofile.name LIMIT 1"
+ANYWHERE = f"{USABLE} AND gone_since IS NULL"
+
+
+def _exact(wanted: str) -> list[int]:
+    """Return the ids for exactly `server/name`, or for a name without a slash: what programs send in every request."""
+    server, slash, name = wanted.partition("/")
+    statement, *there = (ON_SERVER, server) if slash else (ANYWHERE,)
+    name = name if slash else wanted
+    return [found for (found,) in raw_sql.rows(statement, name, f"{name}:latest", *there)]
+
+
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
     """Return the ids for `server/name`, else for the name alone; exact names first, then any case."""
+    if found := _exact(wanted):
+        return found
     there = rows.filter(gone_since=None)
     names = (wanted, f"{wanted}:latest")
     any_case = Q(name__iexact=names[0]) | Q(name__iexact=names[1])

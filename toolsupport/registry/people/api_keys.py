@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,6 +18,7 @@ from toolsupport.core import name_checks
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.quota_rules import KEY, Quota, QuotaShare
 from toolsupport.models import ApiKey
+from toolsupport.registry import raw_sql
 from toolsupport.registry.people import quota_use, quotas
 from toolsupport.registry.people.permissions import SCOPES
 
@@ -94,16 +96,21 @@ def _valid() -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(in_force, revoked_at=None)
 
 
+HOLDER = """SELECT auth_user.*, toolsupport_apikey.id AS key_id, scopes,
+used_at IS NULL OR used_at < %s AS unmarked
+FROM toolsupport_apikey JOIN auth_user ON auth_user.id = toolsupport_apikey.person_id
+WHERE digest = %s AND revoked_at IS NULL AND auth_user.is_active"""
+
+
 def holder(key: str) -> KeyHolder | None:
-    """Return the owner of this key; None if it is unknown, revoked or expired, or its owner is deactivated."""
-    rows = ApiKey.objects.select_related("person")
-    row = rows.filter(digest=_digest(key), revoked_at=None, person__is_active=True).first()
+    """Return the owner of this key; None if it is unknown or revoked, or its owner is deactivated."""
     now = timezone.now()
-    if row is None or (row.expires_at is not None and row.expires_at <= now):
+    found: Any = next(iter(raw_sql.made(User, HOLDER, now - SELDOM, _digest(key))), None)
+    if found is None:
         return None
-    if row.used_at is None or now - row.used_at > SELDOM:
-        ApiKey.objects.filter(pk=row.pk).update(used_at=now)
-    return KeyHolder(row.pk, row.person, tuple(row.scopes))
+    if found.unmarked:
+        ApiKey.objects.filter(pk=found.key_id).update(used_at=now)
+    return KeyHolder(found.key_id, found, tuple(raw_sql.parsed(found.scopes)))
 
 
 def listed(person_id: int) -> tuple[ShownKey, ...]:

@@ -60,7 +60,7 @@ def actions(person: Person) -> frozenset[Action]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Action)
-    return _of_roles(person.groups.values_list("name", flat=True))
+    return _of_roles(name for _, name in raw_sql.rows(ROLES_OF, person.pk))
 
 
 def actions_of(user_id: int) -> frozenset[Action]:

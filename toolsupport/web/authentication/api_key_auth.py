@@ -19,6 +19,7 @@ from django.utils.decorators import sync_and_async_middleware
 from toolsupport.registry.people import api_keys, security_events, sign_in_limits
 from toolsupport.web import api_errors
 from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.view_permissions import actions_of
 
 MINUTE = 60
 NEEDED = "An API key is needed: send the header `Authorization: Bearer <key>`. Create one on your account page."
@@ -76,6 +77,8 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     if wait:
         return _slow(f"Too many requests with this key. Try again in {wait} s.", wait)
     _let_in(request, holder)
+    # Read here, in the database's thread, where the view would need another trip to it.
+    actions_of(request)
     return None
 
 

@@ -1,0 +1,37 @@
+"""Writes the pieces of a stream to its connection at once where nothing else waits to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from twisted.internet.tcp import Server
+
+
+class EagerTransport(Server):
+    """A connection of Twisted's, whose writes skip two rounds of the event loop each while it is `eager`.
+
+    Twisted collects what is written, asks the loop to report when the socket can take it, writes it then, and asks the
+    loop to stop. The socket can almost always take it at once. What does not fit goes Twisted's way, errors as well.
+    Pages and their headers are collected as before, so that they are sent together.
+    """
+
+    eager = False
+
+    def hurry(self, eager: bool) -> None:
+        """Begin or end to write at once; small pieces then do not wait for the receipt of earlier ones either."""
+        if eager and not self.eager and self.connected:
+            self.setTcpNoDelay(True)
+        self.eager = eager
+
+    def write(self, data: bytes) -> None:
+        waits = self.dataBuffer or self._tempDataBuffer
+        if waits or not (self.eager and self.connected) or self.disconnecting or self.TLS:
+            super().write(data)  # type: ignore[no-untyped-call]  # twisted has types for some of it
+            return
+        sent = self.writeSomeData(data) if data else 0
+        left = data[sent:] if isinstance(sent, int) and sent >= 0 else data
+        if left:
+            super().write(left)  # type: ignore[no-untyped-call]
+
+    def writeSequence(self, iovec: Iterable[bytes]) -> None:
+        self.write(b"".join(iovec))
