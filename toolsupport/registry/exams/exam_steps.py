@@ -54,7 +54,7 @@ def of_model(profile: ModelProfile) -> ExamSteps | None:
 
 @transaction.atomic
 def take(run: int, code: str) -> str:
-    """Raise the context or use the short prompt, if it is still a step of the run; return a notice. Raises ConfigError."""
+    """Raise the context or use the short prompt, if that is a step of the run; return a notice. Raises ConfigError."""
     row = _ended().filter(pk=run).first()
     found = _steps(row)
     if row is None or found is None or code not in TAKEN or code not in {step.code for step in found.steps}:
