@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from toolsupport.core.errors import ConfigError
+from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.exams import next_steps
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.next_steps import ExamFindings
@@ -54,7 +54,12 @@ def of_model(profile: ModelProfile) -> ExamSteps | None:
 
 @transaction.atomic
 def take(run: int, code: str) -> str:
-    """Raise the context or use the short prompt, if that is a step of the run; return a notice. Raises ConfigError."""
+    """Raise the context or use the short prompt, if that is a step of the run; return a notice.
+
+    Raises NotFound, ConfigError.
+    """
+    if not ExamRun.objects.filter(pk=run).exists():
+        raise NotFound("This exam does not exist.")
     row = _ended().filter(pk=run).first()
     found = _steps(row)
     if row is None or found is None or code not in TAKEN or code not in {step.code for step in found.steps}:
