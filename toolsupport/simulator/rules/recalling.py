@@ -47,8 +47,8 @@ def _with_facts(asked: str, earlier: tuple[HistoryMessage, ...]) -> str:
     folded = asked.casefold()
     found = {name: value for name, value in (*_stated(earlier), *_returned(earlier)) if name in folded}
     for name in sorted(found, key=len, reverse=True):
-        value = found[name]
-        asked = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _, value=value: value, asked, flags=re.IGNORECASE)
+        value = found[name].replace("\\", r"\\")
+        asked = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", value, asked, flags=re.IGNORECASE)
     return asked
 
 
