@@ -14,7 +14,7 @@ from chat.transcript.settings import turn_settings
 from toolsupport.core.types import Role
 from toolsupport.registry import leases
 
-# The notice in a conversation of somebody else that names an administrator who read it.
+# The notice in a conversation of another person that names an administrator who read it.
 NAMING = "read_by_admin"
 
 
