@@ -68,7 +68,7 @@ def test_old_exchanges_go_a_few_at_a_time_and_their_chats_stay() -> None:  # P8
     assert left == {"d", "pinned"} and Conversation.objects.count() == 5
 
 
-def tested(profile: ModelProfile, at: Any, status: str = "done") -> Detection:
+def measured_in(profile: ModelProfile, at: Any, status: str = "done") -> Detection:
     made = Detection.objects.create(profile=profile, build_key="b", trigger="page", status=status)
     Trial.objects.create(detection=made, seq=1, step="called", request={"a": 1})
     Trial.objects.filter(detection=made).update(created_at=at)
@@ -79,10 +79,10 @@ def tested(profile: ModelProfile, at: Any, status: str = "done") -> Detection:
 def test_requests_of_tests_go_unless_a_value_in_force_rests_on_them() -> None:  # P8
     profile = ModelProfileFactory()
     measured = {"profile": profile, "source": "probe", "build_key": "b"}
-    without = tested(profile, OLD)
-    replaced, in_force, withdrawn = (tested(profile, OLD) for _ in range(3))
-    tested(profile, YOUNG)
-    tested(profile, OLD, "running")
+    without = measured_in(profile, OLD)
+    replaced, in_force, withdrawn = (measured_in(profile, OLD) for _ in range(3))
+    measured_in(profile, YOUNG)
+    measured_in(profile, OLD, "running")
     OverrideFactory(detection=replaced, **measured)
     OverrideFactory(detection=in_force, **measured)
     other = OverrideFactory(detection=withdrawn, capability="vision", **measured)
