@@ -1,4 +1,4 @@
-"""Deletes old conversations and old raw exchanges. Pinned conversations stay whole."""
+"""Deletes old conversations and old raw exchanges, except those that are pinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletes old requests and replies of tests and exams. What they showed stays, and so does evidence in force."""
+"""Deletes old requests and replies of tests and exams, except those on which a value in force rests."""
 
 from __future__ import annotations
 
