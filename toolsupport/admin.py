@@ -38,8 +38,10 @@ from toolsupport.models import (
     QuotaUse,
     ReadEntry,
     ReadMark,
+    RecoveryCode,
     ReplyTime,
     Review,
+    SecondFactor,
     SecurityEvent,
     Server,
     Session,
@@ -369,6 +371,20 @@ class SignInDeviceAdmin(ListOnlyAdmin):
 class ExternalIdentityAdmin(AppendOnlyAdmin):
     list_display = ("person", "issuer", "subject", "created_at", "used_at")
     list_select_related = ("person",)
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(ListOnlyAdmin):
+    """Read-only: administrators remove a second factor on the page People."""
+
+    list_display = ("person", "created_at", "confirmed_at")
+    list_select_related = ("person",)
+
+
+@admin.register(RecoveryCode)
+class RecoveryCodeAdmin(ListOnlyAdmin):
+    list_display = ("factor",)
+    list_select_related = ("factor",)
 
 
 @admin.register(SecurityEvent)

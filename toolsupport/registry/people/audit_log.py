@@ -29,6 +29,9 @@ DEEDS = {
     "download_backup": "downloaded a backup of the site",
     "delete_backup": "deleted a backup of the site",
     "switch_tool": "switched tools on or off that run code or reach outside",
+    "add_second_factor": "added a second factor to the own account",
+    "remove_second_factor": "removed a second factor",
+    "use_recovery_code": "used a recovery code in place of the second factor",
 }
 REASON_LENGTH = 500
 SUBJECT_LENGTH = 80
