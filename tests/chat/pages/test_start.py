@@ -55,7 +55,7 @@ def test_the_first_visit_tests_what_ends_soon_and_then_offers_the_rest(client: C
     for size in (1, 2, 40, 50):
         ModelProfileFactory(name=f"m{size}:latest", server=server, size_bytes=size * 10**9, abilities=["completion"])
     shown = page(client, alice)
-    assert "Test 2 models" in shown and "about 25 s" in shown and '<button id="test-all" class="main">' in shown
+    assert "Test 2 models" in shown and "About 25 s" in shown and '<button id="test-all" class="main">' in shown
     part = flat(client.post(reverse("start-test"), headers=HTMX).content.decode())
     assert "Testing: 0 of 2" in part
     assert list(Detection.objects.order_by("pk").values_list("profile__name", flat=True)) == ["m1:latest", "m2:latest"]

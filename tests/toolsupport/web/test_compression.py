@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,7 +19,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from tests import house
-from tests.serving import Site, new_chat, serving, sign_in
+from tests.serving import PATIENCE, Site, new_chat, serving, sign_in
 from toolsupport.web import static_files
 
 SCRIPT = "/static/js/conversation.js"
@@ -78,6 +79,9 @@ def test_a_page_is_compressed_and_its_length_varies(client: httpx.Client) -> Non
 
 @pytest.mark.parametrize("ending", ["csv", "json"])
 def test_the_history_is_saved_whole(site: Site, client: httpx.Client, ending: str) -> None:  # D11
+    ends = time.monotonic() + PATIENCE
+    while not site.rows("SELECT 1 FROM toolsupport_historyentry"):  # what the servers claim
+        assert time.monotonic() < ends and client.get("/models/").status_code == 200
     answer = Answer(client, f"/history/export.{ending}")
     text = answer.body.decode()
     rows = json.loads(text) if ending == "json" else list(csv.DictReader(text.splitlines()))

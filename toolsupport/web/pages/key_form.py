@@ -13,6 +13,12 @@ from toolsupport.registry.people.permissions import SCOPES
 SCOPE_LABELS = {"chat": "Use models", "models": "Read models and their evidence", "detect": "Start tests"}
 
 
+class Day(forms.DateInput):
+    """A day that the browser offers as a calendar."""
+
+    input_type = "date"
+
+
 class KeyForm(forms.Form):
     """The name of a key, and what it may do."""
 
@@ -26,7 +32,12 @@ class KeyForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose a permission."},
     )
-    expires = forms.DateField(label="Expires on", required=False, help_text="As 2027-01-31. Empty: never.")
+    expires = forms.DateField(
+        label="Expires on",
+        required=False,
+        help_text="Leave empty for a key that never expires.",
+        widget=Day(format="%Y-%m-%d"),
+    )
     requests_day = forms.IntegerField(label="Requests per day", required=False, min_value=1, max_value=LARGEST)
 
     def limits(self) -> KeyLimits:

@@ -16,7 +16,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.people.quota_overview import QuotaOverview
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-EMPTY = "Empty: the next weaker quota holds. 0: no limit."
+EMPTY = "Leave empty to use the more general quota. 0 means no limit."
 
 
 class QuotaForm(forms.Form):
