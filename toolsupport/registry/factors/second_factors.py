@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from toolsupport.core import one_time_codes
+from toolsupport.core import one_time_codes, qr_code
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import RecoveryCode, SecondFactor
 from toolsupport.registry.people import audit_log, security_events
@@ -33,10 +33,12 @@ class FactorState:
 
 @dataclass(frozen=True, slots=True)
 class OfferedKey:
-    """A key that its owner has not confirmed yet, in groups, and its address for an app."""
+    """A key that its owner has not confirmed yet, in groups, and its address, also as a picture for a camera."""
 
     key: str
     address: str
+    picture_width: int
+    picture: str
 
 
 def state(person_id: int) -> FactorState:
@@ -138,7 +140,8 @@ def _made(person: User) -> OfferedKey:
 
 def _offer(person: User, key: str) -> OfferedKey:
     groups = " ".join(key[start : start + 4] for start in range(0, len(key), 4))
-    return OfferedKey(groups, one_time_codes.address(key, person.username, SITE))
+    address = one_time_codes.address(key, person.username, SITE)
+    return OfferedKey(groups, address, *qr_code.path(address))
 
 
 def _spent(row: SecondFactor, code: str) -> bool:
