@@ -319,9 +319,7 @@ class ListOnlyAdmin(AppendOnlyAdmin):
 
 
 @admin.register(SqlSource)
-class SqlSourceAdmin(AppendOnlyAdmin):
-    """Read-only: databases are defined on their own page."""
-
+class SqlSourceAdmin(AppendOnlyAdmin):  # databases are defined on their own page
     list_display = ("name", "kind", "enabled", "looked_at", "why")
     list_filter = ("kind", "enabled")
     fields = ("name", "kind", "enabled", "groups", "tables", "looked_at", "why", "created_at")
@@ -348,6 +346,7 @@ class QuotaLimitAdmin(AppendOnlyAdmin):
 
 
 admin.site.register(QuotaUse, AppendOnlyAdmin)
+admin.site.register([SecondFactor, RecoveryCode], ListOnlyAdmin)
 
 
 @admin.register(Session)
@@ -371,20 +370,6 @@ class SignInDeviceAdmin(ListOnlyAdmin):
 class ExternalIdentityAdmin(AppendOnlyAdmin):
     list_display = ("person", "issuer", "subject", "created_at", "used_at")
     list_select_related = ("person",)
-
-
-@admin.register(SecondFactor)
-class SecondFactorAdmin(ListOnlyAdmin):
-    """Read-only: administrators remove a second factor on the page People."""
-
-    list_display = ("person", "created_at", "confirmed_at")
-    list_select_related = ("person",)
-
-
-@admin.register(RecoveryCode)
-class RecoveryCodeAdmin(ListOnlyAdmin):
-    list_display = ("factor",)
-    list_select_related = ("factor",)
 
 
 @admin.register(SecurityEvent)

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 from urllib.parse import quote, urlencode
 
-PERIOD, DIGITS = 30, 6  # every app knows these, some ignore what an address says otherwise
+PERIOD, DIGITS = 30, 6  # the only ones that every app supports
 DRIFT = 1  # steps that two clocks may differ
 SECRET_BYTES = 20
 RECOVERY_BYTES, RECOVERY_CODES, GROUP = 15, 10, 6  # 24 letters and digits in groups

@@ -109,9 +109,9 @@ def _patterns(version: int) -> Grid:
     for row, column in ((3, 3), (3, size - 4), (size - 4, 3)):
         _rings(grid, (row, column), 4, size)
     far = [(row, column) for row in ALIGNED[version - 1] for column in ALIGNED[version - 1]]
-    for place in far:
-        if place not in ((6, 6), (6, size - 7), (size - 7, 6)):
-            _rings(grid, place, 2, size)
+    for center in far:
+        if center not in ((6, 6), (6, size - 7), (size - 7, 6)):
+            _rings(grid, center, 2, size)
     _add_format(grid, size)
     if version >= 7:
         _add_version(grid, size, version)

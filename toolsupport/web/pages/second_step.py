@@ -1,4 +1,4 @@
-"""The second step of a sign-in with a password: the page that asks for a code. Nobody is signed in before it.
+"""Asks for the code of the second factor after the password; no session begins before it is right.
 
 Between the two steps the browser has a signed cookie, which ends with its time and with the password.
 """

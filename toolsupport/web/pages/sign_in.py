@@ -25,7 +25,7 @@ from toolsupport.web.view_permissions import public
 
 
 class SignInView(LoginView):
-    """Django's view with our form, which counts attempts; a second factor is asked for before anybody is signed in."""
+    """Django's view with our form, which counts attempts; asks for a second factor before a session begins."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]:
