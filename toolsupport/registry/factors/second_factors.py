@@ -14,7 +14,7 @@ from django.utils import timezone
 from toolsupport.core import one_time_codes, qr_code
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import RecoveryCode, SecondFactor
-from toolsupport.registry.people import audit_log, security_events
+from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption
 
 SITE = "toolsupport"
@@ -82,7 +82,7 @@ def confirm(person: User, given: str) -> tuple[str, ...]:
     SecondFactor.objects.filter(pk=row.pk).update(confirmed_at=timezone.now())
     made = [one_time_codes.as_key(secrets.token_bytes(one_time_codes.RECOVERY_BYTES)) for _ in range(HOW_MANY)]
     RecoveryCode.objects.bulk_create([RecoveryCode(factor=row, digest=one_time_codes.digest(one)) for one in made])
-    audit_log.write(person.pk, "add_second_factor", subject(person.pk), f"An authenticator app of {person.username}.")
+    audit_log.write(person.pk, "add_second_factor", subject(person.pk), "An authenticator app.")
     return tuple(one_time_codes.in_groups(one) for one in made)
 
 
@@ -97,29 +97,29 @@ def accepts(person: User, given: str) -> bool:
         return _spent(row, code)
     used, _ = RecoveryCode.objects.filter(factor=row, digest=one_time_codes.digest(code)).delete()
     if used:
-        left = f"{person.username} has {row.recovery_codes.count()} recovery codes left."
-        audit_log.write(person.pk, "use_recovery_code", subject(person.pk), left)
+        left = row.recovery_codes.count()
+        audit_log.write(person.pk, "use_recovery_code", subject(person.pk), f"Recovery codes left: {left}.")
     return bool(used)
 
 
 @transaction.atomic
-def remove(actor: int, person_id: int, why: str) -> bool:
-    """Remove the second factor of a person, with its recovery codes; return whether there was one. Raises NotFound."""
-    person = User.objects.filter(pk=person_id).first()
-    if person is None:
+def remove(actor: int | None, person_id: int, where: str) -> bool:
+    """Remove the second factor of a person, with its recovery codes; return whether there was one. Raises NotFound.
+
+    The audit gets the number of the person: a name could not be removed from it later.
+    """
+    if not User.objects.filter(pk=person_id).exists():
         raise NotFound("This person does not exist.")
-    removed, _ = SecondFactor.objects.filter(person=person).delete()
+    removed, _ = SecondFactor.objects.filter(person_id=person_id).delete()
     if removed:
-        audit_log.write(actor, "remove_second_factor", subject(person_id), why.format(name=person.username))
+        audit_log.write(actor, "remove_second_factor", subject(person_id), f"Person {person_id}, {where}.")
     return bool(removed)
 
 
 def remove_here(name: str) -> bool:
     """Remove the second factor of a person from the machine of the site; return whether there was one."""
-    removed, _ = SecondFactor.objects.filter(person__username=name).delete()
-    if removed:
-        security_events.record("factor_removed", "", name)
-    return bool(removed)
+    person = User.objects.filter(username=name).first()
+    return person is not None and remove(None, person.pk, "on the machine of the site")
 
 
 def subject(person_id: int) -> str:

@@ -16,7 +16,7 @@ from django.utils.crypto import constant_time_compare
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
-from toolsupport.registry.people import first_admin, known_devices, sessions
+from toolsupport.registry.people import deletion, first_admin, known_devices, sessions
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -43,10 +43,11 @@ class PasswordLink:
 
 
 def listed() -> tuple[ListedPerson, ...]:
-    """Return all people, by name."""
+    """Return all people whose data was not deleted, by name."""
     signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
     rows = User.objects.annotate(browsers=signed_in).select_related("second_factor").prefetch_related("groups")
-    return tuple(_shown(row) for row in rows.order_by("username"))
+    present = rows.exclude(username__startswith=deletion.DELETED).order_by("username")
+    return tuple(_shown(row) for row in present)
 
 
 def invite(name: str, role: str) -> PasswordLink:
@@ -123,7 +124,8 @@ def set_password(token: str, password: str) -> User:
 
 
 def _other(actor: int, person_id: int) -> User:
-    user = User.objects.select_for_update().filter(pk=person_id).first()
+    rows = User.objects.exclude(username__startswith=deletion.DELETED)
+    user = rows.select_for_update().filter(pk=person_id).first()
     if user is None:
         raise NotFound("This person does not exist.")
     if user.pk == actor:

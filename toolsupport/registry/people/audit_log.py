@@ -28,6 +28,7 @@ DEEDS = {
     "make_backup": "made a backup of the site",
     "download_backup": "downloaded a backup of the site",
     "delete_backup": "deleted a backup of the site",
+    "delete_person": "deleted the data of a person",
     "switch_tool": "switched tools on or off that run code or reach outside",
     "add_second_factor": "added a second factor to the own account",
     "remove_second_factor": "removed a second factor",
@@ -38,6 +39,7 @@ SUBJECT_LENGTH = 80
 MOST = 50
 BATCH = 500  # rows of one query of an export
 BEFORE_THE_FIRST = "0" * 64
+THE_SITE = "The site"  # the actor of jobs and commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,13 @@ class AuditEntry:
     reason: str
 
 
-def write(actor: int, deed: str, subject: str, reason: str) -> None:
+def write(actor: int | None, deed: str, subject: str, reason: str) -> None:
     """Append an action (a key of DEEDS). Raises KeyError for an unknown one, ValueError without a reason."""
     write_all(actor, deed, [(subject, reason)])
 
 
 @transaction.atomic
-def write_all(actor: int, deed: str, about: Sequence[tuple[str, str]]) -> None:
+def write_all(actor: int | None, deed: str, about: Sequence[tuple[str, str]]) -> None:
     """Append one action for each (subject, reason), in three queries. Raises as `write` does."""
     assert DEEDS[deed]
     checked = [(subject[:SUBJECT_LENGTH], _checked(reason)) for subject, reason in about]
@@ -111,7 +113,7 @@ def _plain(row: Audit) -> dict[str, object]:
     return {
         "id": row.pk,
         "at": row.at.astimezone(UTC).isoformat(),
-        "actor": row.actor.get_username(),
+        "actor": _name(row),
         "actor_id": row.actor_id,
         "deed": row.deed,
         "subject": row.subject,
@@ -121,10 +123,14 @@ def _plain(row: Audit) -> dict[str, object]:
     }
 
 
+def _name(row: Audit) -> str:
+    return row.actor.get_username() if row.actor else THE_SITE
+
+
 def of(subject: str) -> tuple[AuditEntry, ...]:
     """Everything that was done to that thing; the newest first."""
     rows = Audit.objects.filter(subject=subject).select_related("actor").order_by("-id")[:MOST]
-    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
+    return tuple(AuditEntry(row.at, _name(row), row.reason) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +147,10 @@ def newest(before: int | None = None) -> tuple[AuditedAction, ...]:
     """Return a page of actions, the newest first; `before` is the id of the last one of the page before."""
     rows = Audit.objects.select_related("actor").order_by("-id")
     found = (rows.filter(pk__lt=before) if before else rows)[:MOST]
-    return tuple(AuditedAction(row.pk, row.at, f"{row.actor} {DEEDS[row.deed]}.", row.reason) for row in found)
+    return tuple(AuditedAction(row.pk, row.at, f"{_name(row)} {DEEDS[row.deed]}.", row.reason) for row in found)
 
 
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
     """Return who did this to that object, and why; newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
-    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
+    return tuple(AuditEntry(row.at, _name(row), row.reason) for row in rows)

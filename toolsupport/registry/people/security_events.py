@@ -30,7 +30,6 @@ EVENTS = {
     "sign_in_link": "{who} signed in with a link that was made on the machine of the site.",
     "code_wrong": "A wrong code of the second factor was given for {who}, with the right password.",
     "code_limited": "A code of the second factor of {who} was refused after too many attempts.",
-    "factor_removed": "The second factor of {who} was removed on the machine of the site.",
     "link_wrong": "A password link was opened that is not valid.",
 }
 STRANGER = "an unknown name"

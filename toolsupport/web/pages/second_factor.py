@@ -57,7 +57,7 @@ def remove(request: AuthedRequest) -> HttpResponse:
     form = RemoveFactorForm(request, request.user, request.POST)
     if not form.is_valid():
         return _refused(request, form)
-    second_factors.remove(request.user.pk, request.user.pk, "{name}, with password and code.")
+    second_factors.remove(request.user.pk, request.user.pk, "with password and code")
     return account.answer(request, {"notice": "Removed. A sign-in with your password needs no code any more."})
 
 
@@ -67,7 +67,7 @@ def remove_of(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Remove the second factor of another person, who lost it."""
     if person_id == request.user.pk:
         raise NotAllowed("Remove your own second factor on your account page.")
-    removed = second_factors.remove(request.user.pk, person_id, "{name}, on the page People.")
+    removed = second_factors.remove(request.user.pk, person_id, "on the page People")
     done = "Removed. They sign in with the password alone." if removed else "This person has no second factor."
     return people.answer(request, {"notice": done})
 
