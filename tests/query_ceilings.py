@@ -64,6 +64,7 @@ CEILINGS = {
     "post detection-undo": 11,
     "get exam": 9,
     "post exam-cancel": 11,
+    "post exam-step": 6,
     "get exam-case": 9,
     "get exam-result": 9,
     "get exams": 10,
