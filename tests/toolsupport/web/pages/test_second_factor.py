@@ -89,7 +89,7 @@ def events() -> list[str]:
     return sorted(SecurityEvent.objects.values_list("kind", flat=True))
 
 
-def deeds() -> list[tuple[str, str]]:
+def deeds() -> list[tuple[str, str | None]]:
     return list(Audit.objects.order_by("id").values_list("deed", "actor__username"))
 
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0032_requests_with_calls'),
+        ('toolsupport', '0033_audit_of_the_site'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
