@@ -35,10 +35,18 @@ class GradePlot:
     most: str
 
 
-def of_model(profile: ModelProfile) -> GradePlot | None:
-    """Return the plot for the cases of the newest exam; None if fewer than two builds took these."""
+def ended(profile: ModelProfile) -> list[ExamRun]:
+    """Return the newest ended runs of a model, newest first."""
     rows = ExamRun.objects.filter(profile=profile, status="done").select_related("paper").defer("paper__body")
-    runs = [row for row in rows.order_by("-id")[:MOST_RUNS] if row.detail.get("formats")]
+    found = list(rows.order_by("-id")[:MOST_RUNS])
+    for row in found:
+        row.profile = profile
+    return found
+
+
+def of_runs(rows: Sequence[ExamRun]) -> GradePlot | None:
+    """Return the plot for the cases of the newest of these runs; None if fewer than two builds took these."""
+    runs = [row for row in rows if row.detail.get("formats")]
     newest: dict[str, ExamRun] = {}
     for run in runs:
         if run.paper_id == runs[0].paper_id:

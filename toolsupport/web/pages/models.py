@@ -64,8 +64,10 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     part = wants_part(request)
     page = profiles.shown(profile_id)
     context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
-    context |= exam_gates.shown(page, request) | {"part": part, "plot": exam_plot.of_model(page.profile)}
-    context |= exam_steps.shown(next_steps.of_model(page.profile), request)
+    context |= exam_gates.shown(page, request) | {"part": part}
+    runs = exam_plot.ended(page.profile)
+    context["plot"] = exam_plot.of_runs(runs)
+    context |= exam_steps.shown(next_steps.of_newest(runs, page.build), request)
     return render(request, "toolsupport/model.html" + ("#face" if part else ""), context)
 
 

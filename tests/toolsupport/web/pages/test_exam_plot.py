@@ -26,11 +26,11 @@ def test_the_page_plots_the_newest_run_of_each_build() -> None:
     profile: Any = ModelProfileFactory(name="m:1")
     ended(profile, {"single"})
     first = ended(profile, set())
-    assert exam_plot.of_model(profile) is None
+    assert exam_plot.of_runs(exam_plot.ended(profile)) is None
     another_build(profile, "b")
     second = ended(profile, {"single", "history"})
     ended(ModelProfileFactory(), set())
-    plot = exam_plot.of_model(profile)
+    plot = exam_plot.of_runs(exam_plot.ended(profile))
     assert plot is not None
     assert [(one.run, one.percent) for one in plot.grades] == [(first, 100), (second, 81)]
     assert (plot.suite, plot.line, plot.least, plot.most) == ("quick", "M0 0L100 19", "M0 8L100 33", "M0 0L100 10")
@@ -48,4 +48,4 @@ def test_a_run_without_graded_cases_is_left_out() -> None:
     row = profile.exam_runs.get(pk=run)
     row.detail["formats"]["native"]["trials"] = 0
     row.save()
-    assert exam_plot.of_model(profile) is None
+    assert exam_plot.of_runs(exam_plot.ended(profile)) is None
