@@ -27,7 +27,7 @@ from chat.turns import person_deletion
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory, UserFactory
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.core.quota_rules import PERSON, Quota
-from toolsupport.models import Audit, ExternalIdentity, ReadMark, SecurityEvent, SignInDevice
+from toolsupport.models import Audit, ExternalIdentity, ReadMark, SecondFactor, SecurityEvent, SignInDevice
 from toolsupport.registry.people import accounts, api_keys, audit_log, quotas
 from toolsupport.registry.people.deletion import DeletionOrder, close_account
 
@@ -48,6 +48,7 @@ def zora(bob: User, settings: Any, tmp_path: Path) -> User:
     now = timezone.now()
     ExternalIdentity.objects.create(person=zora, issuer="https://id", subject=NAME, used_at=now)
     ReadMark.objects.create(person=zora)
+    SecondFactor.objects.create(person=zora, key=CANARY)
     SignInDevice.objects.create(person=zora, digest="d", password_mark="p", used_at=now)
     SecurityEvent.objects.create(kind="new_device", person=zora, key="k", address=CANARY, first_at=now, last_at=now)
     people = ContentType.objects.get_for_model(User)
@@ -95,7 +96,9 @@ def test_no_row_and_no_file_has_the_persons_texts_or_name(zora: User, bob: User,
     Share.objects.create(conversation=others, reader=zora)
     override = OverrideFactory(actor=zora, reason="It works.")
     audit_log.write(zora.pk, "make_backup", "a", "why")
-    assert {"User", "Conversation", "Message", "ApiKey", "LogEntry", "RawExchange"} <= rows_with(CANARY, NAME)
+    assert {"User", "Conversation", "Message", "ApiKey", "LogEntry", "RawExchange", "SecondFactor"} <= rows_with(
+        CANARY, NAME
+    )
     assert files_with(CANARY) == ["notes.md"]
     _delete_on_the_page(zora, bob)
     assert rows_with(CANARY, NAME) == set() and files_with(CANARY) == []

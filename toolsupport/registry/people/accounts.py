@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
@@ -30,6 +31,7 @@ class ListedPerson:
     invited: bool
     last_login: datetime | None
     browsers: int
+    second_factor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,9 @@ class PasswordLink:
 def listed() -> tuple[ListedPerson, ...]:
     """Return all people whose data was not deleted, by name."""
     signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
-    rows = User.objects.annotate(browsers=signed_in).prefetch_related("groups").order_by("username")
-    return tuple(_shown(row) for row in rows.exclude(username__startswith=deletion.DELETED))
+    rows = User.objects.annotate(browsers=signed_in).select_related("second_factor").prefetch_related("groups")
+    present = rows.exclude(username__startswith=deletion.DELETED).order_by("username")
+    return tuple(_shown(row) for row in present)
 
 
 def invite(name: str, role: str) -> PasswordLink:
@@ -93,6 +96,12 @@ def set_active(actor: int, person_id: int, active: bool) -> None:
         sessions.end(user.pk)
         known_devices.forget(user.pk)
     _check_administered()
+
+
+def with_mark(person_id: int, mark: str) -> User | None:
+    """Return the active person whose password is still the one of that mark (`get_session_auth_hash`)."""
+    person = User.objects.filter(pk=person_id, is_active=True).first()
+    return person if person and constant_time_compare(person.get_session_auth_hash(), mark) else None
 
 
 def invited(token: str) -> User:
@@ -154,4 +163,5 @@ def _shown(row: User) -> ListedPerson:
         invited=not row.has_usable_password(),
         last_login=row.last_login,
         browsers=row.browsers,  # type: ignore[attr-defined]
+        second_factor=getattr(getattr(row, "second_factor", None), "confirmed_at", None) is not None,
     )

@@ -32,6 +32,9 @@ DEEDS = {
     "prune_rows": "deleted rows that are older than the settings allow",
     "delete_person": "deleted the data of a person",
     "switch_tool": "switched tools on or off that run code or reach outside",
+    "add_second_factor": "added a second factor to the own account",
+    "remove_second_factor": "removed a second factor",
+    "use_recovery_code": "used a recovery code in place of the second factor",
 }
 REASON_LENGTH = 500
 SUBJECT_LENGTH = 80

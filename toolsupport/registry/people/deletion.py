@@ -18,6 +18,7 @@ from toolsupport.models import (
     QuotaUse,
     ReadEntry,
     ReadMark,
+    SecondFactor,
     SecurityEvent,
     SignInDevice,
 )
@@ -74,7 +75,7 @@ def close_account(order: DeletionOrder) -> str:
 def erase_account(order: DeletionOrder, summary: str) -> None:
     """Delete what is left of the account, take its name away, and write the deletion into the audit."""
     row = _row(order.person, lock=True)
-    for kind in (ExternalIdentity, ReadEntry, ReadMark, SecurityEvent, SignInDevice):
+    for kind in (ExternalIdentity, ReadEntry, ReadMark, SecondFactor, SecurityEvent, SignInDevice):
         kind.objects.filter(person_id=row.pk).delete()
     _delete_quotas(PERSON, row.pk)
     _delete_keys(row.pk)
