@@ -103,7 +103,7 @@ CEILINGS = {
     "get message-text": 8,
     "get message-wire": 20,
     "get metrics": 3,
-    "get model": 14,
+    "get model": 15,
     "get model-evidence": 12,
     "get model-add": 7,
     "post model-add": 7,
