@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.db.models import ForeignObjectRel, Model
 from django.test import Client
 from django.utils import timezone
 
@@ -35,6 +36,13 @@ COMMITTED = pytest.mark.django_db(transaction=True)  # the deletion reaches the 
 CANARY = "kingfisher-71"
 NAME = "zora.quill"
 YES = f"{NAME} --yes"
+
+
+# The rows that refer to a person: those that go with the data, and those that stay without a name.
+GO = "Session SignInDevice SecurityEvent ExternalIdentity ApiKey ReadMark ReadEntry SecondFactor Conversation Prompt"
+OF_DJANGO = "LogEntry User_groups User_user_permissions"
+STAY = "Audit Detection TeamExam TeamCase ExamRun Override Review HistoryEntry McpTool ModelPull"
+IN_CHATS = "Question Grant Share Memory"  # those in conversations of others stay
 
 
 @pytest.fixture
@@ -88,6 +96,16 @@ def files_with(word: str) -> list[str]:
     return [path.name for path in files if word.encode() in path.read_bytes()]
 
 
+def referring() -> list[tuple[type[Model], str]]:
+    """The kinds of rows that refer to a person, with the column."""
+    relations = [field for field in User._meta.get_fields(include_hidden=True) if isinstance(field, ForeignObjectRel)]
+    return [(relation.related_model, relation.field.name) for relation in relations]
+
+
+def test_every_kind_of_row_that_refers_to_a_person_is_decided() -> None:
+    assert sorted(model.__name__ for model, _ in referring()) == sorted(f"{GO} {OF_DJANGO} {STAY} {IN_CHATS}".split())
+
+
 @COMMITTED
 def test_no_row_and_no_file_has_the_persons_texts_or_name(zora: User, bob: User, alice: User) -> None:  # P8
     others = ConversationFactory(owner=alice)
@@ -102,6 +120,9 @@ def test_no_row_and_no_file_has_the_persons_texts_or_name(zora: User, bob: User,
     assert files_with(CANARY) == ["notes.md"]
     _delete_on_the_page(zora, bob)
     assert rows_with(CANARY, NAME) == set() and files_with(CANARY) == []
+    fields = {model.__name__: (model, field) for model, field in referring()}
+    own = [fields[name] for name in f"{GO} {OF_DJANGO}".split()]
+    assert [model for model, field in own if model._default_manager.filter(**{field: zora}).exists()] == []
     override.refresh_from_db()
     assert str(override.actor) == f"deleted person {zora.pk}" and override.reason == "It works."
     assert audit_log.broken_at() is None

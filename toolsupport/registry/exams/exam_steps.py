@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,9 +48,9 @@ def of_run(run: int) -> ExamSteps | None:
     return _steps(_ended().filter(pk=run).first())
 
 
-def of_model(profile: ModelProfile) -> ExamSteps | None:
-    """Return the steps after the newest run of the present build."""
-    return _steps(_ended().filter(profile=profile, build_key=profile.build.key).order_by("-id").first())
+def of_newest(runs: Sequence[ExamRun], build: str) -> ExamSteps | None:
+    """Return the steps after the newest of a model's ended runs with this build; the newest run is the first."""
+    return _steps(next((run for run in runs if run.build_key == build), None))
 
 
 @transaction.atomic

@@ -158,7 +158,7 @@ def _shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
     run = exam_reports.shown(exam_id)
     found = {"run": run, "may_run": Action.DETECT in request.actions, "right": exam_reports.right_so_far(exam_id)}
     if not run.open:
-        found |= exam_steps.shown(None if run.older else next_steps.of_run(exam_id), request)
+        found |= exam_steps.shown(None if run.older or not run.verdict else next_steps.of_run(exam_id), request)
         found |= {"parts": exam_report.parts(run.detail), "groups": exam_report.group_rows(run.detail)}
         # What went wrong comes first.
         found |= {

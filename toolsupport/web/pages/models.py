@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from toolsupport.core.resolve import CAPABILITIES
+from toolsupport.registry.exams import exam_plot
 from toolsupport.registry.exams import exam_steps as next_steps
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import capability_evidence, profiles
@@ -64,7 +65,9 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     page = profiles.shown(profile_id)
     context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
     context |= exam_gates.shown(page, request) | {"part": part}
-    context |= exam_steps.shown(next_steps.of_model(page.profile), request)
+    runs = exam_plot.ended(page.profile)
+    context["plot"] = exam_plot.of_runs(runs)
+    context |= exam_steps.shown(next_steps.of_newest(runs, page.build), request)
     return render(request, "toolsupport/model.html" + ("#face" if part else ""), context)
 
 
