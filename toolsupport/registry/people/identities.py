@@ -65,7 +65,7 @@ def _connected(identity: VouchedIdentity) -> User:
     person = User.objects.select_for_update().filter(username__iexact=identity.name).first()
     if person is None:
         return _new(identity.name)
-    if person.has_usable_password() or person.identities.exists():  # type: ignore[attr-defined]
+    if person.has_usable_password() or ExternalIdentity.objects.filter(person=person).exists():
         raise NotAllowed(TAKEN.format(person.username))
     return person
 
