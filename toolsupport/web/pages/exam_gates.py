@@ -23,7 +23,7 @@ LENGTH = 500
 NO_REASON = "Write a reason."
 
 
-def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
+def shown(page: ModelPage) -> dict[str, Any]:
     """Return what the page of a model shows: the state of its gate."""
     return {"gate": exam_gate.gate(page.profile)}
 
@@ -31,14 +31,10 @@ def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
 @require_http_methods(["GET", "POST"])
 @requires(Action.DECIDE_FOR_ALL)
 def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Require an exam of each build of a model, or let the present build answer without it; with a reason.
-
-    GET returns the form, which the page fetches once somebody opens it.
-    """
-    profile = profiles.row(profile_id)
+    """Show the form, or store with a reason: each build must pass an exam, or the present build answers without it."""
     if request.method == "GET":
-        facts = {"suite": exam_gate.gate(profile).suite, "gate_choices": [*SUITES, *team_exams.names()]}
-        return render(request, "toolsupport/gate_form.html", {"profile": profile_id, **facts})
+        return _form(request, profile_id)
+    profiles.row(profile_id)
     reason = request.POST.get("reason", "").strip()[:LENGTH]
     wanted = GateChange(profile_id, request.user.pk, reason, request.POST.get("required_exam", ""))
     try:
@@ -47,6 +43,15 @@ def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
     except (ConfigError, NotFound) as error:
         messages.error(request, str(error))
     return redirect("model", profile_id)
+
+
+def _form(request: AuthedRequest, profile_id: int) -> HttpResponse:
+    """Return the form, which the page fetches once a person opens it."""
+    suite = exam_gate.gate(profiles.row(profile_id)).suite
+    choices = [*SUITES, *team_exams.names()]
+    return render(
+        request, "toolsupport/gate_form.html", {"profile": profile_id, "suite": suite, "gate_choices": choices}
+    )
 
 
 def _store(wanted: GateChange, *, waive: bool) -> None:

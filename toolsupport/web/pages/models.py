@@ -62,7 +62,7 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     part = wants_part(request)
     page = profiles.shown(profile_id)
     context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
-    context |= exam_gates.shown(page, request) | {"part": part}
+    context |= exam_gates.shown(page) | {"part": part}
     return render(request, "toolsupport/model.html" + ("#face" if part else ""), context)
 
 
