@@ -79,6 +79,7 @@ WAITING = {
     "source-example",
     "source-look",
     "backup-make",
+    "person-delete",
 }
 # What an address needs besides, so that its own thing is found.
 QUERIES = {"conversation-files-download": {"path": "config.json"}, "conversation-image": {"path": "there.png"}}

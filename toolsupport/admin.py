@@ -38,8 +38,10 @@ from toolsupport.models import (
     QuotaUse,
     ReadEntry,
     ReadMark,
+    RecoveryCode,
     ReplyTime,
     Review,
+    SecondFactor,
     SecurityEvent,
     Server,
     Session,
@@ -317,9 +319,7 @@ class ListOnlyAdmin(AppendOnlyAdmin):
 
 
 @admin.register(SqlSource)
-class SqlSourceAdmin(AppendOnlyAdmin):
-    """Read-only: databases are defined on their own page."""
-
+class SqlSourceAdmin(AppendOnlyAdmin):  # databases are defined on their own page
     list_display = ("name", "kind", "enabled", "looked_at", "why")
     list_filter = ("kind", "enabled")
     fields = ("name", "kind", "enabled", "groups", "tables", "looked_at", "why", "created_at")
@@ -346,6 +346,7 @@ class QuotaLimitAdmin(AppendOnlyAdmin):
 
 
 admin.site.register(QuotaUse, AppendOnlyAdmin)
+admin.site.register([SecondFactor, RecoveryCode], ListOnlyAdmin)
 
 
 @admin.register(Session)

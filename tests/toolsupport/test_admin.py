@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from django.apps import apps
 from django.contrib import admin
@@ -34,6 +36,7 @@ from tests.factories import (
     OverrideFactory,
     ServerFactory,
 )
+from toolsupport.core import one_time_codes
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
@@ -57,6 +60,7 @@ from toolsupport.registry.exams import (
     exam_runs,
     team_exams,
 )
+from toolsupport.registry.factors import second_factors
 from toolsupport.registry.knowledge import (
     overrides,
     proven_calls,
@@ -123,6 +127,14 @@ def counted(bob: User) -> None:
     identities.signed_in(VouchedIdentity("https://id.example", "42", "dora", None))
 
 
+def a_second_factor(bob: User) -> list[str]:
+    """An app that was confirmed; its key and its recovery codes are secrets."""
+    key = second_factors.begin(bob).key.replace(" ", "")
+    step = int(time.time()) // one_time_codes.PERIOD
+    codes = second_factors.confirm(bob, one_time_codes.code(one_time_codes.secret_of(key), step))
+    return [key, *codes]
+
+
 def an_exam(profile: int) -> None:
     run = exam_runs.open_run(exam_runs.ExamRequest(profile, SUITES["quick"]))
     exam_runs.claim("worker")
@@ -168,6 +180,7 @@ def rows(bob: User) -> list[str]:
         first_admin.new_setup_token(),
         PASSWORD,
         bob.password.rpartition("$")[2],
+        *a_second_factor(bob),
         *canaries,
     ]
 

@@ -25,6 +25,7 @@ from toolsupport.registry.databases import sql_sources  # noqa: E402
 from toolsupport.registry.databases.sql_sources import NewSource  # noqa: E402
 from toolsupport.registry.knowledge import event_log  # noqa: E402
 from toolsupport.registry.people import api_keys, audit_log  # noqa: E402
+from toolsupport.registry.servers import key_encryption  # noqa: E402
 
 WHEN = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 
@@ -81,6 +82,8 @@ def add_to_the_site(ana: User) -> None:
     models.Lease.objects.create(name="archived", owner="a process", until=WHEN)
     models.SignInTally.objects.create(key="archived", tries=1, until=WHEN)
     models.SignInDevice.objects.create(person=ana, digest="archived", password_mark="archived", used_at=WHEN)
+    factor = models.SecondFactor.objects.create(person=ana, key=key_encryption.encrypt("ARCHIVED"))
+    models.RecoveryCode.objects.create(factor=factor, digest="archived")
     models.SecurityEvent.objects.create(key="archived", kind="new_device", person=ana, first_at=WHEN, last_at=WHEN)
     LogEntry.objects.create(user=ana, action_flag=2, object_repr="archived", content_type=ContentType.objects.first())
     Session.objects.create(session_key="archived", session_data="", expire_date=WHEN)

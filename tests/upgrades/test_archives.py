@@ -55,7 +55,7 @@ NOT_OPENED |= {"team-exam", "team-exam-rename", "team-exam-remove", "team-exam-e
 NOT_OPENED |= {"backup-download", "backup-delete"}
 NOT_OPENED |= {"shared-conversation", "others-conversation", "logout", "admin-sign-in", "setup", "join", "metrics"}
 # Without a provider, and without the token of a link, there is nothing to open.
-NOT_OPENED |= {"oidc", "oidc-callback", "sign-in-link"}
+NOT_OPENED |= {"oidc", "oidc-callback", "sign-in-link", "sign-in-code"}
 
 
 def engine_of(archive: Path) -> str:

@@ -23,7 +23,7 @@ from django.core.handlers.asgi import ASGIHandler
 
 from chat.mcp import mcp_hosts
 from chat.transcript.turns import busy_servers
-from chat.turns import runner
+from chat.turns import retention, runner
 from chat.turns.replay_worker import ReplayWorker
 from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
@@ -47,6 +47,7 @@ def start() -> None:
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
     background_jobs.current().add(ReplayWorker)
+    background_jobs.current().repeat(retention.JOB)
     mcp_hosts.current().start(background_jobs.current().spawn)
 
 

@@ -91,6 +91,10 @@ def _quota(name: str, what: str) -> EnvironmentVariable:
     return EnvironmentVariable(f"TOOLSUPPORT_QUOTA_{name}", "0", limit, meaning)
 
 
+def _kept(kind: str, what: str) -> EnvironmentVariable:
+    return EnvironmentVariable(f"TOOLSUPPORT_KEEP_{kind}_DAYS", "0", limit, f"{what} 0: kept for ever.")
+
+
 VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_DATA_DIR",
@@ -183,6 +187,10 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."
     ),
+    _kept("CHATS", "Days after its last change on which a chat is deleted with its files, unless it is pinned."),
+    _kept("EXCHANGES", "Days after which the raw exchanges of a chat are deleted, unless it is pinned."),
+    _kept("EVIDENCE", "Days after which requests and replies of tests and exams are deleted, unless in force."),
+    _kept("AUDIT", "Days after which audited actions are deleted."),
     EnvironmentVariable("TOOLSUPPORT_RUNNING_TURNS", "200", count, "Answers that run at once in one process."),
     EnvironmentVariable(
         "TOOLSUPPORT_TURNS_PER_PERSON", "4", count, "Answers that run at once for one person in the chat."

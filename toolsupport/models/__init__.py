@@ -13,6 +13,7 @@ from toolsupport.models.overrides import Override
 from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
 from toolsupport.models.quotas import QuotaLimit, QuotaUse
+from toolsupport.models.second_factors import RecoveryCode, SecondFactor
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
@@ -41,8 +42,10 @@ __all__ = [
     "QuotaUse",
     "ReadEntry",
     "ReadMark",
+    "RecoveryCode",
     "ReplyTime",
     "Review",
+    "SecondFactor",
     "SecurityEvent",
     "Server",
     "Session",

@@ -10,7 +10,14 @@ class Audit(models.Model):
     """One audited action. Append-only: each digest covers its row and the digest of the row before."""
 
     at = models.DateTimeField()
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Empty: the site itself, or a command on its machine.",
+    )
     deed = models.CharField(max_length=40, help_text="What was done, a key of DEEDS.")
     subject = models.CharField(max_length=80, help_text="To which thing, by its id.", db_index=True)
     reason = models.TextField()

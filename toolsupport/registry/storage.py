@@ -142,3 +142,21 @@ def _short_waits() -> Iterator[None]:
             yield
         finally:
             cursor.execute(f"PRAGMA busy_timeout = {usual}")
+
+
+def overwrite_deleted() -> None:
+    """Let this connection to SQLite overwrite what it deletes: otherwise the text stays in the file for some time."""
+    if connection.vendor == "sqlite":
+        _pragma("PRAGMA secure_delete = ON")
+
+
+def empty_journal() -> None:
+    """Empty the write-ahead log of SQLite, which still has what was deleted. Other databases do that themselves."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with _short_waits():
+            _pragma("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _pragma(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

@@ -89,6 +89,10 @@ class JobRunner:
         self._added[kind] = worker = kind(self.owner, self.spawn)
         self.spawn(worker.serve())
 
+    def repeat(self, job: BackgroundJob) -> None:
+        """Start a periodic job of another package."""
+        self.spawn(self._first_and_again(job))
+
     def look(self, kind: type[ClaimLoop]) -> None:
         """Let an added worker look for a queued row now."""
         if kind in self._added:
@@ -113,6 +117,11 @@ class JobRunner:
             if job.at_start:
                 await self._once(job)
             self.spawn(self._repeat(job))
+
+    async def _first_and_again(self, job: BackgroundJob) -> None:
+        if job.at_start:
+            await self._once(job)
+        await self._repeat(job)
 
     async def _repeat(self, job: BackgroundJob) -> None:
         while job.minutes:

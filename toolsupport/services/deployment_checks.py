@@ -21,6 +21,7 @@ def findings() -> Iterator[Finding]:
     yield backup()
     yield proxies()
     yield processes(connection.vendor)
+    yield retention()
 
 
 def backup() -> Finding:
@@ -49,6 +50,13 @@ def proxies() -> Finding:
         words = "X-Forwarded-For counts from this machine and private networks. Name your proxies"
         return Finding(what, None, f"{words} in TOOLSUPPORT_TRUSTED_PROXIES.")
     return Finding(what, True, "none; browsers connect to the site itself")
+
+
+def retention() -> Finding:
+    """Report how long rows are kept."""
+    days = {kind: settings.ENV[f"TOOLSUPPORT_KEEP_{kind}_DAYS"] for kind in ("CHATS", "EXCHANGES", "EVIDENCE", "AUDIT")}
+    words = (f"{kind.lower()} {f'{kept} days' if kept else 'for ever'}" for kind, kept in days.items())
+    return Finding("retention", True, f"kept: {', '.join(words)}")
 
 
 def processes(database: str) -> Finding:

@@ -17,7 +17,7 @@ import pytest
 from tests.toolsupport.test_exchange import request_spec
 from toolsupport import providers
 from toolsupport.core.exams import estimates
-from toolsupport.core.exams.builtin import FULL, QUICK, SUITES
+from toolsupport.core.exams.builtin import QUICK, SUITES
 from toolsupport.core.exams.cases import ExamCase
 from toolsupport.core.exams.estimates import TrialGrade
 from toolsupport.core.types import Endpoint
@@ -31,19 +31,6 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 CHANCE = 0.03  # of a reply without its calls
 AT_ONCE = 4
-
-
-HISTORY = [case for case in SUITES[FULL].cases if case.group == "history"]
-
-
-def remembers(prompt: ModelInput) -> SimulatedReply:
-    """Answer honestly, and use a fact of the history where a case needs one: the simulated models have no such rule."""
-    known = {message.content for message in prompt.messages}
-    for case in HISTORY:
-        if case.messages[-1].content == prompt.asked and case.messages[0].content in known and not prompt.results:
-            calls = tuple(SimulatedCall(call.name, dict(call.arguments)) for call in case.expected)
-            return SimulatedReply(calls=calls) if calls else SimulatedReply("It was rain, 6.")
-    return honest.reply(prompt)
 
 
 def with_calls(prompt: ModelInput, change: Callable[[SimulatedCall], SimulatedCall]) -> SimulatedReply:
@@ -85,7 +72,7 @@ def forgets(prompt: ModelInput) -> SimulatedReply:
     people = [at for at, message in enumerate(prompt.messages) if message.role == "user"]
     kept = prompt.messages[people[-1] :] if people else prompt.messages
     system = tuple(message for message in prompt.messages[:1] if message.role == "system" and kept[:1] != (message,))
-    return remembers(replace(prompt, messages=(*system, *kept)))
+    return honest.reply(replace(prompt, messages=(*system, *kept)))
 
 
 PLANTED: dict[str, Callable[[ModelInput], SimulatedReply]] = {
@@ -97,8 +84,6 @@ PLANTED: dict[str, Callable[[ModelInput], SimulatedReply]] = {
     "forgets the history": forgets,
 }
 STEADY = "none"
-# The quick exam has no case that needs the history.
-SUITE_OF = dict.fromkeys([STEADY, *PLANTED], QUICK) | {"forgets the history": FULL}
 
 
 class Planted:
@@ -106,7 +91,7 @@ class Planted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.chance = Random(0)
-        for number, (_, reply) in enumerate([(STEADY, remembers), *PLANTED.items()]):
+        for number, (_, reply) in enumerate([(STEADY, honest.reply), *PLANTED.items()]):
             name = f"sim-planted-{number}"
             model = SimulatedModel(name, "Simulated: has a planted regression.", self._at_times(reply))
             monkeypatch.setitem(models.MODELS, name, model)
@@ -135,8 +120,8 @@ async def serving() -> Any:
         await simulator.stop()
 
 
-async def run(endpoint: Endpoint, kind: str, suite: str) -> list[TrialGrade]:
-    """Run an exam with a model, and return its grades."""
+async def run(endpoint: Endpoint, kind: str) -> list[TrialGrade]:
+    """Run a quick exam with a model, and return its grades."""
     grades: list[TrialGrade] = []
 
     async def ask(case: ExamCase, asked_format: str) -> CaseTrial:
@@ -147,7 +132,7 @@ async def run(endpoint: Endpoint, kind: str, suite: str) -> list[TrialGrade]:
     async def keep(graded: GradedTrial) -> None:
         grades.append(TrialGrade(graded.case.id, graded.case.group, graded.trial.grade.right))
 
-    session = ExamSession(SUITES[suite].cases, ("native",), {})
+    session = ExamSession(SUITES[QUICK].cases, ("native",), {})
     await asyncio.gather(*(session.work(ask, keep) for _ in range(AT_ONCE)))
     assert not session.failing
     return grades
@@ -156,9 +141,9 @@ async def run(endpoint: Endpoint, kind: str, suite: str) -> list[TrialGrade]:
 async def found(endpoint: Endpoint, planted: Planted, kind: str, seed: int) -> bool:
     """Return whether the exam reports that a build is worse than the one before it."""
     planted.chance.seed(f"{STEADY} {seed}")
-    before = await run(endpoint, STEADY, SUITE_OF[kind])
+    before = await run(endpoint, STEADY)
     planted.chance.seed(f"{kind} {seed} again")
-    after = await run(endpoint, kind, SUITE_OF[kind])
+    after = await run(endpoint, kind)
     return estimates.worse(after, before) is True
 
 
@@ -172,10 +157,10 @@ async def share_found(monkeypatch: pytest.MonkeyPatch, kind: str, runs: int) -> 
 async def test_one_quick_exam_finds_each_planted_regression(monkeypatch: pytest.MonkeyPatch) -> None:
     planted = Planted(monkeypatch)
     async with serving() as endpoint:
-        steady = await run(endpoint, STEADY, QUICK)
-        for kind in (kind for kind in PLANTED if SUITE_OF[kind] == QUICK):
+        steady = await run(endpoint, STEADY)
+        for kind in PLANTED:
             planted.chance.seed(kind)
-            assert estimates.worse(await run(endpoint, kind, QUICK), steady) is True, kind
+            assert estimates.worse(await run(endpoint, kind), steady) is True, kind
 
 
 @pytest.mark.nightly

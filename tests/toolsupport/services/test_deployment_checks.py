@@ -63,3 +63,9 @@ def test_the_processes(settings: Any, database: str, redis: str, ok: bool | None
     settings.ENV = settings.ENV | {"REDIS_URL": redis}
     found = deployment_checks.processes(database)
     assert found.ok is ok and words in found.words
+
+
+def test_how_long_rows_are_kept(settings: Any) -> None:
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_KEEP_CHATS_DAYS": 30}
+    found = deployment_checks.retention()
+    assert found.ok and found.words.startswith("kept: chats 30 days, exchanges for ever, ")

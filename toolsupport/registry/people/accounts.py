@@ -12,10 +12,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
-from toolsupport.registry.people import first_admin, known_devices, sessions
+from toolsupport.registry.people import deletion, first_admin, known_devices, sessions
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -30,6 +31,7 @@ class ListedPerson:
     invited: bool
     last_login: datetime | None
     browsers: int
+    second_factor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,11 @@ class PasswordLink:
 
 
 def listed() -> tuple[ListedPerson, ...]:
-    """Return all people, by name."""
+    """Return all people whose data was not deleted, by name."""
     signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
-    rows = User.objects.annotate(browsers=signed_in).prefetch_related("groups").order_by("username")
-    return tuple(_shown(row) for row in rows)
+    rows = User.objects.annotate(browsers=signed_in).select_related("second_factor").prefetch_related("groups")
+    present = rows.exclude(username__startswith=deletion.DELETED).order_by("username")
+    return tuple(_shown(row) for row in present)
 
 
 def invite(name: str, role: str) -> PasswordLink:
@@ -95,6 +98,12 @@ def set_active(actor: int, person_id: int, active: bool) -> None:
     _check_administered()
 
 
+def with_mark(person_id: int, mark: str) -> User | None:
+    """Return the active person whose password is still the one of that mark (`get_session_auth_hash`)."""
+    person = User.objects.filter(pk=person_id, is_active=True).first()
+    return person if person and constant_time_compare(person.get_session_auth_hash(), mark) else None
+
+
 def invited(token: str) -> User:
     """Return the person of a link. Raises NotFound for a used, replaced, expired or invalid link."""
     person_id, _, rest = token.partition("-")
@@ -115,7 +124,8 @@ def set_password(token: str, password: str) -> User:
 
 
 def _other(actor: int, person_id: int) -> User:
-    user = User.objects.select_for_update().filter(pk=person_id).first()
+    rows = User.objects.exclude(username__startswith=deletion.DELETED)
+    user = rows.select_for_update().filter(pk=person_id).first()
     if user is None:
         raise NotFound("This person does not exist.")
     if user.pk == actor:
@@ -153,4 +163,5 @@ def _shown(row: User) -> ListedPerson:
         invited=not row.has_usable_password(),
         last_login=row.last_login,
         browsers=row.browsers,  # type: ignore[attr-defined]
+        second_factor=getattr(getattr(row, "second_factor", None), "confirmed_at", None) is not None,
     )

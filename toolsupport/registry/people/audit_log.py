@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from toolsupport.models import Audit
+from toolsupport.models import Audit, Setting
 
 # What is written down, in words that follow a name.
 DEEDS = {
@@ -28,13 +29,20 @@ DEEDS = {
     "make_backup": "made a backup of the site",
     "download_backup": "downloaded a backup of the site",
     "delete_backup": "deleted a backup of the site",
+    "prune_rows": "deleted rows that are older than the settings allow",
+    "delete_person": "deleted the data of a person",
     "switch_tool": "switched tools on or off that run code or reach outside",
+    "add_second_factor": "added a second factor to the own account",
+    "remove_second_factor": "removed a second factor",
+    "use_recovery_code": "used a recovery code in place of the second factor",
 }
 REASON_LENGTH = 500
 SUBJECT_LENGTH = 80
 MOST = 50
 BATCH = 500  # rows of one query of an export
 BEFORE_THE_FIRST = "0" * 64
+BEGINS = "audit_begins"  # the setting with the digest of the newest row that was pruned
+THE_SITE = "The site"  # the actor of jobs and commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +54,17 @@ class AuditEntry:
     reason: str
 
 
-def write(actor: int, deed: str, subject: str, reason: str) -> None:
+def write(actor: int | None, deed: str, subject: str, reason: str) -> None:
     """Append an action (a key of DEEDS). Raises KeyError for an unknown one, ValueError without a reason."""
     write_all(actor, deed, [(subject, reason)])
 
 
 @transaction.atomic
-def write_all(actor: int, deed: str, about: Sequence[tuple[str, str]]) -> None:
+def write_all(actor: int | None, deed: str, about: Sequence[tuple[str, str]]) -> None:
     """Append one action for each (subject, reason), in three queries. Raises as `write` does."""
     assert DEEDS[deed]
     checked = [(subject[:SUBJECT_LENGTH], _checked(reason)) for subject, reason in about]
-    # The first row is never changed: writers lock it, so that no two rows follow the same row.
-    list(Audit.objects.select_for_update().order_by("id")[:1])
+    _lock()
     last = Audit.objects.order_by("id").last()
     previous = last.digest if last else BEFORE_THE_FIRST
     rows = []
@@ -66,6 +73,33 @@ def write_all(actor: int, deed: str, about: Sequence[tuple[str, str]]) -> None:
         previous = row.digest = digest(row)
         rows.append(row)
     Audit.objects.bulk_create(rows, batch_size=100)
+
+
+def _lock() -> None:
+    """Lock the first row, which is never changed, so that no two rows follow the same row.
+
+    Where it was pruned while this waited, the next one is the first.
+    """
+    while not list(Audit.objects.select_for_update().order_by("id")[:1]) and Audit.objects.exists():
+        pass
+
+
+def old(before: datetime) -> QuerySet[Audit]:
+    """Return the actions before this time; the newest of all is never among them, because the chain continues there."""
+    newest_id = Audit.objects.order_by("-id").values_list("pk", flat=True).first() or 0
+    young = Audit.objects.filter(at__gte=before).order_by("id").values_list("pk", flat=True).first()
+    return Audit.objects.filter(pk__lt=min(newest_id, young or newest_id))
+
+
+@transaction.atomic
+def prune(before: datetime, most: int) -> int:
+    """Delete the oldest actions, at most so many; return how many. The chain begins behind them from then on."""
+    _lock()
+    oldest = list(old(before).order_by("id").values_list("pk", "digest")[:most])
+    if oldest:
+        Setting.objects.update_or_create(key=BEGINS, defaults={"value": oldest[-1][1]})
+        Audit.objects.filter(pk__lte=oldest[-1][0]).delete()
+    return len(oldest)
 
 
 def _checked(reason: str) -> str:
@@ -88,7 +122,8 @@ def broken_at() -> int | None:
 
 
 def _broken(rows: Iterable[Audit]) -> int | None:
-    previous = BEFORE_THE_FIRST
+    pruned = Setting.objects.filter(key=BEGINS).values_list("value", flat=True).first()
+    previous = str(pruned or BEFORE_THE_FIRST)
     for row in rows:
         if row.previous != previous or row.digest != digest(row):
             return row.pk
@@ -108,7 +143,7 @@ def _plain(row: Audit) -> dict[str, object]:
     return {
         "id": row.pk,
         "at": row.at.astimezone(UTC).isoformat(),
-        "actor": row.actor.get_username(),
+        "actor": _name(row),
         "actor_id": row.actor_id,
         "deed": row.deed,
         "subject": row.subject,
@@ -118,10 +153,14 @@ def _plain(row: Audit) -> dict[str, object]:
     }
 
 
+def _name(row: Audit) -> str:
+    return row.actor.get_username() if row.actor else THE_SITE
+
+
 def of(subject: str) -> tuple[AuditEntry, ...]:
     """Everything that was done to that thing; the newest first."""
     rows = Audit.objects.filter(subject=subject).select_related("actor").order_by("-id")[:MOST]
-    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
+    return tuple(AuditEntry(row.at, _name(row), row.reason) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +177,10 @@ def newest(before: int | None = None) -> tuple[AuditedAction, ...]:
     """Return a page of actions, the newest first; `before` is the id of the last one of the page before."""
     rows = Audit.objects.select_related("actor").order_by("-id")
     found = (rows.filter(pk__lt=before) if before else rows)[:MOST]
-    return tuple(AuditedAction(row.pk, row.at, f"{row.actor} {DEEDS[row.deed]}.", row.reason) for row in found)
+    return tuple(AuditedAction(row.pk, row.at, f"{_name(row)} {DEEDS[row.deed]}.", row.reason) for row in found)
 
 
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
     """Return who did this to that object, and why; newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
-    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
+    return tuple(AuditEntry(row.at, _name(row), row.reason) for row in rows)

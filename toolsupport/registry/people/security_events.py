@@ -28,6 +28,8 @@ EVENTS = {
     "provider_refused": "A sign-in through the provider was refused.",
     "header_refused": "The name in the header of a trusted proxy was refused.",
     "sign_in_link": "{who} signed in with a link that was made on the machine of the site.",
+    "code_wrong": "A wrong code of the second factor was given for {who}, with the right password.",
+    "code_limited": "A code of the second factor of {who} was refused after too many attempts.",
     "link_wrong": "A password link was opened that is not valid.",
 }
 STRANGER = "an unknown name"

@@ -29,6 +29,7 @@ WINDOW, DAY = timedelta(minutes=5), timedelta(days=1)
 # many names is a list being tried; one name from many addresses is guessing by a group of machines.
 PAIR, ADDRESS, NAME = 8, 60, 60
 PAIR_DAY, ADDRESS_DAY, NAME_DAY = 40, 600, 400
+CODE_OF = "code of\0"  # before a name: none that is typed into a form has a NUL
 ELSEWHERE = " A browser in which you signed in before still works."
 
 COUNT = """INSERT INTO toolsupport_signintally AS tally ("key", tries, until) VALUES (%s, 1, %s)
@@ -58,6 +59,16 @@ def succeeded(name: str, address: str, device: str = "") -> None:
     first, others = _split(_sign_in(name, address, device))
     SignInTally.objects.filter(key__in=first).delete()
     SignInTally.objects.filter(key__in=others, tries__gt=0).update(tries=F("tries") - 1)
+
+
+def attempt_code(name: str, address: str, device: str = "") -> None:
+    """Count a code of the second factor like a password, but apart from it: a right password resets nothing here."""
+    attempt(CODE_OF + name, address, device)
+
+
+def code_succeeded(name: str, address: str, device: str = "") -> None:
+    """Remove what a sign-in with a right code counted."""
+    succeeded(CODE_OF + name, address, device)
 
 
 def attempt_change(person_id: int) -> None:

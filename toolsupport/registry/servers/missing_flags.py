@@ -45,17 +45,17 @@ def server_changed(server: int) -> None:
 def by_server() -> Mapping[int, tuple[MissingFlag, ...]]:
     """Return the missing settings by server id."""
     found: defaultdict[int, tuple[MissingFlag, ...]] = defaultdict(tuple)
-    for row in _open().order_by("name"):
+    for row in open_marks().order_by("name"):
         found[row.server_id] += (MissingFlag(row.pk, row.name, row.missing_flag, row.missing_flag_since),)
     return found
 
 
 def servers() -> int:
     """Return the number of servers that lack a setting."""
-    return _open().values("server").distinct().count()
+    return open_marks().values("server").distinct().count()
 
 
-def _open() -> QuerySet[ModelProfile]:
+def open_marks() -> QuerySet[ModelProfile]:
     """Return the missing settings of models in use."""
     there = ModelProfile.objects.filter(enabled=True, gone_since=None, server__enabled=True)
     return there.exclude(missing_flag="")

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from toolsupport.core import server_faults
 from toolsupport.core.server_faults import UNREACHABLE
 from toolsupport.models import ModelProfile, Server
+from toolsupport.registry.servers import missing_flags
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 5.0, 300.0  # seconds
+MARKED = timedelta(minutes=2)  # for how long a server is down before administrators see a mark: not at a restart
 CLAIM = timedelta(seconds=60)  # longer than a listing takes: no other worker queries the server meanwhile
 STATUS = ["reachable", "checked_at", "down_since", "last_error", "fault", "failures", "next_check_at"]
 
@@ -72,6 +75,13 @@ def pause(failures: int, stretch: float) -> float:
     """Seconds until a server is asked again that failed so often in a row; `stretch` keeps many from asking at once."""
     doubled = SHORTEST_PAUSE * float(2 ** min(max(failures, 1) - 1, 16))
     return min(doubled, LONGEST_PAUSE) * stretch
+
+
+def with_problems() -> int:
+    """Return how many servers in use lack a setting for tools or have not answered for some time, each once."""
+    down = Q(reachable=False, down_since__lte=timezone.now() - MARKED)
+    lacking = Q(pk__in=missing_flags.open_marks().values("server"))
+    return Server.objects.filter(down | lacking, enabled=True, removed_at=None).count()
 
 
 def claim_due() -> tuple[int, ...]:

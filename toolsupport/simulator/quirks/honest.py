@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.rules import adding, answers, chained_values, results, searching, tool_choice
+from toolsupport.simulator.rules import adding, answers, chained_values, recalling, results, searching, tool_choice
 from toolsupport.simulator.rules.intents import Intent, understand
 from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Make the calls that tools can serve and that have no result yet; otherwise answer."""
+    prompt = recalling.recalled(prompt)
     intents = understand(prompt.asked, [tool.name for tool in prompt.tools])
     unsearched = searching.without_searches(intents, prompt)
     intents = adding.in_steps(intents, unsearched)

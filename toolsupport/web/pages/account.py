@@ -10,10 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
+from toolsupport.registry.factors import second_factors
 from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.pages.factor_forms import FactorPasswordForm, RemoveFactorForm
 from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.pages.people_forms import PasswordForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -61,5 +63,17 @@ def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) ->
     user = request.user
     own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
     context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, "key_form": KeyForm()}
-    context |= {"shares": [share for one in quotas.limited(user.pk) for share in quota_use.shares(one)], **notice}
-    return render(request, "toolsupport/account.html", context, status=status)
+    context |= {
+        "shares": [share for one in quotas.limited(user.pk) for share in quota_use.shares(one)],
+        **_factor(request),
+    }
+    return render(request, "toolsupport/account.html", context | notice, status=status)
+
+
+def _factor(request: AuthedRequest) -> dict[str, Any]:
+    """Return what the section of the second factor needs; nothing for people who sign in without a password."""
+    found = second_factors.state(request.user.pk)
+    if not (found.active or request.user.has_usable_password()):
+        return {}
+    form = RemoveFactorForm if found.active else FactorPasswordForm
+    return {"factor": found, "factor_form": form(request, request.user)}

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.servers import missing_flags
+from toolsupport.registry.servers import reachability
 from toolsupport.web.view_permissions import actions_of
 
 
@@ -52,16 +52,16 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     allowed = actions_of(request)
     waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
-    lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
+    problems = reachability.with_problems() if Action.ADMINISTER in allowed else 0
     here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
     return {
-        "navigation": [_shown(section, request.path, waiting, lacking) for section in sections],
+        "navigation": [_shown(section, request.path, waiting, problems) for section in sections],
         "section_here": here,
         "may_chat": Action.CHAT in allowed,
     }
 
 
-def _shown(section: Section, path: str, waiting: int, lacking: int) -> dict[str, Any]:
+def _shown(section: Section, path: str, waiting: int, problems: int) -> dict[str, Any]:
     return {
         "title": section.title,
         "url": section.url,
@@ -70,5 +70,5 @@ def _shown(section: Section, path: str, waiting: int, lacking: int) -> dict[str,
         "rare": section.rare,
         "current": path.startswith(section.begins),
         "unread": waiting if section.begins == "/history/" else 0,
-        "needs": lacking if section.begins == "/servers/" else 0,
+        "needs": problems if section.begins == "/servers/" else 0,
     }

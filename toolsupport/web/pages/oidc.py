@@ -27,7 +27,8 @@ from toolsupport.services import oidc_client
 from toolsupport.services.oidc_client import SignInAttempt
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
-from toolsupport.web.pages.sign_in import BACKEND, sign_in_ways
+from toolsupport.web.pages.second_step import BACKEND
+from toolsupport.web.pages.sign_in import sign_in_ways
 from toolsupport.web.view_permissions import public
 
 COOKIE, SALT = "sign_in", "toolsupport sign-in through a provider"

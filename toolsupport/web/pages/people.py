@@ -20,7 +20,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @requires(Action.ADMINISTER)
 def listed(request: AuthedRequest) -> HttpResponse:
     """List everybody, with role and state."""
-    return _answer(request, {})
+    return answer(request, {})
 
 
 @require_POST
@@ -30,13 +30,13 @@ def invite(request: AuthedRequest) -> HttpResponse:
     """Create a person and show the link to pass on, in this response and never again."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
-        return _answer(request, {"form": form})
+        return answer(request, {"form": form})
     try:
         link = accounts.invite(form.cleaned_data["name"], form.cleaned_data["role"])
     except ConfigError as error:
         form.add_error("name", str(error))
-        return _answer(request, {"form": form})
-    return _answer(request, _handed_over(request, link))
+        return answer(request, {"form": form})
+    return answer(request, _handed_over(request, link))
 
 
 @require_POST
@@ -44,7 +44,7 @@ def invite(request: AuthedRequest) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def new_link(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Create a new link for a person who lost the password or the first link."""
-    return _answer(request, _handed_over(request, accounts.new_link(request.user.pk, person_id)))
+    return answer(request, _handed_over(request, accounts.new_link(request.user.pk, person_id)))
 
 
 @require_POST
@@ -54,8 +54,8 @@ def role(request: AuthedRequest, person_id: int) -> HttpResponse:
     try:
         accounts.set_role(request.user.pk, person_id, request.POST.get("role", ""))
     except ConfigError as error:
-        return _answer(request, {"failed": str(error)})
-    return _answer(request, {"notice": "Saved. It applies from now on."})
+        return answer(request, {"failed": str(error)})
+    return answer(request, {"notice": "Saved. It applies from now on."})
 
 
 @require_POST
@@ -64,14 +64,15 @@ def switch(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Activate or deactivate a person."""
     active = request.POST.get("active") == "1"
     accounts.set_active(request.user.pk, person_id, active)
-    return _answer(request, {"notice": "They may sign in again." if active else "Signed out and deactivated."})
+    return answer(request, {"notice": "They may sign in again." if active else "Signed out and deactivated."})
 
 
 def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[str, Any]:
     return {"link": request.build_absolute_uri(f"/join/?token={link.token}"), "link_of": link.name}
 
 
-def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
+def answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
+    """Return the page, or its board, with a message."""
     context = {
         "people": accounts.listed(),
         "roles": list(ROLES),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
@@ -19,16 +18,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people import accounts, first_admin, security_events, sign_in_limits
 from toolsupport.services import oidc_client
-from toolsupport.web.authentication import device_cookie
+from toolsupport.web.pages import second_step
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
 from toolsupport.web.view_permissions import public
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
-
 
 class SignInView(LoginView):
-    """Django's view with our form, which counts attempts; remembers the browser."""
+    """Django's view with our form, which counts attempts; asks for a second factor before a session begins."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]:
@@ -36,7 +33,7 @@ class SignInView(LoginView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        return device_cookie.remember(self.request, super().form_valid(form), form.get_user())
+        return second_step.after_password(self.request, form.get_user(), self.get_success_url())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
@@ -81,7 +78,7 @@ def setup(request: HttpRequest) -> HttpResponse:
     if not first_admin.token_opens(token):
         return refused(request, "setup_token_wrong", "toolsupport/setup.html", {})
     if form.is_valid() and (user := _admin(form)):
-        return _signed_in(request, user)
+        return second_step.after_password(request, user, "/start/")
     return render(request, "toolsupport/setup.html", {"form": form})
 
 
@@ -98,13 +95,8 @@ def join(request: HttpRequest) -> HttpResponse:
         return refused(request, "link_wrong", "toolsupport/join.html", {"why": str(error)})
     form = JoinForm(request.POST if request.method == "POST" else None, initial={"token": token})
     if form.is_valid() and (user := _joined(form, token)):
-        return _signed_in(request, user)
+        return second_step.after_password(request, user, "/start/")
     return render(request, "toolsupport/join.html", {"form": form, "name": name})
-
-
-def _signed_in(request: HttpRequest, user: User) -> HttpResponse:
-    login(request, user, BACKEND)
-    return device_cookie.remember(request, redirect("/start/"), user)
 
 
 def refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:

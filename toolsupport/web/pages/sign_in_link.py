@@ -13,7 +13,8 @@ from toolsupport.core.errors import NotFound
 from toolsupport.registry.people import security_events, sign_in_links
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
-from toolsupport.web.pages.sign_in import BACKEND, refused
+from toolsupport.web.pages.second_step import BACKEND
+from toolsupport.web.pages.sign_in import refused
 from toolsupport.web.view_permissions import public
 
 PAGE = "toolsupport/sign_in_link.html"

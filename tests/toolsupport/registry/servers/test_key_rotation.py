@@ -16,12 +16,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection, models
 
 from tests.databases import ROOT
-from tests.factories import ServerFactory
+from tests.factories import ServerFactory, UserFactory
 from tests.house import sources
 from tests.tables import every
 from toolsupport.models import McpServer, Server, SqlSource
 from toolsupport.models.encrypted import EncryptedTextField
 from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.factors import second_factors
 from toolsupport.registry.servers import key_encryption, key_ring, key_rotation
 from toolsupport.services import doctor
 
@@ -200,6 +201,7 @@ def test_keys_of_the_environment(secrets: None, settings):
 
 def test_every_encrypted_value_has_the_type_of_a_column_that_is_rotated(secrets: None):
     """A value of Fernet begins with gAAAAA wherever it stands."""
+    second_factors.begin(UserFactory())
     found = set()
     for model in apps.get_models():
         texts = [one for one in model._meta.concrete_fields if isinstance(one, models.CharField | models.TextField)]
@@ -212,5 +214,5 @@ def test_every_encrypted_value_has_the_type_of_a_column_that_is_rotated(secrets:
     # These store what they encrypt in such a column; another module belongs here once its rows are in `_fill`.
     users = [one.path for one in sources("toolsupport", "chat") if "key_encryption.encrypt(" in one.text]
     assert sorted(path.rpartition("/")[2] for path in users) == [
-        *("mcp_servers.py", "server_edits.py", "servers.py", "sql_sources.py")
+        *("mcp_servers.py", "second_factors.py", "server_edits.py", "servers.py", "sql_sources.py")
     ]

@@ -297,7 +297,7 @@ def test_a_model_with_a_long_history_takes_few_queries(
     for number in range(30):
         overrides.add(NewOverride(profile.pk, "tools", bool(number % 2), actor=bob.pk))
     client.force_login(bob)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(15):
         client.get(f"/models/{profile.pk}/")
 
 

@@ -52,7 +52,7 @@ def test_everybody_sees_whether_servers_answer_and_what_to_do(client: Client, ch
 def test_a_missing_setting_is_a_mark_until_it_is_solved(client: Client, alice: User, bob: User, charlie: User):  # P9
     model = ModelProfileFactory(name="m:1b", server=ServerFactory(name="box"))
     missing_flags.missing(model.pk, "--jinja")
-    bar = "> server needs a setting for tools<"
+    bar = "> server has a problem<"
     for person, sees, tests in ((alice, False, True), (bob, True, True), (charlie, False, False)):
         client.force_login(person)
         for address in ("/servers/", f"/models/{model.pk}/"):

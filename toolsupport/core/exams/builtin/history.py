@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolsupport.core.exams.builtin.writing import CaseWriter, assistant, call, result, says, used, user
 from toolsupport.core.types import ChatMessage
 
-_group = CaseWriter("history", quick=(1, 2, 3, 10))
+_group = CaseWriter("history", quick=(3, 4, 5, 6))
 TALK = (
     ("Which tea is the strongest?", "Assam is among the strongest: malty and dark."),
     ("And the mildest?", "White tea, such as Silver Needle, is the mildest."),
@@ -48,8 +48,11 @@ _add(
 )
 _add(
     "store_code get_order",
-    _after((user("My favourite number is 12."), assistant("I see.")), "Call store_code with code=x-88."),
-    call("store_code", optional="count", code="x-88"),
+    _after(
+        (user("My favourite number is 12."), assistant("I see.")),
+        "Call store_code with code=x-88 and count set to my favourite number.",
+    ),
+    call("store_code", code="x-88", count=12),
 )
 _add(
     "check_stock read_file",
@@ -61,16 +64,16 @@ _add(
 )
 _add(
     "send_sms send_email",
-    _after((user("The phone number of Ole is +47 555 0199."), assistant("Understood.")), "Text Ole: Dinner at eight?"),
+    _after(
+        (user("The phone number of Ole is +47 555 0199."), assistant("Understood.")),
+        'Use send_sms with the message "Dinner at eight?" and phone = the phone number of Ole.',
+    ),
     call("send_sms", {"phone": ["+475550199"]}, phone="+47 555 0199", message="Dinner at eight?"),
 )
 _add(
-    "get_forecast get_weather",
-    _after(
-        (user("I live in Turin."), assistant("A beautiful city.")),
-        "What will the weather be like where I live in the next 4 days?",
-    ),
-    call("get_forecast", city="Turin", days=4),
+    "get_weather get_air_quality",
+    _after((user("I live in Turin."), assistant("A beautiful city.")), "How is the weather where I live?"),
+    call("get_weather", city="Turin"),
 )
 _add(
     "get_order refund_order",

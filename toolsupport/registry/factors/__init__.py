@@ -1,0 +1,1 @@
+"""Second factors of people who sign in with a password."""

@@ -1,0 +1,85 @@
+"""Views that set up and remove the second factor of a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
+from toolsupport.registry.factors import second_factors
+from toolsupport.registry.people import sessions
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.pages import account, people
+from toolsupport.web.pages.factor_forms import FactorForm, FactorPasswordForm, FirstCodeForm, RemoveFactorForm
+from toolsupport.web.view_permissions import AuthedRequest, requires
+
+
+@require_POST
+@never_cache
+@sensitive_post_parameters("factor-password")
+@requires(Action.OWN_ACCOUNT)
+def begin(request: AuthedRequest) -> HttpResponse:
+    """Show a new key, after the password."""
+    form = FactorPasswordForm(request, request.user, request.POST)
+    if not form.is_valid():
+        return _refused(request, form)
+    try:
+        offer = second_factors.begin(request.user)
+    except NotAllowed as error:
+        return account.answer(request, {"notice": str(error)}, status=409)
+    return account.answer(request, {"factor_offer": offer, "first_code_form": FirstCodeForm(request, request.user)})
+
+
+@require_POST
+@never_cache
+@sensitive_post_parameters("factor-code")
+@requires(Action.OWN_ACCOUNT)
+def confirm(request: AuthedRequest) -> HttpResponse:
+    """Make the new key count; show the recovery codes once, and end the sessions that began without a code."""
+    form = FirstCodeForm(request, request.user, request.POST)
+    codes = _confirmed(form) if form.is_valid() else None
+    if codes is None:
+        return account.answer(request, {"first_code_form": form}, status=429 if form.too_often else 422)
+    ended = sessions.end(request.user.pk, but=request.session.session_key)
+    notice = f"A sign-in with your password now needs a code. Other browsers that were signed out: {ended}."
+    return account.answer(request, {"recovery_codes": "\n".join(codes), "notice": notice})
+
+
+@require_POST
+@sensitive_post_parameters("factor-password", "factor-code")
+@requires(Action.OWN_ACCOUNT)
+def remove(request: AuthedRequest) -> HttpResponse:
+    """Remove the own second factor, after password and code."""
+    form = RemoveFactorForm(request, request.user, request.POST)
+    if not form.is_valid():
+        return _refused(request, form)
+    second_factors.remove(request.user.pk, request.user.pk, "with password and code")
+    return account.answer(request, {"notice": "Removed. A sign-in with your password needs no code any more."})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def remove_of(request: AuthedRequest, person_id: int) -> HttpResponse:
+    """Remove the second factor of another person, who lost it."""
+    if person_id == request.user.pk:
+        raise NotAllowed("Remove your own second factor on your account page.")
+    removed = second_factors.remove(request.user.pk, person_id, "on the page People")
+    done = "Removed. They sign in with the password alone." if removed else "This person has no second factor."
+    return people.answer(request, {"notice": done})
+
+
+def _confirmed(form: FirstCodeForm) -> tuple[str, ...] | None:
+    try:
+        return form.confirmed()
+    except (ConfigError, NotAllowed, NotFound) as error:
+        form.add_error("code", str(error))
+        return None
+
+
+def _refused(request: AuthedRequest, form: FactorForm) -> HttpResponse:
+    context: dict[str, Any] = {"factor_form": form}
+    return account.answer(request, context, status=429 if form.too_often else 422)
