@@ -45,7 +45,7 @@ def confirm(request: AuthedRequest) -> HttpResponse:
     if codes is None:
         return account.answer(request, {"first_code_form": form}, status=429 if form.too_often else 422)
     ended = sessions.end(request.user.pk, but=request.session.session_key)
-    notice = f"A sign-in with your password now needs a code. Other browsers that were signed out: {ended}."
+    notice = f"Saved. Other browsers that were signed out: {ended}."
     return account.answer(request, {"recovery_codes": "\n".join(codes), "notice": notice})
 
 

@@ -49,6 +49,7 @@ def code(request: HttpRequest) -> HttpResponse:
     if person is None or not second_factors.active(person.pk):
         return redirect("login")
     form = SignInCodeForm(request, person, request.POST if request.method == "POST" else None)
+    form.fields["code"].widget.attrs["autofocus"] = True
     if form.is_valid():
         answer = _signed_in(request, person, kept["next"])
         answer.delete_cookie(COOKIE)

@@ -97,7 +97,8 @@ def test_a_sign_in_needs_password_and_code(owner: Owner) -> None:  # P4
     assert len(set(owner.recovery)) == 10 and deeds() == [("add_second_factor", "alice")]
     browser = entered(next="/models/?q=a")
     assert not signed_in(browser) and "sessionid" not in browser.cookies
-    assert "Enter a code" in text(browser.get("/login/code/"))
+    page = text(browser.get("/login/code/"))
+    assert "Enter a code" in page and " autofocus" in page
     assert give(browser, owner.app.code()).headers["Location"] == "/models/?q=a"
     assert signed_in(browser)
     assert browser.session["_auth_user_id"] == str(owner.person.pk)
