@@ -115,6 +115,7 @@ CEILINGS = {
     "post model-options": 12,
     "post model-fallbacks": 7,
     "post model-gate": 6,
+    "get model-gate": 7,
     "post model-override": 12,
     "post model-undo": 14,
     "get model-write": 13,

@@ -39,6 +39,7 @@ FACTS = {
     "person": "Ana",
     "reason": "Asked by its owner.",
     "flag": "--jinja",
+    "exam": "Quick exam",
 }
 
 

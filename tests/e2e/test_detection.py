@@ -141,7 +141,7 @@ def test_an_override_by_keyboard_with_its_reason_its_chain_and_undo(
     expect(page.get_by_label("Value")).to_be_focused()
     assert violations(page) == []
     page.get_by_label("Value").select_option("Yes")
-    page.get_by_label("Reason").fill("It described a picture")
+    page.get_by_role("textbox", name="Reason", exact=True).fill("It described a picture")
     page.get_by_label("Ends after").fill("2099-11-30")
     page.keyboard.press("Enter")
     expect(page.locator("#undo-override")).to_be_focused()

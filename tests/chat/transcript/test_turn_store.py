@@ -52,12 +52,14 @@ READS = {
 }
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
 # What a reply shows about its model is true whoever owns the turn.
-ABOUT_MODELS = {"reasoning_starts.learn"}
+ABOUT_MODELS = {"reasoning_starts.learn", "schema_faults.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They format text in workers and read no rows.
 HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
 # They begin and end turns, or run calls that belong to none.
-BESIDE_TURNS = {"chat.turns.runner", "chat.turns.heartbeat", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
+BESIDE_TURNS = {
+    f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "ephemeral_run", "replay_worker")
+}
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
 
 

@@ -40,6 +40,7 @@ WRITERS = {
     "record.finish_call": FENCED,
     "record.reject_call": FENCED,
     "record.fall_back": FENCED,
+    "fallback.take_over": FENCED,
     "questions.park": FENCED,
     "learning.ask_to_learn": FENCED,
     "found_tools.add": FENCED,
@@ -73,10 +74,20 @@ WRITERS = {
 
 # Rows of a conversation that are no rows of a turn.
 OTHERS = ("Conversation", "Grant", "Share", "Prompt", "Memory")
-WRITES = {"save", "create", "update", "delete", "get_or_create", "update_or_create", "bulk_create", "bulk_update"}
+WRITES = {
+    "save",
+    "insert",
+    "create",
+    "update",
+    "delete",
+    "get_or_create",
+    "update_or_create",
+    "bulk_create",
+    "bulk_update",
+}
 STATEMENTS = ("UPDATE chat_turn", "UPDATE chat_message", "INSERT INTO", "UPDATE chat_toolrun", "UPDATE chat_question")
-# They write settings, members, files or texts of people, never rows of a turn.
-ELSEWHERE = {"chat_settings", "listing", "memory", "pending_files", "prompts", "sharing"}
+# They write settings, members, files or texts of people, or replays, never rows of a turn.
+ELSEWHERE = {"chat_settings", "comparisons", "listing", "memory", "pending_files", "prompts", "sharing"}
 
 
 def writers() -> Iterator[str]:

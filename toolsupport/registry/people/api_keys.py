@@ -99,13 +99,13 @@ def _valid() -> QuerySet[ApiKey]:
 HOLDER = """SELECT auth_user.*, toolsupport_apikey.id AS key_id, scopes,
 used_at IS NULL OR used_at < %s AS unmarked
 FROM toolsupport_apikey JOIN auth_user ON auth_user.id = toolsupport_apikey.person_id
-WHERE digest = %s AND revoked_at IS NULL AND auth_user.is_active"""
+WHERE digest = %s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %s) AND auth_user.is_active"""
 
 
 def holder(key: str) -> KeyHolder | None:
-    """Return the owner of this key; None if it is unknown or revoked, or its owner is deactivated."""
+    """Return the owner of this key; None if it is unknown, revoked or expired, or its owner is deactivated."""
     now = timezone.now()
-    found: Any = next(iter(raw_sql.made(User, HOLDER, now - SELDOM, _digest(key))), None)
+    found: Any = next(iter(raw_sql.made(User, HOLDER, now - SELDOM, _digest(key), now)), None)
     if found is None:
         return None
     if found.unmarked:

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
 
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.exams.builtin import SUITES
@@ -23,18 +23,17 @@ LENGTH = 500
 NO_REASON = "Write a reason."
 
 
-def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
-    """Return what the page of a model shows: the state of its gate, and the choices for those who may change it."""
-    found: dict[str, Any] = {"gate": exam_gate.gate(page.profile)}
-    if Action.DECIDE_FOR_ALL in request.actions:
-        found["gate_choices"] = [*SUITES, *team_exams.names()]
-    return found
+def shown(page: ModelPage) -> dict[str, Any]:
+    """Return what the page of a model shows: the state of its gate."""
+    return {"gate": exam_gate.gate(page.profile)}
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @requires(Action.DECIDE_FOR_ALL)
 def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Require an exam of each build of a model, or let the present build answer without it; with a reason."""
+    """Show the form, or store with a reason: each build must pass an exam, or the present build answers without it."""
+    if request.method == "GET":
+        return _form(request, profile_id)
     profiles.row(profile_id)
     reason = request.POST.get("reason", "").strip()[:LENGTH]
     wanted = GateChange(profile_id, request.user.pk, reason, request.POST.get("required_exam", ""))
@@ -44,6 +43,15 @@ def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
     except (ConfigError, NotFound) as error:
         messages.error(request, str(error))
     return redirect("model", profile_id)
+
+
+def _form(request: AuthedRequest, profile_id: int) -> HttpResponse:
+    """Return the form, which the page fetches once a person opens it."""
+    suite = exam_gate.gate(profiles.row(profile_id)).suite
+    choices = [*SUITES, *team_exams.names()]
+    return render(
+        request, "toolsupport/gate_form.html", {"profile": profile_id, "suite": suite, "gate_choices": choices}
+    )
 
 
 def _store(wanted: GateChange, *, waive: bool) -> None:

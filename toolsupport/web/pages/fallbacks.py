@@ -18,7 +18,6 @@ from toolsupport.registry.fallbacks.fallback_settings import FallbackChange, Fal
 from toolsupport.registry.models import picker, profiles
 from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.settings import team_settings
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 MODELS, ONLY_VALIDATED = fallback_settings.MODELS, fallback_settings.ONLY_VALIDATED
@@ -43,13 +42,11 @@ def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     chosen = fallback_settings.of(page.profile.options)
     others = [row for row in picker.chatting(True) if row.pk != page.model.id]
     places = [*chosen.models, *([0] * (model_fallbacks.MOST - len(chosen.models)))]
-    team = "only those that passed an exam" if team_settings.get(ONLY_VALIDATED) else "all of them"
     return {
         "fallbacks": steps,
         "fallback_places": places,
         "fallback_choices": others,
         "only_validated": chosen.only_validated,
-        "only_of_team": team,
     }
 
 

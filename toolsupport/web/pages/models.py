@@ -64,7 +64,7 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     part = wants_part(request)
     page = profiles.shown(profile_id)
     context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
-    context |= exam_gates.shown(page, request) | {"part": part}
+    context |= exam_gates.shown(page) | {"part": part}
     runs = exam_plot.ended(page.profile)
     context["plot"] = exam_plot.of_runs(runs)
     context |= exam_steps.shown(next_steps.of_newest(runs, page.build), request)
