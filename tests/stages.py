@@ -24,7 +24,7 @@ LIMIT = 3600.0  # seconds of a part: no promise, but an end
 # What needs PostgreSQL or Redis, and what stores rows in ways of its own: `.ci/run` has servers for these.
 ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
-    *("tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
+    *("tests/chat/test_person_deletion.py", "tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
 )
 # Here run: all that reaches rows itself (the registry, the transcript, migrations), one flow of each kind that writes
 # from several tasks at once (answers, tests of models, batches), and what has several processes. Tests that reach rows

@@ -57,6 +57,7 @@ document.addEventListener("htmx:beforeSwap", ({ target }) => {
   acted = target.matches("[data-row]") && target.contains(document.activeElement) ? target.id : null;
 });
 document.addEventListener("htmx:afterSettle", () => {
-  if (acted) document.getElementById(acted)?.focus();
+  // A reader who has moved on keeps the focus.
+  if (acted && document.activeElement === document.body) document.getElementById(acted)?.focus();
   acted = null;
 });

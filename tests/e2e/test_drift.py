@@ -76,7 +76,7 @@ def test_a_missing_setting_stands_in_the_bar_until_it_is_solved(page: Page) -> N
     expect(page.locator("[data-code=flag_to_set]")).to_contain_text("--enable-auto-tool-choice")
     look_at(page, "flag-chat")
     page.goto("/servers/")
-    expect(page.locator("#rare")).to_contain_text("1 server needs a setting for tools")
+    expect(page.locator("#rare")).to_contain_text("1 server has a problem")
     expect(page.get_by_text("The server needs a setting for tools:")).to_be_visible()
     look_at(page, "flag-servers")
     page.get_by_role("link", name="sim-misconfigured:latest").click()

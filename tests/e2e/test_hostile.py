@@ -120,8 +120,9 @@ def test_commands_with_hostile_words_do_nothing_else(hostile: Page, site: Site, 
         hostile.get_by_label("Message", exact=True).fill(command)
         hostile.keyboard.press("Enter")
         hostile.evaluate("new Promise(requestAnimationFrame)")
+        if command == COMMANDS[0]:  # the last one is sent as a message, whose answer changes the status
+            expect(hostile.locator("#status")).to_contain_text("onerror")
         expect_harmless(hostile, site, fetched)
-    expect(hostile.locator("#status")).to_contain_text("onerror")
 
 
 def test_a_shared_conversation_is_as_harmless(open_browser, site: Site, conversation: str, fetched: list[str]) -> None:

@@ -56,9 +56,10 @@ ABOUT_MODELS = {"reasoning_starts.learn", "schema_faults.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They format text in workers and read no rows.
 HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
-# They begin and end turns, or run calls that belong to none.
+# They begin, end and delete turns, or run calls that belong to none.
 BESIDE_TURNS = {
-    f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "ephemeral_run", "replay_worker")
+    *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "ephemeral_run", "replay_worker")),
+    *(f"chat.turns.{name}" for name in ("person_deletion", "retention")),
 }
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
 

@@ -59,7 +59,7 @@ def of_runs(rows: Sequence[ExamRun]) -> GradePlot | None:
 
 
 def _grade(run: ExamRun) -> BuildGrade | None:
-    parts: list[JSON] = [part for part in run.detail["formats"].values() if part["trials"]]
+    parts: list[JSON] = [part for part in run.detail["formats"].values() if part.get("trials")]
     if not parts:
         return None
     best = max(parts, key=lambda part: part["score"])
