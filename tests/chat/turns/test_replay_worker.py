@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,10 @@ async def test_a_server_gets_two_requests_at_once(simulator: Simulator) -> None:
     await begun(turn, models)
     taken = [await in_database(comparisons.claim)("first") for _ in range(3)]
     assert [one is not None for one in taken] == [True, True, False]
-    await in_database(ComparedAnswer.objects.filter(pk=taken[0].id if taken[0] else 0).update)(lease_until=Now())
+    first = ComparedAnswer.objects.filter(pk=taken[0].id if taken[0] else 0)
+    await in_database(first.update)(lease_until=Now() - timedelta(seconds=1))
+        lease_until=Now() - timedelta(seconds=1)
+    )
     again = await in_database(comparisons.claim)("second")
     assert again is not None and taken[0] is not None and again.id == taken[0].id
     assert not await in_database(comparisons.conclude)(again.id, "first", {"error": "late"})
