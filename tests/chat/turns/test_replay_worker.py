@@ -119,8 +119,6 @@ async def test_a_server_gets_two_requests_at_once(simulator: Simulator) -> None:
     assert [one is not None for one in taken] == [True, True, False]
     first = ComparedAnswer.objects.filter(pk=taken[0].id if taken[0] else 0)
     await in_database(first.update)(lease_until=Now() - timedelta(seconds=1))
-        lease_until=Now() - timedelta(seconds=1)
-    )
     again = await in_database(comparisons.claim)("second")
     assert again is not None and taken[0] is not None and again.id == taken[0].id
     assert not await in_database(comparisons.conclude)(again.id, "first", {"error": "late"})
