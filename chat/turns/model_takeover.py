@@ -97,7 +97,7 @@ class ModelTakeover:
 
 
 def without_images(history: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return the history for a model that sees no images; a note stands for them."""
+    """Return the history for a model that sees no images; a note replaces them."""
     return [
         replace(message, content=message.content + NOT_SEEN.format(_number(len(message.images))), images=())
         if message.images

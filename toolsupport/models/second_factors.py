@@ -22,7 +22,7 @@ class SecondFactor(models.Model):
 
 
 class RecoveryCode(models.Model):
-    """A code that stands in for the app once; its row is deleted by its use."""
+    """A code that replaces the app once; its row is deleted when it is used."""
 
     factor = models.ForeignKey(SecondFactor, on_delete=models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=64)

@@ -222,7 +222,7 @@ def limits_of_use() -> Iterator[Finding]:
         whom = "every person has one" if everyone.limits else "the environment sets none"
         yield Finding("quotas", True, f"{whom}, {len(rows)} others are set on /quotas/")
     else:
-        yield Finding("quotas", True, "there is none: everybody may use as much as the servers give")
+        yield Finding("quotas", True, "none is set, so use is not limited")
     if soon := api_keys.expiring(EXPIRES_SOON):
         yield Finding("API keys", None, f"{soon} expire within {EXPIRES_SOON} days. Their owners can create new ones.")
 

@@ -18,7 +18,7 @@ LARGEST = 1_000  # characters and classes with all repetitions written out
 MOST_VALUES = 100
 SPECIAL = frozenset("^$.[](){}|*+?")
 SHORT = {"d": "0-9", "w": "A-Za-z0-9_"}
-# Stands for all letters from A1 to D7FF (hexadecimal).
+# Represents all letters from A1 to D7FF (hexadecimal).
 FOREIGN = "\U0010ffff"
 # Without the two characters that JSON escapes.
 PRINTABLE = frozenset([*map(chr, range(32, 127)), FOREIGN]) - {'"', "\\"}
@@ -197,7 +197,7 @@ class _PatternReader:
         return _one_of(frozenset(letters))
 
     def _roughly(self, letters: frozenset[str]) -> frozenset[str]:
-        """Return the letters that stand for many more."""
+        """Return the letters that represent many more."""
         if not self._lossy:
             raise NotPlain
         return letters
