@@ -26,7 +26,6 @@ from toolsupport.models import ExamTrial, Lease
 from toolsupport.registry.exams import exam_reports, exam_runs
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
-from toolsupport.services import exam_worker
 from toolsupport.services.background_jobs import JobRunner
 from toolsupport.simulator.server import Simulator
 
@@ -125,7 +124,7 @@ async def test_another_process_goes_on_and_repeats_nothing(simulator: Simulator,
 async def test_a_server_gets_no_more_requests_at_once_than_it_has_places(
     simulator: Simulator, jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, kind: str, most: int
 ) -> None:
-    asking, seen, run_dialog = [0], set[int](), exam_worker.CaseDialog.run
+    asking, seen, run_dialog = [0], set[int](), CaseDialog.run
 
     async def counted(dialog: CaseDialog) -> CaseTrial:
         asking[0] += 1
@@ -135,7 +134,7 @@ async def test_a_server_gets_no_more_requests_at_once_than_it_has_places(
         finally:
             asking[0] -= 1
 
-    monkeypatch.setattr(exam_worker.CaseDialog, "run", counted)
+    monkeypatch.setattr(CaseDialog, "run", counted)
     run = await started(simulator.url, "sim-honest", of_groups("single", "turns"), "native", kind=kind)
     assert (await ended(run, jobs)).verdict == "passed"
     assert max(seen) == most
