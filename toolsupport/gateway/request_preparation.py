@@ -8,6 +8,7 @@ from typing import Any
 
 from toolsupport import providers
 from toolsupport.core import first_use, forced_calls
+from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
 from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
@@ -18,6 +19,9 @@ from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.services import context_guard
 
 MUST_CALL = "required"
+# What becomes of a `response_format` beside tools: it is sent beside them, or in a request of its own for an answer
+# without a call, or the server has no field for it.
+SENT, SEPARATE, LEFT_OUT = "sent", "separate", "left_out"
 NOT_TESTED = "This model was never tested with tools, and this site refuses tools until it is. Test it on its page."
 
 
@@ -36,7 +40,7 @@ class PreparedRequest:
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
     model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
     `forces`: replies may be constrained here, if the server can. `has_fallbacks`: another model may answer instead.
-    `limited`: whose quota it counts for.
+    `limited`: whose quota it counts for. `response_format`: what becomes of that field, "" without it or without tools.
     """
 
     caller: Caller
@@ -56,6 +60,7 @@ class PreparedRequest:
     forces: bool = False
     has_fallbacks: bool = False
     limited: tuple[QuotaHolder, ...] = ()
+    response_format: str = ""
 
     @property
     def stream(self) -> bool:
@@ -117,7 +122,19 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         limited=quotas.limited(caller.person, caller.key),
         forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
         has_fallbacks=prepared.has_fallbacks,
+        response_format=_response_format(asked, prepared),
     )
+
+
+def _response_format(asked: GatewayRequest, prepared: request_context.RequestContext) -> str:
+    """Return what becomes of the format that the program wants for the answer, "" if no tools are beside it."""
+    form, kind = asked.options.get("response_format") or {"type": "text"}, prepared.endpoint.kind
+    if form["type"] == "text" or not prepared.request_spec.offers_tools:
+        return ""
+    if prepared.request_spec.format == NATIVE and providers.takes_format_beside_tools(kind):
+        return SENT
+    has_field = form["type"] == "json_object" or bool(providers.provider(kind).constrains)
+    return SEPARATE if has_field and form["type"] != "structural_tag" else LEFT_OUT
 
 
 def _able_to_call(prepared: request_context.RequestContext, asked: GatewayRequest) -> request_context.RequestContext:
