@@ -28,7 +28,7 @@ from toolsupport.gateway import attempts
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.request_preparation import SEPARATE, PreparedRequest
 
-AGAIN = "Write this answer again as {form}, and nothing else. Keep what it says."
+AGAIN = "Write this answer again as {form}, and nothing else. Keep its content."
 OBJECT = "one JSON object"
 FITTING = "JSON that fits this JSON Schema:\n{schema}\nWrite only the JSON"
 

@@ -40,7 +40,7 @@ class PreparedRequest:
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows. `untested`: the
     model is tested before its answer. `notice`: the answer begins with a sentence if the tools were left out.
     `forces`: replies may be constrained here, if the server can. `has_fallbacks`: another model may answer instead.
-    `limited`: whose quota it counts for. `response_format`: what becomes of that field, "" without it or without tools.
+    `limited`: whose quota it counts for.
     """
 
     caller: Caller
@@ -60,7 +60,6 @@ class PreparedRequest:
     forces: bool = False
     has_fallbacks: bool = False
     limited: tuple[QuotaHolder, ...] = ()
-    response_format: str = ""
 
     @property
     def stream(self) -> bool:
@@ -75,6 +74,17 @@ class PreparedRequest:
         """The rule that excluded all tools; "" if they are offered, or none was requested."""
         rules = [] if self.request_spec.offers_tools else [exclusion.rule for exclusion in self.request_spec.excluded]
         return rules[0] if rules else ""
+
+    @property
+    def response_format(self) -> str:
+        """What becomes of the format that the program wants for the answer; "" if no tools are beside it."""
+        form, kind = self.asked.options.get("response_format") or {"type": "text"}, self.endpoint.kind
+        if form["type"] == "text" or not self.request_spec.offers_tools:
+            return ""
+        if self.request_spec.format == NATIVE and providers.takes_format_beside_tools(kind):
+            return SENT
+        has_field = form["type"] == "json_object" or bool(providers.provider(kind).constrains)
+        return SEPARATE if has_field and form["type"] != "structural_tag" else LEFT_OUT
 
 
 def count(asked: GatewayRequest) -> int:
@@ -122,19 +132,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         limited=quotas.limited(caller.person, caller.key),
         forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
         has_fallbacks=prepared.has_fallbacks,
-        response_format=_response_format(asked, prepared),
     )
-
-
-def _response_format(asked: GatewayRequest, prepared: request_context.RequestContext) -> str:
-    """Return what becomes of the format that the program wants for the answer, "" if no tools are beside it."""
-    form, kind = asked.options.get("response_format") or {"type": "text"}, prepared.endpoint.kind
-    if form["type"] == "text" or not prepared.request_spec.offers_tools:
-        return ""
-    if prepared.request_spec.format == NATIVE and providers.takes_format_beside_tools(kind):
-        return SENT
-    has_field = form["type"] == "json_object" or bool(providers.provider(kind).constrains)
-    return SEPARATE if has_field and form["type"] != "structural_tag" else LEFT_OUT
 
 
 def _able_to_call(prepared: request_context.RequestContext, asked: GatewayRequest) -> request_context.RequestContext:

@@ -1,4 +1,4 @@
-"""A `response_format` beside tools: calls stay free, and an answer without a call gets the format, in all three APIs."""
+"""A `response_format` beside tools: calls stay free, an answer without a call gets the format, in all three APIs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def asked(program: Program, path: str, **more: Any) -> tuple[Any, str]:
     """The answer of an API, with its body."""
     headers = {"Authorization": f"Bearer {program.key}"}
     body = {"model": "made/m", **BODIES[path], **more}
-    answer = await AsyncClient().post(path, body, content_type="application/json", headers=headers)
+    answer: Any = await AsyncClient().post(path, body, content_type="application/json", headers=headers)
     if answer.streaming:
         return answer, b"".join([piece async for piece in answer.streaming_content]).decode()
     return answer, answer.content.decode()
