@@ -20,6 +20,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.safestring import SafeString, mark_safe
 
 from chat.models import FormattedMessage, Message
+from chat.transcript import sql
 from chat.transcript.messages.view_models import SharedConversation, ShownConversation, ShownMessage
 from toolsupport.rendering import message_html
 from toolsupport.work_pool.pool import work_pool
@@ -119,7 +120,7 @@ def keep(row: Message, text: str, html: str | None) -> None:
     """Store the HTML of a message that shows this text; runs in the transaction that finishes the message."""
     if html:
         row.formatted = _row(row.pk, text, html)
-        _write([row.formatted])
+        sql.write_html(row.formatted)
 
 
 def _store(made: Sequence[tuple[int, str, str]]) -> None:
