@@ -1,8 +1,8 @@
 """Shares the requests that a server gets at once among tests, exams and comparisons, in all processes.
 
-A running test of a model takes one place. A request of an exam or of a comparison takes one as a lease, because its
-rows do not tell how many requests it sends now. Who finds no place and goes before exams leaves a mark: exams, which
-send one request after the other for minutes, leave the next free place to it.
+A running test of a model takes one place. A request of an exam or of a comparison takes one as a lease: the row of an
+exam does not have the number of its open requests. Tests and comparisons that find no place leave a mark, and exams,
+which send one request after the other for minutes, leave the next free place to them.
 """
 
 from __future__ import annotations
