@@ -24,13 +24,12 @@ def claim(owner: str) -> int | None:
 
     Trials of an attempt that did not end are dropped.
     """
-    left = Detection.objects.filter(remaining=True)
-    for row in left.filter(leases.ran_out()).select_related("profile__server").order_by("pk"):
-        if not _has_room(row.profile.server):
-            continue
-        Trial.objects.filter(detection=row, step__in=LATER).delete()
-        left.filter(pk=row.pk).update(owner=owner, lease_until=leases.in_future(leases.TEST))
-        return row.pk
+    free = Detection.objects.filter(leases.ran_out(), remaining=True)
+    for row in free.select_related("profile__server").order_by("pk"):
+        taken = {"owner": owner, "lease_until": leases.in_future(leases.TEST)}
+        if _has_room(row.profile.server) and free.filter(pk=row.pk).update(**taken):
+            Trial.objects.filter(detection=row, step__in=LATER).delete()
+            return row.pk
     return None
 
 
