@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.db.models.functions import Now
 
 from toolsupport.core.step_results import LATER
 from toolsupport.core.types import JSON
@@ -14,7 +13,8 @@ from toolsupport.models import Detection, HistoryEntry, Server, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import event_log
-from toolsupport.registry.testing import detections, queue
+from toolsupport.registry.servers import server_places
+from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
 
 
@@ -39,7 +39,7 @@ def _has_room(server: Server) -> bool:
     # A test after a change of its model waits for an idle server, and so for this one.
     if mine.filter(status__in=OPEN).exclude(status="queued", trigger="drift").exists():
         return False
-    return mine.filter(remaining=True, lease_until__gte=Now()).count() < queue.limit(server.kind)
+    return len(server_places.held(server.pk)) + server_places.later_steps(server.pk) < server_places.limit(server.kind)
 
 
 @transaction.atomic
