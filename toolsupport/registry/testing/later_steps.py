@@ -39,7 +39,8 @@ def _has_room(server: Server) -> bool:
     # A test after a change of its model waits for an idle server, and so for this one.
     if mine.filter(status__in=OPEN).exclude(status="queued", trigger="drift").exists():
         return False
-    return len(server_places.held(server.pk)) + server_places.later_steps(server.pk) < server_places.limit(server.kind)
+    taken = len(server_places.held(server.pk)) + server_places.later_steps(server.pk)
+    return taken < server_places.limit(server.kind)
 
 
 @transaction.atomic
