@@ -1,8 +1,9 @@
 """Shares the requests that a server gets at once among tests, exams and comparisons, in all processes.
 
 A running test of a model takes one place, and so do steps of it that follow its verdict. A request of an exam or of a
-comparison takes one as a lease: the row of an exam does not have the number of its open requests. Tests and comparisons that find no place leave a mark, and exams,
-which send one request after the other for minutes, leave the next free place to them.
+comparison takes one as a lease: the row of an exam does not have the number of its open requests. Tests and comparisons
+that find no place leave a mark, and exams, which send one request after the other for minutes, leave the next free
+place to them.
 """
 
 from __future__ import annotations
