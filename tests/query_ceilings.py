@@ -61,7 +61,7 @@ CEILINGS = {
     "get detection": 9,
     "post detection-cancel": 9,
     "post detection-skip": 9,
-    "post detection-undo": 11,
+    "post detection-undo": 12,
     "get exam": 9,
     "post exam-cancel": 11,
     "post exam-step": 6,

@@ -78,6 +78,13 @@ def formatted_in_thread(person: Hashable, text: str) -> str | None:
         return None
 
 
+def in_time(person: Hashable, texts: Sequence[str]) -> list[SafeString]:
+    """Return the HTML of some texts, "" for those that are not ready in time. For the thread of a page."""
+    ends = time.monotonic() + PATIENCE
+    late = (formatted_in_thread(person, text) if time.monotonic() < ends else None for text in texts)
+    return [mark_safe(html or "") for html in late]
+
+
 def _without_work(text: str) -> str | None:
     if len(text) > message_html.LONGEST:
         return plain_form(text, message_html.TOO_LONG)

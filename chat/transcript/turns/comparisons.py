@@ -42,7 +42,10 @@ class ComparedCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """One side of a comparison. `id` 0 is the answer in the chat; `missing` are calls that only that one has."""
+    """One side of a comparison. `id` 0 is the answer in the chat; `missing` are calls that only that one has.
+
+    `html` is the formatted text, "" where it is not ready.
+    """
 
     id: int
     profile: int
@@ -57,6 +60,7 @@ class ShownAnswer:
     format: str = ""
     duration_ms: int = 0
     tokens: int = 0
+    html: str = ""
 
     @property
     def open(self) -> bool:
