@@ -60,15 +60,12 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     """
     allowed = actions_of(request)
     waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
-    sections = [section for section in SECTIONS if section.action in allowed]
     marks = admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
+    sections = [section for section in SECTIONS if section.action in allowed]
     here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
-    return {
-        "navigation": [_shown(section, request.path, waiting, marks) for section in sections],
-        "section_here": here,
-        "quotas_near": marks[admin_marks.QUOTAS],
-        "may_chat": Action.CHAT in allowed,
-    }
+    shown = [_shown(section, request.path, waiting, marks) for section in sections]
+    near, may_chat = marks[admin_marks.QUOTAS], Action.CHAT in allowed
+    return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": may_chat}
 
 
 def _shown(section: Section, path: str, waiting: int, marks: Mapping[str, int]) -> dict[str, Any]:
