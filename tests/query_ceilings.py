@@ -102,7 +102,7 @@ CEILINGS = {
     "post mcp-trust": 13,
     "get message-text": 8,
     "get message-wire": 20,
-    "get metrics": 3,
+    "get metrics": 4,
     "get model": 15,
     "get model-evidence": 12,
     "get model-add": 7,
