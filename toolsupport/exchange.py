@@ -207,12 +207,30 @@ def _parts(
 
 
 def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
-    """Yield the events with long texts in pieces: how a text is cut changes nothing."""
-    for event in batch:
+    """Yield the events with long texts in pieces and short neighbours joined: how a text is cut changes nothing."""
+    for event in _joined(batch):
         if isinstance(event, TextDelta | ThinkingDelta) and len(event.text) > SLICE:
             yield from (replace(event, text=event.text[at : at + SLICE]) for at in range(0, len(event.text), SLICE))
         else:
             yield event
+
+
+def _joined(batch: Sequence[Event]) -> Iterator[Event]:
+    """Yield the events with neighbouring short texts as one: each event costs far more than a letter in it."""
+    kept: Event | None = None
+    for event in batch:
+        if (
+            isinstance(kept, TextDelta | ThinkingDelta)
+            and type(event) is type(kept)
+            and len(kept.text) + len(event.text) <= SLICE
+        ):
+            kept = type(kept)(kept.text + event.text)
+            continue
+        if kept is not None:
+            yield kept
+        kept = event
+    if kept is not None:
+        yield kept
 
 
 async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:

@@ -178,9 +178,14 @@ def profile_of(person: Person, turn_id: int, answer: int) -> int | None:
     return ComparedAnswer.objects.filter(pk=answer, comparison_id=turn_id).values_list("profile_id", flat=True).first()
 
 
-@transaction.atomic
 def claim(owner: str) -> ClaimedAnswer | None:
     """Claim the oldest answer that waits, or whose process is gone; a few at once on a server."""
+    return _oldest(owner) if leases.has_work(ComparedAnswer) else None
+
+
+@transaction.atomic
+def _oldest(owner: str) -> ClaimedAnswer | None:
+    """Claim the oldest answer whose server has room for it."""
     waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
     running = ComparedAnswer.objects.filter(status="running").exclude(leases.ran_out())
     busy = Counter(running.values_list("profile__server_id", flat=True))

@@ -124,12 +124,17 @@ def _paper(suite: ExamSuite) -> ExamPaper:
     return ExamPaper.objects.get_or_create(digest=digest, defaults={"suite": suite.name, "body": body})[0]
 
 
-@transaction.atomic
 def claim(owner: str, own: int | None = None, idle: Callable[[int], bool] = lambda server: True) -> ClaimedExam | None:
     """Claim the oldest run that waits or whose process is gone, one at a time on a server; `own`: only this one.
 
     A run that a change of the model asked for waits until its server (an id) is `idle`.
     """
+    return _oldest(owner, own, idle) if leases.has_work(ExamRun) else None
+
+
+@transaction.atomic
+def _oldest(owner: str, own: int | None, idle: Callable[[int], bool]) -> ClaimedExam | None:
+    """Claim the oldest run that may begin."""
     waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
     rows = ExamRun.objects.filter(waits).order_by("id")
     busy = ExamRun.objects.filter(status="running").exclude(leases.ran_out())
