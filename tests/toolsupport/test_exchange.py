@@ -391,7 +391,7 @@ def test_definitions_are_completed() -> None:  # F6
 
 def test_texts_of_one_read_are_joined_and_never_cut() -> None:
     thought, word = ThinkingDelta("hm"), TextDelta("a" * 90)
-    batch = [thought, thought, *[word] * 5, Usage(), word, Finished("stop")]
+    batch: list[Event] = [thought, thought, *[word] * 5, Usage(), word, Finished("stop")]
     assert [*exchange._joined(batch)] == [
         ThinkingDelta("hmhm"),
         *(TextDelta("a" * 180), TextDelta("a" * 180), word),

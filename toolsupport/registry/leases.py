@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, Model, Q
+from django.db.models import DateTimeField, ExpressionWrapper, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from toolsupport.models import Lease
-from toolsupport.registry import raw_sql
 
 # A reader waits in front of an answer that stopped growing, so its lease is short.
 TURN = timedelta(seconds=5)
@@ -27,15 +26,6 @@ def in_future(delta: timedelta) -> Combinable:
 def ran_out() -> Q:
     """Match rows whose lease has expired, or that never had one: their owner is gone."""
     return Q(lease_until__lt=Now()) | Q(lease_until=None)
-
-
-def has_work(model: type[Model]) -> bool:
-    """Return whether a row of this model waits or runs.
-
-    Every process asks each second: one written statement, outside a transaction, which would be a writer of SQLite.
-    """
-    found = raw_sql.row(f"SELECT 1 FROM {model._meta.db_table} WHERE status IN (%s, %s) LIMIT 1", "queued", "running")
-    return found is not None
 
 
 @transaction.atomic
