@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import reachability
-from toolsupport.web.view_permissions import actions_of
+from toolsupport.web.view_permissions import actions_of, confined
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 
     `needs` counts what an administrator has to do there; `section_here` is the title of the section of this page.
     """
-    allowed = actions_of(request)
+    allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
     waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
     problems = reachability.with_problems() if Action.ADMINISTER in allowed else 0
@@ -59,6 +59,11 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
         "section_here": here,
         "may_chat": Action.CHAT in allowed,
     }
+
+
+def _leads_nowhere(request: HttpRequest) -> bool:
+    """Return whether all sections lead to the set-up of a second factor. An error page may have no session."""
+    return hasattr(request, "session") and confined(request)
 
 
 def _shown(section: Section, path: str, waiting: int, problems: int) -> dict[str, Any]:
