@@ -30,7 +30,7 @@ document.addEventListener("submit", async (event) => {
   if (!form.dataset.passkey) return;
   event.preventDefault();
   const said = form.querySelector("[data-passkey-said]"), button = form.querySelector("button");
-  said.textContent = "";
+  said.hidden = true;
   button.disabled = true;
   try {
     const credential = await asked(await options(form));
@@ -40,6 +40,7 @@ document.addEventListener("submit", async (event) => {
     form.append(answer);
     form.submit();
   } catch (error) {
+    said.hidden = false;
     said.textContent = reason(error);
     button.disabled = false;
   }

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
+from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.factors import second_factors
 from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
 from toolsupport.registry.people.permissions import Action
@@ -57,6 +58,15 @@ def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
     known_devices.forget(request.user.pk)
     logout(request)
     return redirect("login")
+
+
+def removed(request: AuthedRequest, done: str, passkey_id: int | None = None) -> HttpResponse:
+    """Remove the own app, or a passkey; return the page, with the reason if it has to stay."""
+    try:
+        second_factors.remove_own(request.user, passkey_id)
+    except NotAllowed as error:
+        return answer(request, {"factor_failed": str(error)}, status=409)
+    return answer(request, {"notice": done})
 
 
 def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -68,9 +68,8 @@ def remove(request: AuthedRequest, passkey_id: int) -> HttpResponse:
     if not form.is_valid():
         status = 200 if request.method == "GET" else 429 if form.too_often else 422
         return render(request, "toolsupport/passkey_removal.html", {"form": form, "passkey": passkey}, status=status)
-    second_factors.remove_own(request.user, passkey_id)
-    notice = f"Removed {passkey.name} here. Delete it on your device as well."
-    return account.answer(request, {"notice": notice})
+    done = f"Removed {passkey.name} here. Delete it on your device as well."
+    return account.removed(request, done, passkey_id)
 
 
 @require_POST

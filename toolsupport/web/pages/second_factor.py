@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
-from toolsupport.registry.factors import second_factors
+from toolsupport.registry.factors import passkeys, second_factors
 from toolsupport.registry.people import sessions
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages import account, people
@@ -57,10 +57,9 @@ def remove(request: AuthedRequest) -> HttpResponse:
     form = RemoveFactorForm(request, request.user, request.POST)
     if not form.is_valid():
         return _refused(request, form)
-    second_factors.remove_own(request.user)
-    active = second_factors.active(request.user.pk)
-    done = "Removed." if active else "Removed. A sign-in with your password needs no code any more."
-    return account.answer(request, {"notice": done})
+    left = passkeys.has_some(request.user.pk)
+    done = "Removed." if left else "Removed. A sign-in with your password needs no code any more."
+    return account.removed(request, done)
 
 
 @require_POST
