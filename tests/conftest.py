@@ -23,6 +23,7 @@ from django.test import TransactionTestCase
 from django.test.utils import _TestState
 
 from tests import databases, examples  # noqa: F401 registers the profiles
+from tests.exam_sites import jobs, simulator  # noqa: F401 fixtures
 from tests.factories import UserFactory
 from tests.installed import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 hooks
 from tests.serving import Site, serving, sign_in

@@ -45,14 +45,21 @@ class ReplayWorker(ClaimLoop):
 
     async def _replay(self, claimed: ClaimedAnswer) -> None:
         try:
-            ended = await self._asked(claimed)
-        except ToolsupportError as error:
-            ended = {"error": str(error)}
-        except Exception:
-            log.exception("replay %s failed", claimed.id)
-            ended = {"error": FAILED}
+            ended = await self._asked_for(claimed)
+        finally:
+            await in_database(comparisons.release)(claimed.id, self.owner)
         if ended is None or not await self._write(comparisons.conclude, claimed.id, ended):
             log.info("replay %s was cancelled or taken over", claimed.id)
+
+    async def _asked_for(self, claimed: ClaimedAnswer) -> JSON | None:
+        """Return the end of the answer, with an error if there was one."""
+        try:
+            return await self._asked(claimed)
+        except ToolsupportError as error:
+            return {"error": str(error)}
+        except Exception:
+            log.exception("replay %s failed", claimed.id)
+            return {"error": FAILED}
 
     async def _asked(self, claimed: ClaimedAnswer) -> JSON | None:
         """Ask the model, and store what came so far while it writes; None if the answer is not wanted any more."""

@@ -17,7 +17,7 @@ from toolsupport.core.errors import Busy, ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
-from toolsupport.gateway import attempts, first_uses, model_fallbacks
+from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
@@ -133,7 +133,7 @@ async def _tested_first(prepared: PreparedRequest, tally: RequestSummary) -> Asy
             return
     notice = LeftOutNotice(prepared.notice, tally)
     tally.answered_by = prepared
-    answered = model_fallbacks.answer if prepared.has_fallbacks else attempts.answer
+    answered = model_fallbacks.answer if prepared.has_fallbacks else formatted_answers.answer
     async with aclosing(answered(prepared, tally)) as batches:
         async for batch in batches:
             yield notice.added_to(batch)

@@ -55,6 +55,7 @@ def summary(tally: RequestSummary) -> JSON:
         first_use=tally.first_use or None,
         forced=tally.forced or None,
         fallback=tally.fallback or None,
+        response_format=tally.answered_by.response_format or None if tally.answered_by else None,
     )
 
 

@@ -16,6 +16,7 @@ SUMMARY = Shape(
         "first_use": TEXT_OR_NULL,
         "forced": TEXT_OR_NULL,
         "fallback": TEXT_OR_NULL,
+        "response_format": TEXT_OR_NULL,
     },
 )
 USAGE = Shape("ChatUsage", {"prompt_tokens": WHOLE, "completion_tokens": WHOLE, "total_tokens": WHOLE})

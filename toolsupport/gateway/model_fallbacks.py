@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async as in_database
 from toolsupport.core import model_fallbacks
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed
-from toolsupport.gateway import attempts, request_preparation
+from toolsupport.gateway import formatted_answers, request_preparation
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics import call_metrics
@@ -26,7 +26,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     asked: PreparedRequest | None = prepared
     while asked is not None:
         present, asked, silent = asked, None, True
-        async with aclosing(attempts.answer(present, tally)) as batches:
+        async with aclosing(formatted_answers.answer(present, tally)) as batches:
             async for batch in batches:
                 failed = _failure(batch) if silent else None
                 if failed is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolsupport import providers
 from toolsupport.core import first_use, forced_calls
+from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
 from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
@@ -18,6 +19,9 @@ from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.services import context_guard
 
 MUST_CALL = "required"
+# What becomes of a `response_format` beside tools: it is sent beside them, or in a request of its own for an answer
+# without a call, or the server has no field for it.
+SENT, SEPARATE, LEFT_OUT = "sent", "separate", "left_out"
 NOT_TESTED = "This model was never tested with tools, and this site refuses tools until it is. Test it on its page."
 
 
@@ -70,6 +74,17 @@ class PreparedRequest:
         """The rule that excluded all tools; "" if they are offered, or none was requested."""
         rules = [] if self.request_spec.offers_tools else [exclusion.rule for exclusion in self.request_spec.excluded]
         return rules[0] if rules else ""
+
+    @property
+    def response_format(self) -> str:
+        """What becomes of the format that the program wants for the answer; "" if no tools are beside it."""
+        form, kind = self.asked.options.get("response_format") or {"type": "text"}, self.endpoint.kind
+        if form["type"] == "text" or not self.request_spec.offers_tools:
+            return ""
+        if self.request_spec.format == NATIVE and providers.takes_format_beside_tools(kind):
+            return SENT
+        has_field = form["type"] == "json_object" or bool(providers.provider(kind).constrains)
+        return SEPARATE if has_field and form["type"] != "structural_tag" else LEFT_OUT
 
 
 def count(asked: GatewayRequest) -> int:

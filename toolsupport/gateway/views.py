@@ -197,6 +197,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "First-Use": tally.first_use,
         "Forced": tally.forced,
         "Fallback": tally.fallback,
+        "Response-Format": (tally.answered_by or prepared).response_format,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],
     }
     for name, value in facts.items():

@@ -16,6 +16,7 @@ from toolsupport.providers.server_kinds import (
     path_at,
     provider,
     switches_thinking,
+    takes_format_beside_tools,
 )
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 from toolsupport.providers.transport import stream
@@ -49,5 +50,6 @@ __all__ = [
     "stream",
     "survey",
     "switches_thinking",
+    "takes_format_beside_tools",
     "unload",
 ]

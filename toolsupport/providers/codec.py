@@ -22,6 +22,11 @@ class Codec(Protocol):
         """Whether servers with this protocol make the model call a tool where that is required."""
         ...
 
+    @property
+    def takes_format_beside_tools(self) -> bool:
+        """Whether a `response_format` beside native tools limits the words of the reply only, never its calls."""
+        ...
+
     def encode(self, request: Request) -> bytes:
         """Return the JSON body of the request. Raises ValueError if it cannot be written as JSON."""
         ...

@@ -40,6 +40,7 @@ class OllamaCodec:
 
     switches_thinking = True
     honours_tool_choice = False
+    takes_format_beside_tools = False
 
     def __init__(self, line_bytes: int) -> None:
         self._lines = LineSplitter(line_bytes)

@@ -62,6 +62,10 @@ class OpenAICodec:
     def honours_tool_choice(self) -> bool:
         return self._dialect.tool_choice
 
+    @property
+    def takes_format_beside_tools(self) -> bool:
+        return self._dialect.format_beside_tools
+
     def encode(self, request: Request) -> bytes:
         """Return the body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return openai_request.encode(request, self._dialect)

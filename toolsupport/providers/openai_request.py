@@ -23,7 +23,8 @@ class OpenAIDialect:
     in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
-    temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one.
+    temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
+    `response_format` beside tools limits the words of the reply only, never its calls.
     """
 
     think: str = ""
@@ -35,6 +36,7 @@ class OpenAIDialect:
     strict: bool = False
     own_temperature: str = ""
     schema: str = "open"
+    format_beside_tools: bool = False
 
 
 PLAIN = OpenAIDialect()
@@ -91,7 +93,7 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
     sent = {names[name]: value for name, value in given.items()}
     if dialect.own_temperature and re.match(dialect.own_temperature, request.model):
         sent.pop("temperature", None)
-    if request.tools:  # it would be forced on the calls too
+    if request.tools and not dialect.format_beside_tools:  # it would be forced on the calls too
         sent.pop("response_format", None)
     return sent
 

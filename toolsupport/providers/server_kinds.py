@@ -173,6 +173,7 @@ PROVIDERS = {
                     strict=True,
                     own_temperature=r"o\d|gpt-5",
                     schema="closed",
+                    format_beside_tools=True,
                 ),
             ),
             thinks_first=True,
@@ -261,3 +262,8 @@ def switches_thinking(kind: str) -> bool:
 def honours_tool_choice(kind: str) -> bool:
     """Return whether this kind of server itself makes the model call a tool where that is required."""
     return codec(kind).honours_tool_choice
+
+
+def takes_format_beside_tools(kind: str) -> bool:
+    """Return whether a `response_format` beside native tools limits only words of a reply from this kind of server."""
+    return codec(kind).takes_format_beside_tools

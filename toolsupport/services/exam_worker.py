@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -20,13 +21,15 @@ from toolsupport.examination.exam_session import ExamSession, GradedTrial
 from toolsupport.registry.exams import exam_runs
 from toolsupport.registry.exams.exam_runs import ClaimedExam, ExamTrialRecord
 from toolsupport.registry.models import request_context
+from toolsupport.registry.servers import server_places
 from toolsupport.services.claim_loop import ClaimLoop, Spawn, Work
 from toolsupport.services.detection_worker import cleaned
 
 log = logging.getLogger(__name__)
 
 BEAT = 2.0  # seconds between two renewals of the lease
-AT_ONCE = 4  # trials at the same time on one server; it has one run at a time
+AT_ONCE = server_places.MOST  # trials at the same time on one server; it has one run at a time
+LOOK = 0.1  # seconds between two looks for a free place on the server
 RETRY = 0.5
 UNREACHABLE = (OperationalError, InterfaceError)
 
@@ -48,6 +51,7 @@ class ExamWorker(ClaimLoop):
 
     async def _release(self) -> None:
         await in_database(exam_runs.leave)(self.owner)
+        await in_database(server_places.leave)(f"{self.owner}/exam/")
 
     async def _perform(self, claimed: ClaimedExam) -> None:
         try:
@@ -82,6 +86,9 @@ class _ExamPerformance:
         finally:
             for task in tasks:
                 task.cancel()
+            # A cancelled trial may have taken a place half-way.
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await in_database(server_places.leave)(server_places.holder(self.owner, "exam", self.claimed.id))
         await self._conclude()
 
     async def _until_lost(self, work: Coroutine[Any, Any, None]) -> None:
@@ -127,7 +134,19 @@ class _ExamPerformance:
         if not request_spec.offers_tools:
             return not_offered(request_spec.format_reason)
         self._used[asked_format] = request_spec.format
-        return await CaseDialog(prepared.endpoint, request_spec, case).run()
+        async with self._place():
+            return await CaseDialog(prepared.endpoint, request_spec, case).run()
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """Wait for a place on the server, and free it afterwards."""
+        server, owner = self.claimed.server, server_places.holder(self.owner, "exam", self.claimed.id)
+        while not (place := await in_database(server_places.take)(server, owner)):
+            await asyncio.sleep(LOOK)
+        try:
+            yield
+        finally:
+            await in_database(server_places.release)(place, owner)
 
     async def _keep(self, graded: GradedTrial) -> None:
         trial = graded.trial

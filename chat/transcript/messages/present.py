@@ -140,6 +140,7 @@ def message(
         usage=ShownUsage.of(over.usage) if over else None,
         conversation=str(row.conversation_id),
         may_go_on=over is not None and may_go_on(over, text),
+        asked=turn is not None and not turn.program,
         about=row.turn.profile_id if row.turn is not None and row.role == Role.NOTICE else None,
     )
 

@@ -204,7 +204,7 @@ class ShownMessage:
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`. `siblings` are
     the ids of the alternatives at its place. `usage` is set when its turn is over; `ended` is the reason of an
     unsuccessful end: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a
-    notice mentions. `may_go_on`: it ended early and can be continued.
+    notice mentions. `may_go_on`: it ended early and can be continued. `asked`: it answers a person, not a program.
     """
 
     id: int
@@ -230,6 +230,7 @@ class ShownMessage:
     conversation: str = ""
     about: int | None = None
     may_go_on: bool = False
+    asked: bool = False
 
     @property
     def number(self) -> int:

@@ -20,6 +20,7 @@ from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import MOST_CALLS, ExamCase, ExpectedCall, read_case
 from toolsupport.core.types import JSON
 from toolsupport.registry import leases
+from toolsupport.registry.servers import server_places
 
 LEASE = timedelta(seconds=15)
 OPEN = ("queued", "running")
@@ -188,9 +189,13 @@ def claim(owner: str) -> ClaimedAnswer | None:
     for row in rows.order_by("id")[:50]:
         if busy[row.profile.server_id] >= AT_ONCE:
             continue
+        if not server_places.take(row.profile.server_id, _holder(owner, row.pk), first=True):
+            busy[row.profile.server_id] = AT_ONCE
+            continue
         free = ComparedAnswer.objects.filter(waits, pk=row.pk)
         if free.update(status="running", owner=owner, lease_until=leases.in_future(LEASE), replies=[]):
             return _claimed(row)
+        server_places.leave(_holder(owner, row.pk))
     return None
 
 
@@ -206,7 +211,8 @@ def _mine(answer: int, owner: str) -> QuerySet[ComparedAnswer]:
 
 
 def progress(answer: int, owner: str, replies: list[JSON]) -> bool:
-    """Store what came so far and renew the lease; False if it was cancelled or another process has it."""
+    """Store what came so far and renew the leases; False if it was cancelled or another process has it."""
+    server_places.renew(_holder(owner, answer))
     return bool(_mine(answer, owner).update(replies=replies, lease_until=leases.in_future(LEASE)))
 
 
@@ -217,6 +223,16 @@ def conclude(answer: int, owner: str, ended: JSON) -> bool:
     return bool(_mine(answer, owner).update(status=status, lease_until=None, **fields))
 
 
+def release(answer: int, owner: str) -> None:
+    """Free the place on the server that the request of an answer had."""
+    server_places.leave(_holder(owner, answer))
+
+
+def _holder(owner: str, answer: int) -> str:
+    return server_places.holder(owner, "answer", answer)
+
+
 def leave(owner: str) -> None:
     """Let another process ask at once for what this one asked for."""
     ComparedAnswer.objects.filter(owner=owner, status="running").update(lease_until=None)
+    server_places.leave(f"{owner}/answer/")

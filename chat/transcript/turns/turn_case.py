@@ -55,7 +55,7 @@ def of_turn(person: Person, turn_id: int) -> TurnCase:
     """Return a turn as a case. Raises NotFound, ConfigError."""
     turn = own_turn(person, turn_id)
     conversation, asked = turn.conversation, begin.question_of(turn_id)
-    if asked.role != Role.USER:
+    if turn.program or asked.role != Role.USER:
         raise NotFound("This answer has no request of a person.")
     conversation.profile, conversation.leaf = turn.profile, asked
     prepared = turn_settings.prepared(conversation)

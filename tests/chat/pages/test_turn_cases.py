@@ -64,6 +64,23 @@ def test_a_call_that_nobody_asked_a_model_for_is_no_case(chat: Conversation, ali
     assert [client.get(one).status_code for one in addresses] == [404, 404]
 
 
+@pytest.mark.parametrize("program", ["", "asked", "told"])
+def test_only_an_answer_to_a_person_can_be_a_case(
+    chat: Conversation, alice: User, client: Client, program: str
+) -> None:
+    """The call of a program follows the answer to a person: its turn is no answer."""
+    first = asked(chat, "What is in a.txt?", calls_of("a.txt"))
+    turn: Turn = chat.turns.create(client_id="x", profile_id=chat.profile_id or 0, status="done", program=program)
+    chat.leaf = chat.messages.create(role="assistant", content="", turn=turn, parent=chat.leaf)
+    chat.save()
+    client.force_login(alice)
+    shown = client.get(reverse("conversation", args=[chat.pk])).content.decode()
+    for row, offered in ((first, True), (turn, not program)):
+        for name in ("turn-case", "compare"):
+            address = reverse(name, args=[row.pk])
+            assert (address in shown, client.get(address).status_code == 200) == (offered, offered), (name, row.pk)
+
+
 def test_a_long_conversation_keeps_its_end_and_its_system_message() -> None:
     log = [ChatMessage(Role.SYSTEM, "Be short.")]
     for n in range(300):

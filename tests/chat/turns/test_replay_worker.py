@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db.models.functions import Now
@@ -35,22 +33,6 @@ from toolsupport.simulator.server import Simulator
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.django_db(transaction=True)]
 QUESTION, RECORDED = "What is in the file notes.md?", "The launch is on 14 March."
-
-
-@pytest_asyncio.fixture
-async def simulator() -> AsyncIterator[Simulator]:
-    server = Simulator(pace_ms=0.0)
-    await server.start()
-    yield server
-    await providers.close()
-    await server.stop()
-
-
-@pytest_asyncio.fixture
-async def jobs() -> AsyncIterator[JobRunner]:
-    made = JobRunner()
-    yield made
-    await made.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import pytest_asyncio
 from channels.db import database_sync_to_async as in_database
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db.models.functions import Now
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.toolsupport.services.simulator_thread import running_simulator
 from toolsupport import providers
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.cases import ExamSuite
-from toolsupport.models import ExamTrial
+from toolsupport.examination.case_dialog import CaseDialog, CaseTrial
+from toolsupport.models import ExamTrial, Lease
 from toolsupport.registry.exams import exam_reports, exam_runs
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
@@ -31,31 +32,14 @@ from toolsupport.simulator.server import Simulator
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest_asyncio.fixture
-async def simulator() -> AsyncIterator[Simulator]:
-    server = Simulator(pace_ms=0.0)
-    await server.start()
-    yield server
-    await providers.close()
-    await server.stop()
-
-
-@pytest_asyncio.fixture
-async def jobs() -> AsyncIterator[JobRunner]:
-    made = JobRunner()
-    made.spawn(made.examiner.serve())
-    yield made
-    await made.stop()
-
-
 @in_database
-def started(url: str, name: str, suite: ExamSuite, *formats: str) -> int:
-    server = ServerFactory(base_url=url, kind="simulator", name=f"sim of {name}")
+def started(url: str, name: str, suite: ExamSuite, *formats: str, kind: str = "simulator") -> int:
+    server = ServerFactory(base_url=url, kind=kind, name=f"sim of {name}")
     return exam_runs.open_run(ExamRequest(ModelProfileFactory(server=server, name=name).pk, suite, formats or ("",)))
 
 
 async def ended(run: int, jobs: JobRunner) -> ShownExam:
-    jobs.examiner.look()
+    jobs.spawn(jobs.examiner.serve())
     async with asyncio.timeout(60):
         while (seen := await in_database(exam_reports.shown)(run)).open:
             await asyncio.sleep(0.05)
@@ -133,6 +117,28 @@ async def test_another_process_goes_on_and_repeats_nothing(simulator: Simulator,
     assert (seen.verdict, seen.detail["formats"]["native"]["trials"]) == ("passed", 4)
     of_first = await in_database(ExamTrial.objects.filter(run=run, case="single_1").count)()
     assert of_first == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("kind", "most"), [("ollama", 1), ("simulator", 4)])
+async def test_a_server_gets_no_more_requests_at_once_than_it_has_places(
+    simulator: Simulator, jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, kind: str, most: int
+) -> None:
+    asking, seen, run_dialog = [0], set[int](), CaseDialog.run
+
+    async def counted(dialog: CaseDialog) -> CaseTrial:
+        asking[0] += 1
+        seen.add(asking[0])
+        try:
+            return await run_dialog(dialog)
+        finally:
+            asking[0] -= 1
+
+    monkeypatch.setattr(CaseDialog, "run", counted)
+    run = await started(simulator.url, "sim-honest", of_groups("single", "turns"), "native", kind=kind)
+    assert (await ended(run, jobs)).verdict == "passed"
+    assert max(seen) == most
+    assert not await in_database(Lease.objects.filter(name__startswith="place", until__gt=Now()).exists)()
 
 
 @pytest.fixture

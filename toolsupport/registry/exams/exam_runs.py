@@ -22,6 +22,7 @@ from toolsupport.core.types import JSON
 from toolsupport.models import ExamPaper, ExamRun, ExamTrial, ModelProfile
 from toolsupport.registry import leases
 from toolsupport.registry.models import picker
+from toolsupport.registry.servers import server_places
 from toolsupport.registry.settings import switches
 
 LEASE = timedelta(seconds=30)
@@ -50,7 +51,7 @@ class ClaimedExam:
 
     id: int
     profile: int
-    kind: str
+    server: int
     build: str
     cases: tuple[ExamCase, ...]
     formats: tuple[str, ...]
@@ -151,7 +152,7 @@ def _claimed(row: ExamRun) -> ClaimedExam:
     return ClaimedExam(
         id=row.pk,
         profile=row.profile_id,
-        kind=row.profile.server.kind,
+        server=row.profile.server_id,
         build=row.build_key,
         cases=read_suite(row.paper.body).cases,
         formats=tuple(row.formats),
@@ -160,7 +161,8 @@ def _claimed(row: ExamRun) -> ClaimedExam:
 
 
 def renew(run: int, owner: str, graded: int) -> bool:
-    """Renew the lease and store the progress; False if the run was cancelled or another process has it."""
+    """Renew the leases and store the progress; False if the run was cancelled or another process has it."""
+    server_places.renew(server_places.holder(owner, "exam", run))
     mine = ExamRun.objects.filter(pk=run, owner=owner, status="running")
     return bool(mine.update(lease_until=leases.in_future(LEASE), graded=graded))
 

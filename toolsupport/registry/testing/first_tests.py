@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolsupport.models import ModelProfile
-from toolsupport.registry.testing import queue
+from toolsupport.registry.servers import server_places
 
 SECONDS = 40.0  # how long the tests of a first visit may take
 AT_LEAST = 2  # models of each server that are tested first, however long they take
@@ -31,7 +31,9 @@ class ExpectedTest:
 
 def expected(row: ModelProfile, last_ms: int, claims: bool = False) -> ExpectedTest:
     """Return what a test of this model will take; `last_ms` is the duration of the last one, 0 without any."""
-    return ExpectedTest(row.pk, row.server_id, last_ms / 1000 or _guess(row), queue.limit(row.server.kind), claims)
+    return ExpectedTest(
+        row.pk, row.server_id, last_ms / 1000 or _guess(row), server_places.limit(row.server.kind), claims
+    )
 
 
 def in_order(tests: Sequence[ExpectedTest]) -> list[int]:

@@ -1,5 +1,6 @@
 """Chooses the next test to run: one at a time on a server that loads models on demand, else four.
 
+Requests of exams and comparisons count too.
 A server that loads a model for each request may have memory for only one. Two tests of different models then unload
 each other's model with every request. Models that were seen loaded together may be tested together.
 """
@@ -10,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from toolsupport import providers
 from toolsupport.models import Detection, Server
 from toolsupport.models.detections import OPEN
+from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers.server_places import MOST, limit
 
-MOST = 4  # tests at once on one server
 LONGEST = 1000  # waiting tests that are looked at
 
 NAMES = ("pk", "trigger", "profile_id", "profile__loaded", "profile__server_id", "profile__server__kind")
@@ -48,11 +49,6 @@ def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
         seen.add(entry.server)
 
 
-def limit(kind: str) -> int:
-    """Return how many tests may run at once on a server of this kind."""
-    return 1 if providers.provider(kind).loads_on_demand else MOST
-
-
 def place(test: Detection) -> int:
     """Return its position among the tests that wait for the same server, from 1; 0 if it does not wait."""
     if test.status != "queued":
@@ -73,8 +69,12 @@ def rounds(tests: Iterable[int]) -> int:
 def _has_room(entry: QueuedDetection) -> bool:
     Server.objects.select_for_update().get(pk=entry.server)
     running = [other for other in _entries("running") if other.server == entry.server]
-    together = entry.loaded and all(other.loaded and other.profile != entry.profile for other in running)
-    return len(running) < (MOST if together else limit(entry.kind))
+    others = len(server_places.held(entry.server))
+    together = not others and entry.loaded and all(one.loaded and one.profile != entry.profile for one in running)
+    room = len(running) + others < (MOST if together else limit(entry.kind))
+    if not room and entry.trigger != "drift":
+        server_places.mark(entry.server)
+    return room
 
 
 def _entries(status: str) -> list[QueuedDetection]:
