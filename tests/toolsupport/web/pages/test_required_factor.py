@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from channels.auth import AuthMiddlewareStack
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.test import Client
@@ -22,6 +21,7 @@ from toolsupport.models import Audit, Passkey, Session
 from toolsupport.registry.factors import requirement, second_factors
 from toolsupport.registry.people import api_keys, socket_access
 from toolsupport.registry.people.permissions import PUBLIC, Action
+from toolsupport.registry.people.sessions import SessionStore
 from toolsupport.registry.people.socket_access import SocketAccess
 from toolsupport.registry.settings import team_settings
 from toolsupport.web.authentication.trusted_header import SocketGuard
@@ -145,13 +145,16 @@ def test_no_socket_is_opened_or_stays_open(alice: User) -> None:
     async def inner(scope: Any, receive: Any, send: Any) -> None:
         seen.append(scope["user"].is_authenticated)
 
-    scope = {"type": "websocket", "path": "/", "headers": [(b"cookie", f"sessionid={key}".encode())]}
-    stack: Any = AuthMiddlewareStack(SocketGuard(inner))
+    def opened() -> None:
+        store = SessionStore(key)
+        store.load()
+        async_to_sync(SocketGuard(inner))({"user": alice, "session": store}, None, None)
+
     open_one = SocketAccess(alice.pk, key, alice.get_session_auth_hash())
-    async_to_sync(stack)(dict(scope), None, None)
+    opened()
     assert socket_access.refused([open_one], Action.CHAT) == {open_one: "signed_out"}
     give_passkey(alice)
-    async_to_sync(stack)(dict(scope), None, None)
+    opened()
     assert seen == [False, True] and socket_access.refused([open_one], Action.CHAT) == {}
 
 
