@@ -34,6 +34,8 @@ DEEDS = {
     "switch_tool": "switched tools on or off that run code or reach outside",
     "add_second_factor": "added a second factor to the own account",
     "remove_second_factor": "removed a second factor",
+    "renew_recovery_codes": "got new recovery codes for the own account",
+    "require_second_factor": "changed whose sign-in needs a second factor",
     "use_recovery_code": "used a recovery code in place of the second factor",
 }
 REASON_LENGTH = 500

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import admin_marks
-from toolsupport.web.view_permissions import actions_of
+from toolsupport.web.view_permissions import actions_of, confined
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     `needs` counts what an administrator has to do there, in the words `what_needs`; `section_here` is the title of the
     section of this page, `quotas_near` how many quotas are used up or nearly.
     """
-    allowed = actions_of(request)
+    allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
     waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
     marks = admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
     sections = [section for section in SECTIONS if section.action in allowed]
@@ -66,6 +66,11 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     shown = [_shown(section, request.path, waiting, marks) for section in sections]
     near, may_chat = marks[admin_marks.QUOTAS], Action.CHAT in allowed
     return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": may_chat}
+
+
+def _leads_nowhere(request: HttpRequest) -> bool:
+    """Return whether all sections lead to the set-up of a second factor. An error page may have no session."""
+    return hasattr(request, "session") and confined(request)
 
 
 def _shown(section: Section, path: str, waiting: int, marks: Mapping[str, int]) -> dict[str, Any]:
