@@ -3,7 +3,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# Apart from 0035: PostgreSQL changes no table whose rows the same transaction has written.
+# Apart from the one before: PostgreSQL changes no table whose rows the same transaction has written.
 class Migration(migrations.Migration):
 
     dependencies = [("toolsupport", "0038_passkeys")]
