@@ -389,11 +389,11 @@ def test_definitions_are_completed() -> None:  # F6
     assert tool.parameters == {"type": "object", "properties": {}, "required": []}
 
 
-def test_texts_of_one_read_are_joined_and_never_cut() -> None:
+def test_texts_of_one_read_are_joined() -> None:
     thought, word = ThinkingDelta("hm"), TextDelta("a" * 90)
     batch: list[Event] = [thought, thought, *[word] * 5, Usage(), word, Finished("stop")]
-    assert [*exchange._joined(batch)] == [
+    assert [*exchange._pieces(batch)] == [
         ThinkingDelta("hmhm"),
-        *(TextDelta("a" * 180), TextDelta("a" * 180), word),
+        *(TextDelta("a" * 200), TextDelta("a" * 200), TextDelta("a" * 50)),
         *(Usage(), word, Finished("stop")),
     ]

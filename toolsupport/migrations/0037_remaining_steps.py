@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0036_exam_swaps'),
+        ('toolsupport', '0036_drift_marks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

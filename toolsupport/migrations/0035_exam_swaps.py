@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0035_drift_marks'),
+        ('toolsupport', '0034_second_factors'),
     ]
 
     operations = [
