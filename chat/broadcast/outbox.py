@@ -45,7 +45,7 @@ class PageSocket:
         self._filled = asyncio.Event()
         self._busy = False  # frames are queued or on their way
         self.lost = False
-        # Sends a rendered frame if nothing has to be waited for; returns whether it did.
+        # Sends a rendered frame if the connection takes it without waiting; returns whether it did.
         self.at_once: Callable[[bytes], bool] = lambda text: False
 
     def put(self, frame: ServerFrame) -> None:
