@@ -43,8 +43,8 @@ def _mark(servers: Iterable[int]) -> int:
         return 0
     # A model that does not chat any more is not tested.
     tested = [profile for profile in there if profile.chats]
-    drift_marks.follow(tested)
     stale, noted = stale_tests.kinds(there), _noted(there)
+    drift_marks.follow(tested, stale)
     changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
     bundle = HistoryBundle()
     for profile in changed:
