@@ -21,7 +21,14 @@ from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
-from toolsupport.registry.knowledge import drift_marks, effective_values, event_log, format_findings, overrides
+from toolsupport.registry.knowledge import (
+    drift_marks,
+    effective_values,
+    event_log,
+    format_findings,
+    overrides,
+    stale_tests,
+)
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import switches
@@ -239,7 +246,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     _tell(row, before, concluded, confirmed)
     _mark_server(row, concluded)
     if row.profile.drifted_since is not None:
-        drift_marks.follow([row.profile])
+        drift_marks.follow([row.profile], stale_tests.kinds([row.profile]))
     return True
 
 

@@ -39,12 +39,12 @@ def _mark(servers: Iterable[int]) -> int:
     rows = ModelProfile.objects.select_related("server").filter(server__in=servers, gone_since=None, enabled=True)
     there = list(rows)
     if wanted == "off":
-        drift_marks.remove(there)
+        drift_marks.follow(there, ())
         return 0
     # A model that does not chat any more is not tested.
     tested = [profile for profile in there if profile.chats]
-    drift_marks.follow(tested)
     stale, noted = stale_tests.kinds(there), _noted(there)
+    drift_marks.follow(there, [profile.pk for profile in tested if profile.pk in stale])
     changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
     bundle = HistoryBundle()
     for profile in changed:
