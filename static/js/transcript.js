@@ -83,12 +83,10 @@ export const finishMessage = (html) => {
 };
 
 // Fetch the transcript and change only what differs. Returns false if the server refuses it.
-export const catchUp = async (address) => {
-  const url = address(), response = await fetch(url, { redirect: "manual" });
+export const catchUp = async (url) => {
+  const response = await fetch(url, { redirect: "manual" });
   if (!response.ok) return false;
   const fresh = parse(await response.text()), here = transcript();
-  // Earlier messages arrived meanwhile: this answer is without them.
-  if (address() !== url) return catchUp(address);
   const wanted = new Set([...fresh.children].map((child) => child.id));
   for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();
   [...fresh.children].forEach((child, index) => {

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph, ready
 from tests.e2e.test_access_for_all import violations
@@ -92,32 +91,6 @@ def test_calls_of_one_tool_a_long_chat_and_paper(
     assert group.inner_text() == live
 
     on_paper(page)
-
-
-def test_earlier_messages_stay_when_an_older_answer_arrives(
-    open_browser: Callable[..., BrowserContext], site: Site, reader: WritingServer
-) -> None:
-    page = new_chat(open_browser(own=True).new_page(), MODEL)
-    site.manage("shell", "--no-imports", "-c", LONG.format(page.url.rstrip("/").rpartition("/")[2]))
-    held: list[Route] = []
-
-    def whole(route: Route) -> None:
-        """The page as of an earlier moment, so that it fetches the transcript again."""
-        answer = route.fetch()
-        route.fulfill(response=answer, body=re.sub(r'data-tail="\d+"', 'data-tail="-1"', answer.text()))
-
-    page.route(page.url, whole)
-    page.route(re.compile(r"/messages/\?since=\d+$"), lambda route: route.continue_() if held else held.append(route))
-    with page.expect_request(re.compile(r"/messages/\?since=\d+$")):
-        page.reload()
-    messages = page.locator(".message")
-    expect(messages).to_have_count(50)
-    page.get_by_role("button", name="Show earlier messages").press("Enter")
-    expect(messages).to_have_count(100)
-    held[0].continue_()
-    expect(page.locator("#transcript")).not_to_have_attribute("data-tail", "-1")
-    expect(messages).to_have_count(100)
-    expect(messages.first).to_contain_text("user 10")
 
 
 def test_a_chat_that_another_tab_deleted_keeps_what_was_typed(

@@ -42,6 +42,10 @@ def unfinished() -> bool:
     return Detection.objects.exclude(status="done").exists() or Detection.objects.filter(remaining=True).exists()
 
 
+def found() -> set[object]:
+    return {holding(row, "constrains").value for row in ModelProfile.objects.all()}
+
+
 @pytest.mark.asyncio
 async def test_all_verdicts_come_before_any_constrained_request(simulator: Simulator) -> None:
     tests = await in_database(bulk)(simulator.url)
@@ -51,19 +55,15 @@ async def test_all_verdicts_come_before_any_constrained_request(simulator: Simul
         while await in_database(unfinished)():
             await asyncio.sleep(0.02)
     await jobs.stop()
-    await in_database(check)(tests)
-
-
-def check(tests: list[int]) -> None:
-    trials = list(Trial.objects.order_by("pk").values_list("detection", "step"))
+    trials = await in_database(lambda: list(Trial.objects.order_by("pk").values_list("detection", "step")))()
     steps = [step for _, step in trials]
     first = steps.index("loaded")
     assert "constrains" not in steps[:first]
     assert {*steps[first:]} == {"loaded", "constrains"}
     # Nothing is lost: each test has the evidence, and each model its value.
     assert {test for test, step in trials if step == "constrains"} == {*tests}
-    assert {holding(row, "constrains").value for row in ModelProfile.objects.all()} == {"accepted"}
-    shown = detection_reports.shown(tests[0])
+    assert await in_database(found)() == {"accepted"}
+    shown = await in_database(detection_reports.shown)(tests[0])
     step = next(one for one in shown.steps if one["step"] == "constrains")
     assert (shown.verdict, step["state"], step["result"]) == ("native", "done", "failed")
 
