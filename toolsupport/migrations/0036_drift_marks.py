@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0034_second_factors'),
+        ('toolsupport', '0035_exam_swaps'),
     ]
 
     operations = [
