@@ -66,6 +66,7 @@ nightly: $(STAMP) .venv-described/.installed .venv-mlx/.installed ## Run the lon
 	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
 		tests/toolsupport/simulator tests/toolsupport/registry tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest -m real_server --hypothesis-profile=nightly tests/real/test_constrained.py $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest -m real_server tests/real/test_models.py -k 'llama_server or ollama' $(ARGS) || [ $$? -eq 5 ]
 	@$(MAKE) clients agents
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests with a real model server (installs it)

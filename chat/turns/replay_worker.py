@@ -17,7 +17,7 @@ from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.exams.grading import CODES
 from toolsupport.core.types import JSON, ChatSettings
 from toolsupport.examination import case_request
-from toolsupport.examination.case_dialog import CaseDialog
+from toolsupport.examination.case_dialog import CaseDialog, CaseModel
 from toolsupport.registry.models import request_context
 from toolsupport.services.claim_loop import ClaimLoop, Work
 from toolsupport.services.detection_worker import cleaned
@@ -92,7 +92,7 @@ class ReplayWorker(ClaimLoop):
             raise ConfigError(spec.format_reason)
         if claimed.temperature is not None:
             spec = replace(spec, options={**spec.options, "temperature": claimed.temperature})
-        return CaseDialog(prepared.endpoint, spec, claimed.case, whole=True)
+        return CaseDialog(CaseModel(prepared.endpoint, spec), claimed.case, whole=True)
 
     async def _write(self, work: Callable[..., bool], answer: int, given: Any) -> bool:
         """Write for this answer, again while the database fails."""

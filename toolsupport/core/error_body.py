@@ -29,14 +29,16 @@ CODES = ("code", "statuscode", "status", "type", "errortype", "errorcode")
 # Linear however often a tag is opened and never closed.
 # How an HTML page begins, or a part of one. `<400> InternalError` is no tag, and other XML is no page.
 PAGE = re.compile(
-    r"<(?:!doctype html|(?:html|head|body|title|meta|link|script|style|center|h[1-6]|p|div|pre|span|table|section|main"
-    r"|br|hr|ul|strong|b|font)\b[^<>]*>)",
+    r"<(?:!doctype html|(?:html|head|body|title|meta|link|base|script|noscript|style|template|slot|center|h[1-6]|p|div"
+    r"|pre|span|table|t[rdh]|section|main|article|aside|header|footer|nav|hgroup|address|figure|picture|img|svg|canvas"
+    r"|iframe|object|embed|frameset|form|fieldset|label|input|button|select|br|hr|[uod]l|li|d[td]|a|strong|b|i|u|em"
+    r"|small|big|tt|code|samp|kbd|blockquote|q|font|marquee|dialog|details|noframes)\b[^<>]*>)",
     re.I,
 )
 SPACES = " \t\r\n\f\v\ufeff"
 SPACE = re.compile(f"[{SPACES}]*")
 # What may stand before a page: its beginning and its end.
-PROLOGUES = (("<!--", "-->"), ("<?", "?>"))
+PROLOGUES = (("<!--", "-->"), ("<?", "?>"), ("HTTP/", "\r\n\r\n"))
 # How Go prints a map: its keys in their order, strings without quotes.
 GO_MAP = re.compile(r"map\[(?:error:map\[)?(?:code:(\S{1,40}) )?message:")
 GO_MAP_END = re.compile(r" (?:param|type|status|metadata|n_ctx|n_prompt_tokens):|\]+\Z|\]\]")

@@ -153,21 +153,24 @@ LANGUAGES = {
     ),
     "turkish": _sentences(
         r"desteklemeyen",
-        r" |bu|model|tarafından|çağırma\w*|çağrı\w*|kullanım\w*|modelde|seçilen",
-        r"\b(?:araçlar\w*|araç (?:çağ|kullan)\w+|fonksiyon (?:çağ|kullan)\w+|işlev (?:çağ|kullan)\w+)",
-        r" desteklen?m(?:iyor|ez|emektedir|ektedir)",
+        r" |bu|model|ile|tarafından|çağırma\w*|çağrı\w*|kullanım\w*|modelde|seçilen",
+        r"\b(?:araçlar\w*|araç(?= (?:desteği|kullana|çağıra))|araç (?:çağ|kullan)\w+"
+        r"|fonksiyon (?:çağ|kullan)\w+|işlev (?:çağ|kullan)\w+)",
+        r" desteklen?m(?:iyor|ez|emektedir|ektedir)| desteği (?:yok|bulunmuyor|içermiyor)"
+        r"|(?<=araç) (?:kullan|çağır)a(?:maz|mıyor)",
     ),
     "vietnamese": _sentences(
-        r"không (?:hỗ trợ|được hỗ trợ)",
-        r" |gọi|sử|dụng|việc|các|tính|năng",
+        r"(?:không|chưa) (?:hỗ trợ|được hỗ trợ|có khả năng|có hỗ trợ|thể (?:sử dụng|gọi))",
+        r" |gọi|sử|dụng|việc|các|tính|chức|năng|bất|kỳ|cho|được",
         r"(?:công cụ|hàm|gọi hàm|gọi công cụ)(?! \w+_)\b",
-        r" không được hỗ trợ",
+        r" (?:không|chưa) được (?:mô hình này |mô hình )?hỗ trợ",
     ),
     "indonesian": _sentences(
-        r"tidak (?:mendukung|didukung)",
+        r"(?:tidak|belum) (?:mendukung|didukung|(?:memiliki|mempunyai|punya) dukungan (?:untuk )?"
+        r"|(?:dapat|bisa) (?:menggunakan|memanggil))",
         r" |pemanggilan|penggunaan|panggilan|oleh|model|ini",
-        r"\b(?:alat|fungsi|pemanggilan (?:fungsi|alat)|panggilan fungsi)(?! \w+_)\b",
-        r" tidak (?:didukung|tersedia)",
+        r"\b(?:alat|fungsi|pemanggilan (?:fungsi|alat)|panggilan fungsi)(?! (?:\w+_|ini\b|itu\b|tersebut\b))\b",
+        r" (?:tidak|belum) (?:didukung|tersedia)",
     ),
 }
 
@@ -230,7 +233,7 @@ PARTS = (
 # limits the refusal to something that is not the model.
 _MODEL = re.compile(
     r"\b(?:modell(?:en|et|ul)?|modellell|malli|modelul(?:ui)?|modelom)\b(?!\w*[-_]\w)|μοντέλο"
-    r"|(?:mod[eè]l(?:l[oe]?|o|e|u|em|en|de|i)?|mô hình)(?!\w*[-_]\w)|(?:моделлю|моделью|модел[ьиі]|モデル|모델"
+    r"|(?:mod[eè]l(?:l[oe]?|o|e|u|em|en|de|inin|in|i)?|mô hình)(?!\w*[-_]\w)|(?:моделлю|моделью|модел[ьиі]|モデル|모델"
     r"|模型)(?: ?[「“'\"`]?[a-z][\w.:-]*(?<=[!-~])[」”'\"`]?)?|\w*[a-z]\w*[-/:]\w+|[a-z]+\d"
 )
 _BESIDE = re.compile(
@@ -244,7 +247,9 @@ _BESIDE = re.compile(
     r"|vybraným|zvolený"
     r"|эт(?:а|ой|у)|данн(?:ая|ой)|выбранн(?:ая|ой)|текущая|ця|цією|дана|обран(?:а|ою)|вибран(?:а|ою)|bu|seçilen"
     r"|tarafından"
-    r"|này|đã|chọn|bởi|ini|yang|dipilih|oleh|for|with|by|this|the|error|errors?|code|bad|request|invalid"
+    r"|này|đã|chọn|bởi|cho|của|tính năng|chức năng|khả năng|được|lỗi|xin"
+    r"|rất|tiếc|fitur|untuk|kesalahan|maaf|anda pilih|pilih|hata|üzgünüz|üzgünüm|maalesef|seçtiğiniz|ile"
+    r"|ini|yang|dipilih|oleh|for|with|by|this|the|error|errors?|code|bad|request|invalid"
     r"|parameter|message"
     r"|upstream|provider|api|tools?|function|calling|call|calls|tool-calling|use|sie|das|il|natif|nativ\w*"
     r"|den|det|denna|denne|detta|dette|här|her|där|valda|valgte|för|för|av|af|tämä|valittu|ez|a|az|kiválasztott"

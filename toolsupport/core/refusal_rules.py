@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from toolsupport.core.refusal_languages import CONTRACT, CURRENTLY, LANGUAGES, PARTS, PASSING, of_the_model_only
+from toolsupport.core.refusal_sentences import SENTENCES
 from toolsupport.core.refusal_vocabulary import (
     MALFORMED,
     MISCONFIGURED,
@@ -79,6 +80,10 @@ _CALLS_THAT_FAILED = (
         r"failed to call a function",
         r"malformed[ _](?:function|tool)[ _]call",
         r"no valid (?:tool|function) call",
+        r"not a valid (?:tool|function) call(?! (?:id|type|object))",
+        r"generate a valid (?:tool|function) call",
+        r"(?:generated|emitted|produced|wrote) (?:an? )?(?:tool|function) call with (?:invalid|malformed|broken)",
+        r"unexpected tokens remaining in message header",
         r"(?:tool|function) call (?:that )?(?:could not|cannot|failed to) be parsed",
         r"(?:produced|generated|emitted|wrote|output|returned) (?:an? )?(?:invalid|malformed) (?:json in )?"
         r"(?:an? |the |its )?(?:tool|function) call",
@@ -370,4 +375,5 @@ RULES = (
     *_A_PART_ONLY,
     *_TAKES_NO_TOOLS,
     *_SAID_ELSEWHERE,
+    SENTENCES,
 )

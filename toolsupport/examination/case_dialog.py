@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsupport import exchange
 from toolsupport.core.events import Failed
 from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import ExamCase
-from toolsupport.core.exams.grading import CaseGrade, CaseReply, grade
+from toolsupport.core.exams.grading import CaseGrade, CaseReply, all_right, grade
 from toolsupport.core.types import JSON, ChatMessage, Endpoint, RequestSpec, Role, ToolCall
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 
@@ -35,16 +35,26 @@ class CaseTrial:
     output_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class CaseModel:
+    """A model that takes a case; its spec offers the tools of the case."""
+
+    endpoint: Endpoint
+    request_spec: RequestSpec
+
+
 class CaseDialog:
     """The trial of one case. `request_spec` offers the tools of the case.
 
-    `whole`: it continues to the last reply, also where the calls so far are wrong already.
+    `whole`: it continues to the last reply, also where the calls so far are wrong already. `then` is the model that
+    gets the results of the first calls: the model of the chat is changed between a call and its result.
     """
 
-    def __init__(self, endpoint: Endpoint, request_spec: RequestSpec, case: ExamCase, whole: bool = False) -> None:
-        self.case, self._whole = case, whole
+    def __init__(self, model: CaseModel, case: ExamCase, whole: bool = False, then: CaseModel | None = None) -> None:
+        self.case, self._whole, self._then = (replace(case, together=False) if then else case), whole, then
+        self._models = tuple(one.request_spec.model for one in (model, then) if one is not None)
         self.trial = CaseTrial(CaseGrade("failed"))
-        self._endpoint, self._request_spec = endpoint, request_spec
+        self._model = model
         self._log = list(case.messages)
         self._calls: list[ToolCall] = []
         self._first = 0
@@ -53,12 +63,13 @@ class CaseDialog:
     @property
     def format(self) -> str:
         """The call format of the request, "" if no tools are offered."""
-        return self._request_spec.format if self._request_spec.offers_tools else ""
+        spec = (self._then or self._model).request_spec
+        return spec.format if spec.offers_tools else ""
 
     @property
     def replies(self) -> list[JSON]:
         """What the model has written so far, with the reply that grows."""
-        return [*self.trial.replies, *([_parts(self._asking)] if self._asking is not None else [])]
+        return [*self.trial.replies, *([self._parts(self._asking)] if self._asking is not None else [])]
 
     async def run(self) -> CaseTrial:
         """Return the graded trial. A server that fails is a grade that shows nothing about the model."""
@@ -71,7 +82,7 @@ class CaseDialog:
         for _ in range(MOST_ROUNDS):
             reply = await self._ask()
             self._keep(reply)
-            if found := self._trouble(reply):
+            if found := self._trouble(reply) or self._unswapped(reply):
                 return found
             if reply.rejected:
                 reason = reply.rejected[0].reason
@@ -79,6 +90,7 @@ class CaseDialog:
             if not reply.calls:
                 return self._grade(text=reply.text)
             self._answer(reply)
+            self._model, self._then = self._then or self._model, None
             needless = len(self._calls) > len(self.case.expected) + FURTHER_CALLS or not self.case.expected
             if needless and not self._whole:
                 break
@@ -96,11 +108,17 @@ class CaseDialog:
         code = TROUBLES.get(found[0], "failed")
         return CaseGrade(code, {"reason": found[1]})
 
+    def _unswapped(self, reply: ProbeReply) -> CaseGrade | None:
+        """Return the grade of a trial whose first model made no right call: nothing can be handed over."""
+        if self._then is None or (not reply.rejected and all_right(self.case, reply.calls)):
+            return None
+        return CaseGrade("not_swapped", {"model": self._models[0]})
+
     async def _ask(self) -> ProbeReply:
-        self._asking = reply = ProbeReply(budget=int(self._request_spec.options.get("num_predict") or 0))
+        self._asking = reply = ProbeReply(budget=int(self._model.request_spec.options.get("num_predict") or 0))
         try:
             async with asyncio.timeout(SECONDS):
-                async with aclosing(exchange.ask(self._endpoint, self._request_spec, self._log)) as batches:
+                async with aclosing(exchange.ask(self._model.endpoint, self._model.request_spec, self._log)) as batches:
                     async for batch in batches:
                         for event in batch:
                             reply.take(event)
@@ -110,9 +128,13 @@ class CaseDialog:
 
     def _keep(self, reply: ProbeReply) -> None:
         self._asking = None
-        self.trial.replies.append(_parts(reply))
+        self.trial.replies.append(self._parts(reply))
         self.trial.prompt_tokens += reply.usage.prompt_tokens or 0
         self.trial.output_tokens += reply.usage.output_tokens or 0
+
+    def _parts(self, reply: ProbeReply) -> JSON:
+        writer = {"model": self._model.request_spec.model} if len(self._models) > 1 else {}
+        return writer | _parts(reply)
 
     def _answer(self, reply: ProbeReply) -> None:
         """Add the calls of a reply, and their recorded results, to the conversation."""

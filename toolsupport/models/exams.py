@@ -65,6 +65,14 @@ class ExamRun(models.Model):
     build_key = models.CharField(max_length=32)
     paper = models.ForeignKey(ExamPaper, on_delete=models.PROTECT, related_name="runs")
     formats = models.JSONField(default=list, help_text="Call formats; an empty one is the format in force.")
+    swap_from = models.ForeignKey(
+        ModelProfile,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The model that makes the first calls, before the change to this one; empty without a change.",
+    )
     trigger = models.CharField(max_length=20, help_text="What started it: page or command.")
     status = models.CharField(max_length=12, default="queued", help_text="queued, running, done or cancelled.")
     owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that runs it.")

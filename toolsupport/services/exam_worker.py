@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
-from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import ExamCase
 from toolsupport.core.types import ChatSettings
 from toolsupport.examination import case_request
-from toolsupport.examination.case_dialog import CaseDialog, CaseTrial, not_offered
+from toolsupport.examination.case_dialog import CaseDialog, CaseModel, CaseTrial, not_offered
 from toolsupport.examination.exam_session import ExamSession, GradedTrial
 from toolsupport.registry.exams import exam_runs
 from toolsupport.registry.exams.exam_runs import ClaimedExam, ExamTrialRecord
@@ -122,25 +122,33 @@ class _ExamPerformance:
             raise RunLost
 
     async def _ask(self, case: ExamCase, asked_format: str) -> CaseTrial:
+        before = self.claimed.swap_from
         try:
-            prepared = await in_database(request_context.request_spec)(
-                self.claimed.profile, case.tools, ChatSettings(tools_on=True)
-            )
+            model = await self._model(self.claimed.profile, case, asked_format)
+            first = await self._model(before, case) if before else None
         except ToolsupportError as error:
             return not_offered(str(error))
-        if prepared.build != self.claimed.build:
-            return not_offered("The model changed during the exam.")
+        self._used[asked_format] = model.request_spec.format
+        async with AsyncExitStack() as places:
+            # In one order, so that no two exams wait for each other's place.
+            for server in sorted(self.claimed.servers):
+                await places.enter_async_context(self._place(server))
+            return await CaseDialog(first or model, case, then=model if first else None).run()
+
+    async def _model(self, profile: int, case: ExamCase, asked_format: str = "") -> CaseModel:
+        """Return a model with the tools of a case. Raises ToolsupportError if the case cannot be asked."""
+        prepared = await in_database(request_context.request_spec)(profile, case.tools, ChatSettings(tools_on=True))
+        if profile == self.claimed.profile and prepared.build != self.claimed.build:
+            raise ConfigError("The model changed during the exam.")
         request_spec = case_request.of_case(prepared, case, asked_format)
         if not request_spec.offers_tools:
-            return not_offered(request_spec.format_reason)
-        self._used[asked_format] = request_spec.format
-        async with self._place():
-            return await CaseDialog(prepared.endpoint, request_spec, case).run()
+            raise ConfigError(request_spec.format_reason)
+        return CaseModel(prepared.endpoint, request_spec)
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        """Wait for a place on the server, and free it afterwards."""
-        server, owner = self.claimed.server, server_places.holder(self.owner, "exam", self.claimed.id)
+    async def _place(self, server: int) -> AsyncIterator[None]:
+        """Wait for a place on a server, and free it afterwards."""
+        owner = server_places.holder(self.owner, "exam", self.claimed.id)
         while not (place := await in_database(server_places.take)(server, owner)):
             await asyncio.sleep(LOOK)
         try:

@@ -21,7 +21,7 @@ from toolsupport.core.exams.builtin import QUICK, SUITES
 from toolsupport.core.exams.cases import ExamCase
 from toolsupport.core.exams.estimates import TrialGrade
 from toolsupport.core.types import Endpoint
-from toolsupport.examination.case_dialog import CaseDialog, CaseTrial
+from toolsupport.examination.case_dialog import CaseDialog, CaseModel, CaseTrial
 from toolsupport.examination.exam_session import ExamSession, GradedTrial
 from toolsupport.simulator import models
 from toolsupport.simulator.models import SimulatedModel
@@ -127,7 +127,7 @@ async def run(endpoint: Endpoint, kind: str) -> list[TrialGrade]:
     async def ask(case: ExamCase, asked_format: str) -> CaseTrial:
         spec = request_spec(name_of(kind), tools=True)
         spec = replace(spec, tools=case.tools, options={"temperature": 0.0})
-        return await CaseDialog(endpoint, spec, case).run()
+        return await CaseDialog(CaseModel(endpoint, spec), case).run()
 
     async def keep(graded: GradedTrial) -> None:
         grades.append(TrialGrade(graded.case.id, graded.case.group, graded.trial.grade.right))

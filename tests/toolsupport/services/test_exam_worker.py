@@ -16,13 +16,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.models.functions import Now
 
-from tests.factories import ModelProfileFactory, ServerFactory
+from tests.factories import ModelProfileFactory, OverrideFactory, ServerFactory
 from tests.toolsupport.services.simulator_thread import running_simulator
 from toolsupport import providers
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.examination.case_dialog import CaseDialog, CaseTrial
-from toolsupport.models import ExamTrial, Lease
+from toolsupport.models import ExamTrial, Lease, ModelProfile
 from toolsupport.registry.exams import exam_reports, exam_runs
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
@@ -33,9 +33,27 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @in_database
-def started(url: str, name: str, suite: ExamSuite, *formats: str, kind: str = "simulator") -> int:
+def started(
+    url: str, name: str, suite: ExamSuite, *formats: str, kind: str = "simulator", swap_from: int | None = None
+) -> int:
     server = ServerFactory(base_url=url, kind=kind, name=f"sim of {name}")
-    return exam_runs.open_run(ExamRequest(ModelProfileFactory(server=server, name=name).pk, suite, formats or ("",)))
+    profile: ModelProfile = ModelProfileFactory(server=server, name=name)
+    if swap_from:
+        OverrideFactory(profile=profile, capability="tools", value=True)
+    return exam_runs.open_run(ExamRequest(profile.pk, suite, formats or ("",), swap_from=swap_from))
+
+
+@in_database
+def a_profile(url: str, name: str, kind: str) -> int:
+    """A model whose calls work in the way of its name."""
+    profile: ModelProfile = ModelProfileFactory(
+        server=ServerFactory(base_url=url, kind=kind, name=f"first of {name}"), name=name
+    )
+    text = name == "sim-hermes"
+    OverrideFactory(profile=profile, capability="format" if text else "tools", value="hermes" if text else True)
+    if text:
+        OverrideFactory(profile=profile, capability="tools", value=False)
+    return profile.pk
 
 
 async def ended(run: int, jobs: JobRunner) -> ShownExam:
@@ -141,6 +159,39 @@ async def test_a_server_gets_no_more_requests_at_once_than_it_has_places(
     assert not await in_database(Lease.objects.filter(name__startswith="place", until__gt=Now()).exists)()
 
 
+def writers(run: int, case: str) -> list[str]:
+    trial = ExamTrial.objects.filter(run=run, case=case).latest("id")
+    return [reply["model"] for reply in trial.replies]
+
+
+# F7
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["ollama", "openai"])
+async def test_the_model_is_changed_between_a_call_and_its_result(
+    simulator: Simulator, jobs: JobRunner, kind: str
+) -> None:
+    first = await a_profile(simulator.url, "sim-hermes", kind)
+    run = await started(simulator.url, "sim-honest", of_groups("single", "turns", "irrelevant"), swap_from=first)
+    seen = await ended(run, jobs)
+    assert (seen.verdict, seen.planned, seen.swap_from) == ("passed", 8, "first of sim-hermes/sim-hermes")
+    assert await in_database(writers)(run, "single_1") == ["sim-hermes", "sim-honest"]
+    found = await in_database(exam_reports.to_json)(run)
+    assert (found["swap_from"], set(found["groups"])) == (seen.swap_from, {"single", "turns"})
+
+
+@pytest.mark.asyncio
+async def test_a_first_model_without_calls_shows_nothing_about_the_second(
+    simulator: Simulator, jobs: JobRunner
+) -> None:
+    first = await a_profile(simulator.url, "sim-ignores", "simulator")
+    run = await started(simulator.url, "sim-honest", of_groups("single"), swap_from=first)
+    seen = await ended(run, jobs)
+    assert (seen.verdict, seen.detail["formats"][""]["unknown"]) == ("inconclusive", 4)
+    whys = {case.why for case in await in_database(exam_reports.cases)(run)}
+    assert len(whys) == 1 and "sim-ignores did not begin with a right call" in whys.pop()
+    assert await in_database(writers)(run, "single_1") == ["sim-ignores"]
+
+
 @pytest.fixture
 def url() -> Iterator[str]:
     with running_simulator() as found:
@@ -196,6 +247,20 @@ def test_the_command_fails_for_a_model_that_is_worse(url: str, tmp_path: Path) -
     assert "parallel_1 (native): 1 of 2 calls came in the first reply; all of them were expected at once." in out
     code, out = command("--model", good, "--against", lesser, *given)
     assert (code, "sim-honest is better than sim-parallel-less." in out) == (0, True)
+
+
+def test_the_command_changes_the_model(url: str, tmp_path: Path) -> None:
+    first, second = (a_model(url, name) for name in ("sim-honest", "sim-parallel-less"))
+    for row in ModelProfile.objects.all():
+        OverrideFactory(profile=row, capability="tools", value=True)
+    file, found = suite_file(tmp_path, "turns", "missing"), tmp_path / "found.json"
+    code, out = command("--model", second, "--swap-from", first, "--suite", file, "--json", str(found))
+    assert (code, f"{second} after a change from {first}: Passed." in out, "4 cases, about" in out) == (0, True, True)
+    assert json.loads(found.read_text())["swap_from"] == first
+    code, out = command("--model", first, "--swap-from", first, "--suite", file)
+    assert (code, "two different models" in out) == (2, True)
+    code, out = command("--model", first, "--swap-from", second, "--suite", suite_file(tmp_path, "missing"))
+    assert (code, "nothing to hand over" in out) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ SENTENCES: Mapping[str, str] = {
     "no_answer": "There was no answer.",
     "unreadable": "A call could not be used: {reason}",
     "endless": "The model did not stop calling.",
+    "not_swapped": "Not graded: {model} did not begin with a right call, so its call could not be handed over.",
     "cut": "The reply was cut: {reason}",
     "timeout": "Not graded: {reason}",
     "refused": "Not graded: the server refused the tools. {reason}",

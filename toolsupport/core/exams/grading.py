@@ -28,6 +28,7 @@ CODES: dict[str, bool | None] = {
     "no_answer": False,
     "unreadable": False,
     "endless": False,
+    "not_swapped": None,
     "cut": None,
     "timeout": None,
     "refused": None,
@@ -72,6 +73,11 @@ def grade(case: ExamCase, reply: CaseReply) -> CaseGrade:
     if not reply.ended:
         return CaseGrade("endless")
     return _answer(case, reply.text)
+
+
+def all_right(case: ExamCase, made: Sequence[ToolCall]) -> bool:
+    """Return whether each of these calls is an expected one; others may be missing."""
+    return bool(made) and len(_pairs(case, made)) == len(made)
 
 
 def _calls(case: ExamCase, made: Sequence[ToolCall]) -> CaseGrade | None:

@@ -52,7 +52,7 @@ def history(messages: Sequence[ChatMessage], target: RenderTarget) -> tuple[Chat
     """Return the log as it may be sent to this target. Raises KeyError for an unknown format."""
     render = _renderer(target)
     system = "\n\n".join(message.content for message in messages if message.role is Role.SYSTEM and message.content)
-    spoken = [message for message in messages if message.role not in UNSPOKEN and not _says_nothing(message)]
+    spoken = [_without_blank(one) for one in messages if one.role not in UNSPOKEN and not _says_nothing(one)]
     rendered = _joined(render(_paired(_with_fresh_thinking(spoken), CallIds(target.call_format))))
     head = [ChatMessage(Role.SYSTEM, system)] if system else []
     if not rendered or rendered[0].role is not Role.USER:
@@ -187,6 +187,12 @@ def _joined(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 def _says_nothing(message: ChatMessage) -> bool:
     spoken = message.role in (Role.USER, Role.ASSISTANT)
     return spoken and not (message.calls or message.images or message.content.strip())
+
+
+def _without_blank(message: ChatMessage) -> ChatMessage:
+    """Empty a blank text beside calls or images: Anthropic's API refuses a text block without a visible character."""
+    blank = message.role is not Role.TOOL and message.content and not message.content.strip()
+    return replace(message, content="") if blank else message
 
 
 def _may_join(one: ChatMessage, other: ChatMessage) -> bool:

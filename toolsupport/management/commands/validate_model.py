@@ -43,10 +43,14 @@ class Command(BaseCommand):
             help="A call format to test, or native; may be repeated. Without it: the format that chats use.",
         )
         parser.add_argument("--against", metavar="MODEL", help="Run the same exam with this model; exit 1 if worse.")
+        parser.add_argument(
+            "--swap-from", metavar="MODEL", help="This model makes the first calls; the other one gets their results."
+        )
         parser.add_argument("--json", metavar="FILE", help="Write the result as JSON; - is the standard output.")
         parser.add_argument("--junit", metavar="FILE", help="Write the result as JUnit XML; - is the standard output.")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.swap_from: str = options["swap_from"] or ""
         self.quiet = "-" in (options["json"], options["junit"])
         try:
             suite = _suite(options)
@@ -66,11 +70,15 @@ class Command(BaseCommand):
     async def examine(self, name: str, suite: ExamSuite, formats: list[str]) -> ShownExam:
         """Queue a run and do it here, unless a running site takes it first; then watch."""
         profile = await in_database(picker.find)(name)
-        asked = ExamRequest(profile, suite, tuple(formats) or (exam_runs.IN_FORCE,), "command")
-        run = await in_database(exam_runs.open_run)(asked)
-        cost = await in_database(exam_reports.cost)(profile, len(suite.cases) * len(asked.formats))
+        before = await in_database(picker.find)(self.swap_from) if self.swap_from else None
+        chosen = tuple(formats) or (exam_runs.IN_FORCE,)
+        run = await in_database(exam_runs.open_run)(ExamRequest(profile, suite, chosen, "command", swap_from=before))
+        planned = (await in_database(exam_reports.shown)(run)).planned
+        cost = await in_database(exam_reports.cost)(profile, planned)
         about = "by earlier exams of this model" if cost.measured else "a rough guess"
-        self.tell(f"{name}: {len(suite.cases)} cases, about {cost.seconds} s and {cost.tokens:,} tokens ({about}).")
+        self.tell(
+            f"{name}: {planned // len(chosen)} cases, about {cost.seconds} s and {cost.tokens:,} tokens ({about})."
+        )
         jobs = JobRunner()
         jobs.examiner.own = run
         jobs.spawn(jobs.examiner.serve())
@@ -110,7 +118,8 @@ class Command(BaseCommand):
             if case["trials"] and case["right"] * 2 <= case["trials"]:
                 self.tell(f"  {case['id']} ({case['format'] or 'in force'}): {case['why']}")
         why = done.detail.get("failing", "")
-        self.tell(f"{done.server}/{done.model}: {done.verdict_words or done.status}. {why}".rstrip())
+        after = f" after a change from {done.swap_from}" if done.swap_from else ""
+        self.tell(f"{done.server}/{done.model}{after}: {done.verdict_words or done.status}. {why}".rstrip())
         for name, text in (("json", json.dumps(found, ensure_ascii=False, indent=2)), ("junit", junit.written(found))):
             self.write(options[name], text)
         worse = other is not None and self.worse(done, other)

@@ -59,7 +59,7 @@ class ExamStanding:
 def standing(profile: ModelProfile, suite: str = "") -> ExamStanding:
     """Return the newest decided exam of this build: of one suite by its name, or of any."""
     rows = ExamRun.objects.filter(
-        profile=profile, build_key=profile.build.key, status="done", verdict__in=DECIDED
+        profile=profile, build_key=profile.build.key, status="done", verdict__in=DECIDED, swap_from=None
     ).order_by("-id")
     if suite:
         rows = rows.filter(paper__suite=suite)
@@ -140,7 +140,8 @@ def _opened(profile: ModelProfile) -> bool:
 
 
 def _runs(profile: ModelProfile, suite: str) -> QuerySet[ExamRun]:
-    return ExamRun.objects.filter(profile=profile, build_key=profile.build.key, paper__suite=suite).order_by("-pk")
+    rows = ExamRun.objects.filter(profile=profile, build_key=profile.build.key, paper__suite=suite, swap_from=None)
+    return rows.order_by("-pk")
 
 
 def format_in_force(profile: ModelProfile) -> str:

@@ -37,7 +37,11 @@ class GradePlot:
 
 def ended(profile: ModelProfile) -> list[ExamRun]:
     """Return the newest ended runs of a model, newest first."""
-    rows = ExamRun.objects.filter(profile=profile, status="done").select_related("paper").defer("paper__body")
+    rows = (
+        ExamRun.objects.filter(profile=profile, status="done", swap_from=None)
+        .select_related("paper")
+        .defer("paper__body")
+    )
     found = list(rows.order_by("-id")[:MOST_RUNS])
     for row in found:
         row.profile = profile

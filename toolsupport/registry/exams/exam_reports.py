@@ -23,13 +23,14 @@ SECONDS_A_CASE, TOKENS_A_CASE = 2.0, 700
 
 @dataclass(frozen=True, slots=True)
 class ShownExam:
-    """A run as pages and programs show it."""
+    """A run as pages and programs show it. `swap_from` is the first model of a change, "" without one."""
 
     id: int
     profile: int
     model: str
     server: str
     suite: str
+    swap_from: str
     build: str
     older: bool
     status: str
@@ -101,7 +102,7 @@ def listed(profile: int | None = None, most: int = 50) -> list[ShownExam]:
 
 
 def _rows() -> Any:
-    return ExamRun.objects.select_related("profile__server", "actor", "paper").defer("paper__body")
+    return ExamRun.objects.select_related("profile__server", "swap_from__server", "actor", "paper").defer("paper__body")
 
 
 def cases(run: int) -> list[ShownCase]:
@@ -176,6 +177,7 @@ def to_json(run: int) -> JSON:
         "model": f"{found.server}/{found.model}",
         "build": found.build,
         "suite": found.suite,
+        **({"swap_from": found.swap_from} if found.swap_from else {}),
         "verdict": found.verdict or found.status,
         "score": best.get("score"),
         "interval": best.get("interval"),
@@ -207,6 +209,7 @@ def _shown(row: ExamRun) -> ShownExam:
         model=row.profile.name,
         server=row.profile.server.name,
         suite=row.paper.suite,
+        swap_from=f"{row.swap_from.server.name}/{row.swap_from.name}" if row.swap_from else "",
         build=row.build_key,
         older=row.build_key != row.profile.build.key,
         status=row.status,

@@ -36,22 +36,30 @@ IN_FORCE = ""  # the format that chats with the model use
 
 @dataclass(frozen=True, slots=True)
 class ExamRequest:
-    """A request for a run. `formats` are names of call formats, or IN_FORCE; `actor` is a person's id."""
+    """A request for a run. `formats` are names of call formats, or IN_FORCE; `actor` is a person's id.
+
+    `swap_from` is the model (id) that makes the first calls of each case, before the change to this one.
+    """
 
     profile: int
     suite: ExamSuite
     formats: tuple[str, ...] = (IN_FORCE,)
     trigger: str = "page"
     actor: int | None = None
+    swap_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedExam:
-    """A run that this process runs now, with the trials that are made already (by format, in order)."""
+    """A run that this process runs now, with the trials that are made already (by format, in order).
+
+    `servers` are those of its models.
+    """
 
     id: int
     profile: int
-    server: int
+    swap_from: int | None
+    servers: frozenset[int]
     build: str
     cases: tuple[ExamCase, ...]
     formats: tuple[str, ...]
@@ -80,24 +88,23 @@ def open_run(asked: ExamRequest) -> int:
     """Queue a run, or return the open one of the same cases. Raises NotFound, ConfigError, Busy."""
     if not switches.in_force().detects:
         raise ConfigError("An administrator has turned off tests of models.")
-    profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
-    if profile is None:
-        raise NotFound("This model does not exist.")
-    if not profile.chats:
-        raise ConfigError(picker.NO_CHAT.format(model=profile.name))
+    profile = _model(asked.profile)
+    before = _model(asked.swap_from) if asked.swap_from else None
     formats = _formats(asked.formats)
     mine = ExamRun.objects.filter(actor_id=asked.actor, status__in=OPEN)
     if asked.actor is not None and mine.count() >= MOST_OPEN:
         raise Busy(f"{MOST_OPEN} exams of yours are open, the maximum.", "exams")
-    paper = _paper(asked.suite)
+    suite = asked.suite if before is None else _swapped(asked.suite, profile, before)
+    paper = _paper(suite, before)
     row = ExamRun(
         profile=profile,
         build_key=profile.build.key,
         paper=paper,
         formats=list(formats),
+        swap_from=before,
         trigger=asked.trigger,
         actor_id=asked.actor,
-        planned=len(asked.suite.cases) * len(formats),
+        planned=len(suite.cases) * len(formats),
     )
     try:
         with transaction.atomic():
@@ -106,6 +113,26 @@ def open_run(asked: ExamRequest) -> int:
         found = ExamRun.objects.filter(build_key=row.build_key, paper=paper, status__in=OPEN).first()
         return found.pk if found else open_run(asked)
     return row.pk
+
+
+def _model(profile: int) -> ModelProfile:
+    """Return a model that can take an exam. Raises NotFound, ConfigError."""
+    row = ModelProfile.objects.select_related("server").filter(pk=profile).first()
+    if row is None:
+        raise NotFound("This model does not exist.")
+    if not row.chats:
+        raise ConfigError(picker.NO_CHAT.format(model=row.name))
+    return row
+
+
+def _swapped(suite: ExamSuite, profile: ModelProfile, before: ModelProfile) -> ExamSuite:
+    """Return the cases in which a call can be handed over: those that expect one. Raises ConfigError."""
+    if before.pk == profile.pk:
+        raise ConfigError("Choose two different models: the model is changed between a call and its result.")
+    cases = tuple(case for case in suite.cases if case.expected)
+    if not cases:
+        raise ConfigError("No case of this exam expects a call, so there is nothing to hand over to the second model.")
+    return ExamSuite(suite.name, cases)
 
 
 def _formats(names: Sequence[str]) -> tuple[str, ...]:
@@ -119,8 +146,9 @@ def _formats(names: Sequence[str]) -> tuple[str, ...]:
     return chosen
 
 
-def _paper(suite: ExamSuite) -> ExamPaper:
-    body = suite.to_json()
+def _paper(suite: ExamSuite, before: ModelProfile | None) -> ExamPaper:
+    """Return the paper of these cases; a change of models has a paper of its own for each first model."""
+    body = suite.to_json() | ({"swap_from": f"{before.server.name}/{before.name}"} if before else {})
     digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     return ExamPaper.objects.get_or_create(digest=digest, defaults={"suite": suite.name, "body": body})[0]
 
@@ -135,7 +163,7 @@ def claim(owner: str, own: int | None = None, idle: Callable[[int], bool] = lamb
     rows = ExamRun.objects.filter(waits).order_by("id")
     busy = ExamRun.objects.filter(status="running").exclude(leases.ran_out())
     taken = set(busy.values_list("profile__server_id", flat=True))
-    for row in (rows.filter(pk=own) if own else rows).select_related("profile__server", "paper")[:50]:
+    for row in (rows.filter(pk=own) if own else rows).select_related("profile", "swap_from", "paper")[:50]:
         if row.profile.server_id in taken or (row.trigger == "drift" and not idle(row.profile.server_id)):
             continue
         free = ExamRun.objects.filter(waits, pk=row.pk)
@@ -152,7 +180,8 @@ def _claimed(row: ExamRun) -> ClaimedExam:
     return ClaimedExam(
         id=row.pk,
         profile=row.profile_id,
-        server=row.profile.server_id,
+        swap_from=row.swap_from_id,
+        servers=frozenset(one.server_id for one in (row.profile, row.swap_from) if one is not None),
         build=row.build_key,
         cases=read_suite(row.paper.body).cases,
         formats=tuple(row.formats),

@@ -22,7 +22,7 @@ from toolsupport.core.row_ids import row_number
 from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
 from toolsupport.registry.exams import exam_steps as next_steps
 from toolsupport.registry.exams.exam_runs import IN_FORCE, MOST_FORMATS, ExamRequest
-from toolsupport.registry.models import profiles
+from toolsupport.registry.models import picker, profiles
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services import background_jobs
 from toolsupport.web.pages import exam_steps
@@ -41,9 +41,19 @@ class ExamForm(forms.Form):
         label="Call formats", required=False, help_text="None chosen: the format that chats with this model use."
     )
 
-    def __init__(self, *given: Any, **more: Any) -> None:
+    swap_from = forms.TypedChoiceField(
+        label="First model",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        help_text="It makes the first calls of each case; this model gets the results and continues.",
+    )
+
+    def __init__(self, *given: Any, profile: int, **more: Any) -> None:
         super().__init__(*given, **more)
         self.offered = _offered()
+        others = [(row.pk, f"{row.server.name}/{row.name}") for row in picker.chatting(True) if row.pk != profile]
+        self.fields["swap_from"].choices = [("", "None: no change"), *others]  # type: ignore[attr-defined]
         self.fields["suite"].choices = [  # type: ignore[attr-defined]
             (name, f"{title}, {number} case{'' if number == 1 else 's'}") for name, title, number in self.offered
         ]
@@ -75,7 +85,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Show what an exam of this model costs, or start one."""
     chosen = {"suite": request.GET.get("suite", "quick")}
-    form = ExamForm(request.POST if request.method == "POST" else None, initial=chosen)
+    form = ExamForm(request.POST if request.method == "POST" else None, initial=chosen, profile=profile_id)
     if request.method == "POST" and form.is_valid():
         try:
             return redirect("exam", _opened(form.cleaned_data, profile_id, request.user.pk))
@@ -102,7 +112,9 @@ def _costs(profile: int, offered: list[tuple[str, str, int]]) -> list[tuple[str,
 def _opened(chosen: dict[str, Any], profile_id: int, actor: int) -> int:
     """Queue a run and wake the worker of this process."""
     suite = SUITES.get(chosen["suite"]) or team_exams.suite(chosen["suite"])
-    run = exam_runs.open_run(ExamRequest(profile_id, suite, chosen["formats"], "page", actor))
+    run = exam_runs.open_run(
+        ExamRequest(profile_id, suite, chosen["formats"], "page", actor, swap_from=chosen["swap_from"])
+    )
     background_jobs.current().examiner.look()
     return run
 

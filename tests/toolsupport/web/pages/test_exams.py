@@ -17,7 +17,7 @@ from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.estimates import TrialGrade
 from toolsupport.core.formats import FORMATS
 from toolsupport.models import ExamRun
-from toolsupport.registry.exams import exam_runs
+from toolsupport.registry.exams import exam_gate, exam_runs
 from toolsupport.registry.exams.exam_runs import ExamRequest, ExamTrialRecord
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +36,34 @@ def signed_in(role: str) -> Client:
 
 def text(client: Client, name: str, *arguments: Any, **given: Any) -> str:
     return client.get(reverse(name, args=arguments), given, follow=True).content.decode()
+
+
+def test_a_run_can_begin_with_another_model(alice: Client) -> None:
+    first, second = ModelProfileFactory(name="first-model"), ModelProfileFactory(name="second-model")
+    page = text(alice, "model-validate", second.pk)
+    assert f'<option value="{first.pk}"' in page and f'<option value="{second.pk}"' not in page
+    fields = {"suite": "quick", "swap_from": str(first.pk)}
+    shown = alice.post(reverse("model-validate", args=[second.pk]), fields, follow=True).content.decode()
+    run = ExamRun.objects.get()
+    assert (run.swap_from_id, run.planned) == (first.pk, sum(bool(case.expected) for case in SUITES["quick"].cases))
+    assert "makes the first" in shown and f"{first.server.name}/first-model" in shown
+    assert f"after {first.server.name}/first-model" in text(alice, "exams")
+    fields["swap_from"] = str(second.pk)
+    assert alice.post(reverse("model-validate", args=[second.pk]), fields).status_code == 200
+    assert ExamRun.objects.count() == 1
+
+
+def test_a_change_of_models_opens_no_gate() -> None:
+    first, second = ModelProfileFactory(), ModelProfileFactory()
+    second.options = {"required_exam": "quick"}
+    second.save()
+    run = exam_runs.open_run(ExamRequest(second.pk, SUITES["quick"], swap_from=first.pk))
+    assert exam_gate.gate(second).run is None
+    detail = {"formats": {"": {"used": exam_gate.format_in_force(second)}}}
+    ExamRun.objects.filter(pk=run).update(status="done", verdict="passed", detail=detail)
+    assert (exam_gate.gate(second).state, exam_gate.standing(second).run) == ("waits", None)
+    ExamRun.objects.filter(pk=run).update(swap_from=None)
+    assert exam_gate.gate(second).state == "passed"
 
 
 def a_finished_run(profile: Any, wrong: str = "single_2") -> int:
