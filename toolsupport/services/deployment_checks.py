@@ -43,7 +43,8 @@ def passkey_addresses() -> Finding:
 def required_factor() -> Finding:
     """Report of whom a second factor is required, and how many people with a password have none."""
     rule, missing = requirement.present(), requirement.without().count()
-    words = f"required of: {requirement.CHOICES[rule].lower()}; people with a password and without one: {missing}"
+    whose = "not required" if rule == "off" else f"required of {requirement.CHOICES[rule].lower()}"
+    words = f"{whose}; people with a password and without one: {missing}"
     return Finding("second factor", True, words)
 
 

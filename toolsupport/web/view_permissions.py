@@ -59,7 +59,7 @@ def _known_actions(request: HttpRequest, person: User | AnonymousUser) -> frozen
 def requires(action: Action, before_factor: bool = False) -> Callable[[View], View]:
     """Declare the action that a view requires; anonymous visitors are sent to sign in, others get a 403.
 
-    Who lacks a required second factor is sent to the account page by all views that do not say `before_factor`.
+    Who lacks a required second factor is sent to the account page by all views without `before_factor`.
     """
 
     def declare(view: View) -> View:

@@ -21,7 +21,7 @@ def left(person_id: int) -> int:
 
 @transaction.atomic
 def renew(person: User) -> tuple[str, ...]:
-    """Replace the codes by new ones, and return these; nobody can read them later."""
+    """Replace the codes by new ones, and return these; only their digests are stored."""
     list(User.objects.select_for_update().filter(pk=person.pk).values_list("pk"))
     RecoveryCode.objects.filter(person=person).delete()
     made = [one_time_codes.as_key(secrets.token_bytes(one_time_codes.RECOVERY_BYTES)) for _ in range(HOW_MANY)]

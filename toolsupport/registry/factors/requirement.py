@@ -13,7 +13,7 @@ from toolsupport.registry.people.permissions import Action, may
 from toolsupport.registry.settings import team_settings
 
 KEY = "require_second_factor"
-CHOICES = {"off": "Nobody", "admins": "Administrators", "everyone": "Everybody"}
+CHOICES = {"off": "Off", "admins": "Administrators", "everyone": "Everybody"}
 OWN_FIRST = "Set up your own second factor first."
 KEEP = "This site requires a second factor of you. Add another one before you remove the last one."
 
