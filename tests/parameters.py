@@ -24,7 +24,7 @@ from tests.factories import (
 )
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.cases import ExamSuite
-from toolsupport.models import Family
+from toolsupport.models import Family, Passkey
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
 from toolsupport.registry.exams import exam_runs, team_exams
@@ -111,6 +111,11 @@ KINDS = {
         foreign=lambda _: key_of(UserFactory(role="user")),
         absent=lambda _: 987_654_321,
     ),
+    "passkey_id": Kind(
+        own=lambda person: passkey_of(person),
+        foreign=lambda _: passkey_of(UserFactory(role="user")),
+        absent=lambda _: 987_654_321,
+    ),
     "mcp_server_id": shared(lambda: McpServerFactory().pk),
     "mcp_tool_id": shared(lambda: McpToolFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
@@ -153,6 +158,11 @@ def turn_in(conversation: str) -> int:
 def key_of(person: User) -> int:
     api_keys.create(person.pk, "a program")
     return api_keys.listed(person.pk)[0].id
+
+
+def passkey_of(person: User) -> int:
+    names = {"name": "Phone", "site": "localhost", "credential": uuid.uuid4().hex, "handle": "handle"}
+    return Passkey.objects.create(person=person, **names).pk
 
 
 def asked_in(conversation: str) -> int:

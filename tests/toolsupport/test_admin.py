@@ -48,6 +48,7 @@ from toolsupport.models import (
     HistoryEntry,
     Lease,
     ModelPull,
+    Passkey,
     ReadEntry,
     ReadMark,
     ReplyTime,
@@ -132,6 +133,7 @@ def a_second_factor(bob: User) -> list[str]:
     key = second_factors.begin(bob).key.replace(" ", "")
     step = int(time.time()) // one_time_codes.PERIOD
     codes = second_factors.confirm(bob, one_time_codes.code(one_time_codes.secret_of(key), step))
+    Passkey.objects.create(person=bob, name="Phone", site="localhost", credential="canary-id", handle="canary-text")
     return [key, *codes]
 
 

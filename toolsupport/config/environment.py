@@ -224,6 +224,12 @@ VARIABLES = (
         "Open connections of one IPv4 address or IPv6 /64 network. Not for proxies.",
     ),
     EnvironmentVariable(
+        "TOOLSUPPORT_REQUIRE_SECOND_FACTOR",
+        "off",
+        one_of("off", "admins", "everyone"),
+        "Whose sign-in with a password needs a second factor. The page People sets it where this is unset.",
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
     _quota("REQUESTS_DAY", "Requests per day"),

@@ -13,7 +13,7 @@ from toolsupport.models.overrides import Override
 from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
 from toolsupport.models.quotas import QuotaLimit, QuotaUse
-from toolsupport.models.second_factors import RecoveryCode, SecondFactor
+from toolsupport.models.second_factors import Passkey, RecoveryCode, SecondFactor
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
@@ -36,6 +36,7 @@ __all__ = [
     "ModelProfile",
     "ModelPull",
     "Override",
+    "Passkey",
     "PromptCount",
     "ProvenCall",
     "QuotaLimit",

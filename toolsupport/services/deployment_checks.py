@@ -10,6 +10,8 @@ from django.db import connection
 from django.utils import timezone
 
 from toolsupport.config.locations import COMMAND
+from toolsupport.core import passkey_rules
+from toolsupport.registry.factors import requirement
 from toolsupport.services.backups import making
 from toolsupport.services.doctor import Finding
 
@@ -22,6 +24,28 @@ def findings() -> Iterator[Finding]:
     yield proxies()
     yield processes(connection.vendor)
     yield retention()
+    yield passkey_addresses()
+    yield required_factor()
+
+
+def passkey_addresses() -> Finding:
+    """Report at which addresses people can use passkeys."""
+    what = "passkeys"
+    if not settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]:
+        return Finding(what, None, "off, because sign-in with a password is switched off")
+    able = [one for one in settings.ORIGINS if passkey_rules.site_of(one)]
+    if not able:
+        why = passkey_rules.why_not(settings.ORIGINS[0])
+        return Finding(what, None, f"None of the origins can have passkeys. {settings.ORIGINS[0]}: {why}")
+    return Finding(what, True, f"people can use them at {', '.join(able)}")
+
+
+def required_factor() -> Finding:
+    """Report of whom a second factor is required, and how many people with a password have none."""
+    rule, missing = requirement.present(), requirement.without().count()
+    whose = "not required" if rule == "off" else f"required of {requirement.CHOICES[rule].lower()}"
+    words = f"{whose}; people with a password and without one: {missing}"
+    return Finding("second factor", True, words)
 
 
 def backup() -> Finding:

@@ -13,13 +13,13 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import resolve_url
+from django.shortcuts import redirect, resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from toolsupport.core.error_table import row_of
 from toolsupport.core.errors import NotAllowed, NotFound
-from toolsupport.registry.people import permissions
+from toolsupport.registry.people import permissions, sessions
 from toolsupport.registry.people.permissions import PUBLIC, SCOPES, Action
 
 PAGES: dict[int, type[Exception]] = {403: PermissionDenied, 404: Http404}
@@ -56,31 +56,40 @@ def _known_actions(request: HttpRequest, person: User | AnonymousUser) -> frozen
     return known[1] if known is not None and known[0] == person.pk else None
 
 
-def requires(action: Action) -> Callable[[View], View]:
-    """Declare the action that a view requires; anonymous visitors are sent to sign in, others get a 403."""
+def requires(action: Action, before_factor: bool = False) -> Callable[[View], View]:
+    """Declare the action that a view requires; anonymous visitors are sent to sign in, others get a 403.
+
+    Who lacks a required second factor is sent to the account page by all views without `before_factor`.
+    """
 
     def declare(view: View) -> View:
         guarded = _guarded_async if iscoroutinefunction(view) else _guarded
-        return _declared(view, guarded(view, action), action)
+        marked = _declared(view, guarded(view, action, before_factor), action)
+        marked.before_factor = before_factor  # type: ignore[attr-defined]
+        return marked
 
     return declare
 
 
-def _guarded(view: View, action: Action) -> View:
+def _guarded(view: View, action: Action, before_factor: bool) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_login(request)
+        if not before_factor and confined(request):
+            return _to_set_up(request)
         _demand(request, action)
         return cast(HttpResponseBase, view(request, *args, **kwargs))
 
     return guarded
 
 
-def _guarded_async(view: View, action: Action) -> View:
+def _guarded_async(view: View, action: Action, before_factor: bool) -> View:
     async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         person = await request.auser()
         if not person.is_authenticated:
             return _to_login(request)
+        if not before_factor and confined(request):
+            return _to_set_up(request)
         # The lazy one would read its row a second time, which no coroutine may do.
         request.user = person
         if _known_actions(request, person) is None:
@@ -90,6 +99,15 @@ def _guarded_async(view: View, action: Action) -> View:
         return cast(HttpResponseBase, await view(request, *args, **kwargs))
 
     return guarded
+
+
+def confined(request: HttpRequest) -> bool:
+    """Return whether the request comes from a session that lacks a required second factor; API keys need none."""
+    return not hasattr(request, "key_scopes") and sessions.confined(request.session)
+
+
+def _to_set_up(request: HttpRequest) -> HttpResponseBase:
+    return HttpResponseClientRedirect("/account/") if getattr(request, "htmx", None) else redirect("account")
 
 
 def _demand(request: HttpRequest, action: Action) -> None:

@@ -28,7 +28,16 @@ from chat.turns import person_deletion
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory, UserFactory
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.core.quota_rules import PERSON, Quota
-from toolsupport.models import Audit, ExternalIdentity, ReadMark, SecondFactor, SecurityEvent, SignInDevice
+from toolsupport.models import (
+    Audit,
+    ExternalIdentity,
+    Passkey,
+    ReadMark,
+    RecoveryCode,
+    SecondFactor,
+    SecurityEvent,
+    SignInDevice,
+)
 from toolsupport.registry.people import accounts, api_keys, audit_log, quotas
 from toolsupport.registry.people.deletion import DeletionOrder, close_account
 
@@ -39,7 +48,10 @@ YES = f"{NAME} --yes"
 
 
 # The rows that refer to a person: those that go with the data, and those that stay without a name.
-GO = "Session SignInDevice SecurityEvent ExternalIdentity ApiKey ReadMark ReadEntry SecondFactor Conversation Prompt"
+GO = (
+    "Session SignInDevice SecurityEvent ExternalIdentity ApiKey ReadMark ReadEntry SecondFactor Passkey RecoveryCode "
+    "Conversation Prompt"
+)
 OF_DJANGO = "LogEntry User_groups User_user_permissions"
 STAY = "Audit Detection TeamExam TeamCase ExamRun Override Review HistoryEntry McpTool ModelPull"
 IN_CHATS = "Question Grant Share Memory"  # those in conversations of others stay
@@ -57,6 +69,8 @@ def zora(bob: User, settings: Any, tmp_path: Path) -> User:
     ExternalIdentity.objects.create(person=zora, issuer="https://id", subject=NAME, used_at=now)
     ReadMark.objects.create(person=zora)
     SecondFactor.objects.create(person=zora, key=CANARY)
+    RecoveryCode.objects.create(person=zora, digest=CANARY)
+    Passkey.objects.create(person=zora, name=CANARY, site="localhost", credential=CANARY, handle=CANARY)
     SignInDevice.objects.create(person=zora, digest="d", password_mark="p", used_at=now)
     SecurityEvent.objects.create(kind="new_device", person=zora, key="k", address=CANARY, first_at=now, last_at=now)
     people = ContentType.objects.get_for_model(User)

@@ -1,4 +1,4 @@
-"""Sets up, checks and removes the authenticator app of a person; each code counts once, in all processes."""
+"""Sets up and checks the authenticator app of a person, and removes second factors; each code counts once."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from django.utils import timezone
 
 from toolsupport.core import one_time_codes, qr_code
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
-from toolsupport.models import RecoveryCode, SecondFactor
+from toolsupport.models import Passkey, RecoveryCode, SecondFactor
+from toolsupport.registry.factors import passkeys, recovery_codes, requirement
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption
 
 SITE = "toolsupport"
 WAITS = timedelta(days=1)  # a key that is not confirmed
-HOW_MANY = one_time_codes.RECOVERY_CODES
 UNREADABLE = "The key of your second factor cannot be read on this site any more. Use a recovery code."
 
 
 @dataclass(frozen=True, slots=True)
 class FactorState:
-    """What the account page shows: whether codes are asked for, and the recovery codes that are left."""
+    """What the account page shows: the app, the passkeys, and the number of recovery codes that are left."""
 
-    active: bool = False
+    app: bool = False
+    passkeys: tuple[passkeys.ShownPasskey, ...] = ()
     recovery_codes: int = 0
+
+    @property
+    def active(self) -> bool:
+        return self.app or bool(self.passkeys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +47,21 @@ class OfferedKey:
 
 
 def state(person_id: int) -> FactorState:
-    """Return whether the person has a second factor that counts."""
-    factor = _of(person_id)
-    return FactorState(True, factor.recovery_codes.count()) if factor else FactorState()
+    """Return the second factors of a person that count."""
+    return FactorState(_of(person_id) is not None, passkeys.listed(person_id), recovery_codes.left(person_id))
 
 
 def active(person_id: int) -> bool:
-    """Return whether a sign-in with the password of this person needs a code."""
-    return _of(person_id) is not None
+    """Return whether a sign-in with the password of this person needs a second factor."""
+    return _of(person_id) is not None or passkeys.has_some(person_id)
 
 
 def begin(person: User) -> OfferedKey:
     """Return the key that waits for its first code, or a new one. Raises NotAllowed if a factor counts already."""
     with transaction.atomic():
         list(User.objects.select_for_update().filter(pk=person.pk).values_list("pk"))
-        if active(person.pk):
-            raise NotAllowed("Remove the present second factor first.")
+        if _of(person.pk):
+            raise NotAllowed("Remove the present app first.")
         return offered(person) or _made(person)
 
 
@@ -73,17 +77,15 @@ def offered(person: User) -> OfferedKey | None:
 
 @transaction.atomic
 def confirm(person: User, given: str) -> tuple[str, ...]:
-    """Make the factor count, with a first code; return the recovery codes. Raises NotFound, NotAllowed (the code)."""
+    """Make the app count, by a first code; return the recovery codes of a first factor. Raises NotFound, NotAllowed."""
     row = SecondFactor.objects.select_for_update().filter(person=person, confirmed_at=None).first()
     if row is None:
         raise NotFound("Begin the set-up of the second factor again.")
     if not _spent(row, one_time_codes.normal(given)):
         raise NotAllowed("This code is wrong. Check that the clock of your device is right.")
     SecondFactor.objects.filter(pk=row.pk).update(confirmed_at=timezone.now())
-    made = [one_time_codes.as_key(secrets.token_bytes(one_time_codes.RECOVERY_BYTES)) for _ in range(HOW_MANY)]
-    RecoveryCode.objects.bulk_create([RecoveryCode(factor=row, digest=one_time_codes.digest(one)) for one in made])
-    audit_log.write(person.pk, "add_second_factor", subject(person.pk), "An authenticator app.")
-    return tuple(one_time_codes.in_groups(one) for one in made)
+    audit_log.write(person.pk, "add_second_factor", recovery_codes.subject(person.pk), "An authenticator app.")
+    return recovery_codes.first(person)
 
 
 @transaction.atomic
@@ -91,40 +93,50 @@ def accepts(person: User, given: str) -> bool:
     """Use a code of the app, or a recovery code, up; return whether it was right. Raises ConfigError (the key)."""
     row = _of(person.pk)
     code = one_time_codes.normal(given)
-    if row is None:
-        return False
     if one_time_codes.is_app_code(code):
-        return _spent(row, code)
-    used, _ = RecoveryCode.objects.filter(factor=row, digest=one_time_codes.digest(code)).delete()
-    if used:
-        left = row.recovery_codes.count()
-        audit_log.write(person.pk, "use_recovery_code", subject(person.pk), f"Recovery codes left: {left}.")
-    return bool(used)
+        return row is not None and _spent(row, code)
+    return recovery_codes.spend(person, code)
 
 
 @transaction.atomic
 def remove(actor: int | None, person_id: int, where: str) -> bool:
-    """Remove the second factor of a person, with its recovery codes; return whether there was one. Raises NotFound.
+    """Remove all second factors of a person, with recovery codes; return whether there was one. Raises NotFound.
 
     The audit gets the number of the person: a name could not be removed from it later.
     """
     if not User.objects.filter(pk=person_id).exists():
         raise NotFound("This person does not exist.")
-    removed, _ = SecondFactor.objects.filter(person_id=person_id).delete()
-    if removed:
-        audit_log.write(actor, "remove_second_factor", subject(person_id), f"Person {person_id}, {where}.")
-    return bool(removed)
+    had = active(person_id)
+    for kind in (SecondFactor, Passkey, RecoveryCode):
+        kind.objects.filter(person_id=person_id).delete()
+    if had:
+        words = f"All of person {person_id}, {where}."
+        audit_log.write(actor, "remove_second_factor", recovery_codes.subject(person_id), words)
+    return had
+
+
+@transaction.atomic
+def remove_own(person: User, passkey_id: int | None = None) -> None:
+    """Remove the own app, or a passkey; recovery codes go with the last one. Raises NotFound, NotAllowed (required)."""
+    list(User.objects.select_for_update().filter(pk=person.pk).values_list("pk"))
+    if passkey_id is None:
+        SecondFactor.objects.filter(person=person).delete()
+    elif not passkeys.forget(person.pk, passkey_id):
+        raise NotFound("This passkey does not exist.")
+    what = "The authenticator app" if passkey_id is None else "A passkey"
+    words = f"{what} of person {person.pk}, on their account page."
+    audit_log.write(person.pk, "remove_second_factor", recovery_codes.subject(person.pk), words)
+    if active(person.pk):
+        return
+    RecoveryCode.objects.filter(person=person).delete()
+    if requirement.holds_for(person):
+        raise NotAllowed(requirement.KEEP)
 
 
 def remove_here(name: str) -> bool:
     """Remove the second factor of a person from the machine of the site; return whether there was one."""
     person = User.objects.filter(username=name).first()
     return person is not None and remove(None, person.pk, "on the machine of the site")
-
-
-def subject(person_id: int) -> str:
-    """Return the name of a person in the audit."""
-    return f"person:{person_id}"
 
 
 def _of(person_id: int) -> SecondFactor | None:

@@ -10,12 +10,13 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
+from toolsupport.models import Passkey
 from toolsupport.registry.people import deletion, first_admin, known_devices, sessions
 from toolsupport.registry.people.permissions import ROLES
 
@@ -45,7 +46,12 @@ class PasswordLink:
 def listed() -> tuple[ListedPerson, ...]:
     """Return all people whose data was not deleted, by name."""
     signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
-    rows = User.objects.annotate(browsers=signed_in).select_related("second_factor").prefetch_related("groups")
+    passkeys = Exists(Passkey.objects.filter(person=OuterRef("pk")))
+    rows = (
+        User.objects.annotate(browsers=signed_in, has_passkey=passkeys)
+        .select_related("second_factor")
+        .prefetch_related("groups")
+    )
     present = rows.exclude(username__startswith=deletion.DELETED).order_by("username")
     return tuple(_shown(row) for row in present)
 
@@ -163,5 +169,6 @@ def _shown(row: User) -> ListedPerson:
         invited=not row.has_usable_password(),
         last_login=row.last_login,
         browsers=row.browsers,  # type: ignore[attr-defined]
-        second_factor=getattr(getattr(row, "second_factor", None), "confirmed_at", None) is not None,
+        second_factor=row.has_passkey  # type: ignore[attr-defined]
+        or getattr(getattr(row, "second_factor", None), "confirmed_at", None) is not None,
     )

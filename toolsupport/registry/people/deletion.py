@@ -14,10 +14,12 @@ from toolsupport.core.quota_rules import KEY, PERSON
 from toolsupport.models import (
     ApiKey,
     ExternalIdentity,
+    Passkey,
     QuotaLimit,
     QuotaUse,
     ReadEntry,
     ReadMark,
+    RecoveryCode,
     SecondFactor,
     SecurityEvent,
     SignInDevice,
@@ -75,7 +77,8 @@ def close_account(order: DeletionOrder) -> str:
 def erase_account(order: DeletionOrder, summary: str) -> None:
     """Delete what is left of the account, take its name away, and write the deletion into the audit."""
     row = _row(order.person, lock=True)
-    for kind in (ExternalIdentity, ReadEntry, ReadMark, SecondFactor, SecurityEvent, SignInDevice):
+    own = (ExternalIdentity, Passkey, ReadEntry, ReadMark, RecoveryCode, SecondFactor, SecurityEvent, SignInDevice)
+    for kind in own:
         kind.objects.filter(person_id=row.pk).delete()
     _delete_quotas(PERSON, row.pk)
     _delete_keys(row.pk)

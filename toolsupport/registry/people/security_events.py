@@ -30,6 +30,9 @@ EVENTS = {
     "sign_in_link": "{who} signed in with a link that was made on the machine of the site.",
     "code_wrong": "A wrong code of the second factor was given for {who}, with the right password.",
     "code_limited": "A code of the second factor of {who} was refused after too many attempts.",
+    "passkey_wrong": "A sign-in with a passkey as {who} was refused.",
+    "passkey_limited": "A sign-in with a passkey as {who} was refused after too many attempts.",
+    "passkey_copied": "A passkey of {who} was refused: its counter did not go up, so a copy of it may be in use.",
     "link_wrong": "A password link was opened that is not valid.",
 }
 STRANGER = "an unknown name"

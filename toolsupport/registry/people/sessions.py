@@ -1,19 +1,60 @@
-"""Session engine: Django's database sessions, with the person stored beside each session."""
+"""Session engine: Django's database sessions, with the person beside each, and whether a required factor is missing."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from toolsupport.config.environment import GIVEN
 from toolsupport.models import Session
+
+# In a session that a provider, a trusted proxy or the machine of the site vouched for: it needs no second factor here.
+VOUCHED = "vouched for by"
+RULE = "TOOLSUPPORT_REQUIRE_SECOND_FACTOR"
+# Read with each session, so that a new rule or a removed factor holds at the next request. Off, it is one look-up.
+LACKS = """CASE COALESCE(CAST(%s AS text),
+    (SELECT CAST(value AS text) FROM toolsupport_setting WHERE "key" = 'require_second_factor'))
+  WHEN '"everyone"' THEN TRUE
+  WHEN '"admins"' THEN EXISTS (SELECT 1 FROM auth_user WHERE id = toolsupport_session.person_id AND is_superuser)
+    OR EXISTS (SELECT 1 FROM auth_user_groups JOIN auth_group ON auth_group.id = auth_user_groups.group_id
+      WHERE auth_user_groups.user_id = toolsupport_session.person_id AND auth_group.name = 'admin')
+  ELSE FALSE END
+  AND NOT EXISTS (SELECT 1 FROM toolsupport_secondfactor AS app
+    WHERE app.person_id = toolsupport_session.person_id AND app.confirmed_at IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM toolsupport_passkey WHERE person_id = toolsupport_session.person_id)"""
 
 
 class SessionStore(DatabaseSessions):
     """The session store, configured as SESSION_ENGINE."""
+
+    lacks_factor = False  # of the row that was loaded
+
+    def _get_session_from_db(self) -> Session | None:
+        try:
+            row = _living().get(session_key=self.session_key)
+        except ObjectDoesNotExist:
+            self._session_key = None
+            return None
+        self.lacks_factor = bool(row.lacking)  # type: ignore[attr-defined]
+        return row
+
+    async def _aget_session_from_db(self) -> Session | None:
+        try:
+            row = await _living().aget(session_key=self.session_key)
+        except ObjectDoesNotExist:
+            self._session_key = None
+            return None
+        self.lacks_factor = bool(row.lacking)  # type: ignore[attr-defined]
+        return row
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -24,6 +65,23 @@ class SessionStore(DatabaseSessions):
         person = str(data.get(SESSION_KEY, ""))
         row.person_id = int(person) if person.isdecimal() else None
         return row
+
+
+def confined(session: Any) -> bool:
+    """Return whether this session, which was loaded before, may do nothing but set up a second factor."""
+    return bool(getattr(session, "lacks_factor", False)) and not session.get(VOUCHED)
+
+
+def confined_keys(keys: Collection[str]) -> set[str]:
+    """Return which of these sessions are confined."""
+    rows = [row for row in _living().filter(session_key__in=keys) if row.lacking]  # type: ignore[attr-defined]
+    return {row.session_key for row in rows if not row.get_decoded().get(VOUCHED)}
+
+
+def _living() -> QuerySet[Session]:
+    rule = f'"{settings.ENV[RULE]}"' if RULE in settings.ENV[GIVEN] else None
+    lacking = RawSQL(LACKS, [rule], output_field=BooleanField())  # no value of a request is in it
+    return Session.objects.filter(expire_date__gt=timezone.now()).annotate(lacking=lacking)
 
 
 def count(person_id: int) -> int:

@@ -91,6 +91,12 @@ def wrong_token(kind: str, address: str) -> int:
     return _wait(limits) or _count(limits)
 
 
+def once(kind: str, token: str, window: timedelta) -> bool:
+    """Return whether this token is used for the first time within its window, in all processes."""
+    key = hashlib.sha256("\0".join(("once", kind, token)).encode(errors="replace")).hexdigest()
+    return not _count((AttemptLimit(key, 1, window),))
+
+
 def clear_expired() -> None:
     """Delete counts whose window is over."""
     SignInTally.objects.filter(until__lte=timezone.now()).delete()

@@ -16,6 +16,7 @@ from toolsupport.models import Setting
 from toolsupport.registry import raw_sql
 
 PROMPT_LENGTH = 20_000
+REQUIRED_OF = ("off", "admins", "everyone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,9 @@ KNOWN = {
     "left_out": SettingSpec({}, _are_left_out),
     "disabled_formats": SettingSpec([], _are_names),
     "primary_format": SettingSpec("", lambda value: isinstance(value, str)),
+    "require_second_factor": SettingSpec(
+        "off", lambda value: value in REQUIRED_OF, "TOOLSUPPORT_REQUIRE_SECOND_FACTOR"
+    ),
     **{switch.name: SettingSpec(switch.default, switch.valid, switch.variable) for switch in SWITCHES},
 }
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 from asgiref.sync import iscoroutinefunction
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -20,12 +20,12 @@ from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.core import client_address
 from toolsupport.core.errors import NotAllowed
-from toolsupport.registry.people import identities, security_events
+from toolsupport.registry.people import identities, security_events, sessions
 from toolsupport.web import api_errors
+from toolsupport.web.authentication import session_origin
 from toolsupport.web.pages.client_ip import address_of
 
 MARK = "named by the proxy"  # in a session: the name in the header
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def configured() -> bool:
@@ -86,7 +86,7 @@ def _enter(request: HttpRequest, name: str) -> None:
     if api_errors.wanted_by(request):
         _set(request, person)  # programs keep no cookies: each of their requests would leave a session
         return
-    login(request, person, BACKEND)
+    session_origin.login(request, person, "a trusted proxy")
     request.session[MARK] = name
 
 
@@ -98,13 +98,18 @@ def _set(request: HttpRequest, person: User) -> None:
 
 
 class SocketGuard:
-    """Lets a session that began by the header open sockets only where the proxy names the same person again."""
+    """Lets a session that began by the header open sockets only where the proxy names the same person again.
+
+    A session that lacks a required second factor opens none.
+    """
 
     def __init__(self, application: Any) -> None:
         self.application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> Any:
-        if configured():
+        if sessions.confined(scope["session"]):
+            scope["user"] = AnonymousUser()
+        elif configured():
             mark, name = await in_database(scope["session"].get)(MARK), name_in(scope)
             if (mark is not None and mark != name) or (name and scope["user"].get_username() != name):
                 scope["user"] = AnonymousUser()

@@ -10,19 +10,21 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
+from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.factors import second_factors
 from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.authentication import device_cookie
+from toolsupport.web.pages import passkey_challenge
 from toolsupport.web.pages.client_ip import address_of
-from toolsupport.web.pages.factor_forms import FactorPasswordForm, RemoveFactorForm
+from toolsupport.web.pages.factor_forms import FactorPasswordForm, NewPasskeyForm, RemoveFactorForm, RenewCodesForm
 from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.pages.people_forms import PasswordForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_GET
-@requires(Action.OWN_ACCOUNT)
+@requires(Action.OWN_ACCOUNT, before_factor=True)
 def account(request: AuthedRequest) -> HttpResponse:
     """Show the page."""
     return answer(request, {})
@@ -58,9 +60,21 @@ def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
     return redirect("login")
 
 
+def removed(request: AuthedRequest, done: str, passkey_id: int | None = None) -> HttpResponse:
+    """Remove the own app, or a passkey; return the page, with the reason if it has to stay."""
+    try:
+        second_factors.remove_own(request.user, passkey_id)
+    except NotAllowed as error:
+        return answer(request, {"factor_failed": str(error)}, status=409)
+    return answer(request, {"notice": done})
+
+
 def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:
     """Return the page with a message."""
     user = request.user
+    if sessions.confined(request.session):
+        context = _factor(request)
+        return render(request, "toolsupport/set_up_factor.html", context | notice, status=status)
     own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
     context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, "key_form": KeyForm()}
     context |= {
@@ -75,5 +89,11 @@ def _factor(request: AuthedRequest) -> dict[str, Any]:
     found = second_factors.state(request.user.pk)
     if not (found.active or request.user.has_usable_password()):
         return {}
-    form = RemoveFactorForm if found.active else FactorPasswordForm
-    return {"factor": found, "factor_form": form(request, request.user)}
+    form = RemoveFactorForm if found.app else FactorPasswordForm
+    return {
+        "factor": found,
+        "factor_form": form(request, request.user),
+        "passkey_problem": passkey_challenge.problem(request),
+        "passkey_form": NewPasskeyForm(request, request.user),
+        "renew_form": RenewCodesForm(request, request.user),
+    }

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.registry.factors import second_factors
+from toolsupport.registry.factors.passkeys import NAME_LENGTH
 from toolsupport.registry.people import known_devices, security_events, sign_in_limits
 from toolsupport.web.authentication import device_cookie
 from toolsupport.web.pages.client_ip import address_of
@@ -26,8 +27,10 @@ def code_field(help_text: str) -> forms.CharField:
 class FactorForm(forms.Form):
     """A form of one person, whose request shows the address and the browser."""
 
+    prefix = "factor"
+
     def __init__(self, request: HttpRequest, person: User, data: Any = None) -> None:
-        super().__init__(data, prefix="factor")
+        super().__init__(data)
         self.person, self.address = person, address_of(request)
         self.device = known_devices.known(person.get_username(), device_cookie.token_in(request))
 
@@ -59,6 +62,26 @@ class FactorPasswordForm(FactorForm):
             raise self.refuse("password_wrong", "The password is wrong.")
         sign_in_limits.change_succeeded(self.person.pk)
         return given
+
+
+class NewPasskeyForm(FactorPasswordForm):
+    """Name and password, before the browser makes a passkey."""
+
+    prefix = "passkey"
+    name = forms.CharField(max_length=NAME_LENGTH, label="Name", help_text="For you, such as “Phone”.")
+    field_order = ("name", "password")
+
+
+class RemovePasskeyForm(FactorPasswordForm):
+    """The password, before a passkey is removed."""
+
+    prefix = "passkey"
+
+
+class RenewCodesForm(FactorPasswordForm):
+    """The password, before the recovery codes are replaced."""
+
+    prefix = "recovery"
 
 
 class FirstCodeForm(FactorForm):

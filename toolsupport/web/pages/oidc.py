@@ -8,9 +8,8 @@ from datetime import timedelta
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
-from django.contrib.auth import login
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -25,10 +24,9 @@ from toolsupport.registry.people.identities import VouchedIdentity
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.services import oidc_client
 from toolsupport.services.oidc_client import SignInAttempt
-from toolsupport.web.authentication import device_cookie
+from toolsupport.web.authentication import device_cookie, session_origin
 from toolsupport.web.pages.client_ip import address_of
-from toolsupport.web.pages.second_step import BACKEND
-from toolsupport.web.pages.sign_in import sign_in_ways
+from toolsupport.web.pages.sign_in import refusal
 from toolsupport.web.view_permissions import public
 
 COOKIE, SALT = "sign_in", "toolsupport sign-in through a provider"
@@ -77,7 +75,7 @@ def _signed_in(request: HttpRequest, claims: JSON, back: str) -> HttpResponse:
     role = oidc_rules.role_of(claims, claim, tuple(ROLES)) if claim else None
     issuer = settings.ENV["TOOLSUPPORT_OIDC_ISSUER"]
     person = identities.signed_in(VouchedIdentity(issuer, claims["sub"], oidc_rules.name_of(claims), role))
-    login(request, person, BACKEND)
+    session_origin.login(request, person, "the provider")
     # A fixed time: using the site does not move it, so a role that was withdrawn ends.
     request.session.set_expiry(timezone.now() + timedelta(hours=settings.ENV["TOOLSUPPORT_OIDC_HOURS"]))
     own = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
@@ -86,8 +84,7 @@ def _signed_in(request: HttpRequest, claims: JSON, back: str) -> HttpResponse:
 
 def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
     security_events.record("provider_refused", address_of(request))
-    context = {"failed": str(error), "ways": sign_in_ways()}
-    return render(request, "registration/login.html", context, status=403)
+    return refusal(request, str(error), 403)
 
 
 def _callback(request: HttpRequest) -> str:

@@ -8,7 +8,8 @@ from django.http import HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from toolsupport.core.errors import ConfigError
+from toolsupport.core.errors import ConfigError, NotAllowed
+from toolsupport.registry.factors import requirement
 from toolsupport.registry.people import accounts
 from toolsupport.registry.people.permissions import ROLES, Action
 from toolsupport.web.pages.form_page import board
@@ -67,6 +68,17 @@ def switch(request: AuthedRequest, person_id: int) -> HttpResponse:
     return answer(request, {"notice": "They may sign in again." if active else "Signed out and deactivated."})
 
 
+@require_POST
+@requires(Action.ADMINISTER)
+def require_factor(request: AuthedRequest) -> HttpResponse:
+    """Set whose sign-in with a password needs a second factor."""
+    try:
+        requirement.put(request.user, request.POST.get("rule", ""))
+    except (NotAllowed, ValueError) as error:
+        return answer(request, {"failed": str(error)})
+    return answer(request, {"notice": "Saved. Who has none must set one up before anything else."})
+
+
 def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[str, Any]:
     return {"link": request.build_absolute_uri(f"/join/?token={link.token}"), "link_of": link.name}
 
@@ -77,6 +89,10 @@ def answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
         "people": accounts.listed(),
         "roles": list(ROLES),
         "form": InvitationForm(initial={"role": "user"}),
+        "rule": requirement.present(),
+        "rules": requirement.CHOICES.items(),
+        "rule_locked": requirement.locked(),
+        "without_factor": requirement.without().count(),
         **notice,
     }
     return board(request, "toolsupport/people.html", context)

@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
-from toolsupport.registry.factors import second_factors
+from toolsupport.registry.factors import passkeys, second_factors
 from toolsupport.registry.people import sessions
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages import account, people
@@ -21,7 +21,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_POST
 @never_cache
 @sensitive_post_parameters("factor-password")
-@requires(Action.OWN_ACCOUNT)
+@requires(Action.OWN_ACCOUNT, before_factor=True)
 def begin(request: AuthedRequest) -> HttpResponse:
     """Show a new key, after the password."""
     form = FactorPasswordForm(request, request.user, request.POST)
@@ -37,14 +37,14 @@ def begin(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @never_cache
 @sensitive_post_parameters("factor-code")
-@requires(Action.OWN_ACCOUNT)
+@requires(Action.OWN_ACCOUNT, before_factor=True)
 def confirm(request: AuthedRequest) -> HttpResponse:
     """Make the new key count; show the recovery codes once, and end the sessions that began without a code."""
-    form = FirstCodeForm(request, request.user, request.POST)
+    form, had = FirstCodeForm(request, request.user, request.POST), second_factors.active(request.user.pk)
     codes = _confirmed(form) if form.is_valid() else None
     if codes is None:
         return account.answer(request, {"first_code_form": form}, status=429 if form.too_often else 422)
-    ended = sessions.end(request.user.pk, but=request.session.session_key)
+    ended = 0 if had else sessions.end(request.user.pk, but=request.session.session_key)
     notice = f"Saved. Other browsers that were signed out: {ended}."
     return account.answer(request, {"recovery_codes": "\n".join(codes), "notice": notice})
 
@@ -53,18 +53,19 @@ def confirm(request: AuthedRequest) -> HttpResponse:
 @sensitive_post_parameters("factor-password", "factor-code")
 @requires(Action.OWN_ACCOUNT)
 def remove(request: AuthedRequest) -> HttpResponse:
-    """Remove the own second factor, after password and code."""
+    """Remove the own app, after password and code."""
     form = RemoveFactorForm(request, request.user, request.POST)
     if not form.is_valid():
         return _refused(request, form)
-    second_factors.remove(request.user.pk, request.user.pk, "with password and code")
-    return account.answer(request, {"notice": "Removed. A sign-in with your password needs no code any more."})
+    left = passkeys.has_some(request.user.pk)
+    done = "Removed." if left else "Removed. A sign-in with your password needs no code any more."
+    return account.removed(request, done)
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def remove_of(request: AuthedRequest, person_id: int) -> HttpResponse:
-    """Remove the second factor of another person, who lost it."""
+    """Remove the second factors of another person, who lost them; sessions that lack a required one are confined."""
     if person_id == request.user.pk:
         raise NotAllowed("Remove your own second factor on your account page.")
     removed = second_factors.remove(request.user.pk, person_id, "on the page People")

@@ -18,10 +18,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people import accounts, first_admin, security_events, sign_in_limits
 from toolsupport.services import oidc_client
-from toolsupport.web.pages import second_step
+from toolsupport.web.pages import passkey_challenge, second_step
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
-from toolsupport.web.view_permissions import public
+from toolsupport.web.view_permissions import confined, public
 
 
 class SignInView(LoginView):
@@ -40,17 +40,28 @@ class SignInView(LoginView):
         answer.status_code = 429 if form.has_error(NON_FIELD_ERRORS, "too_often") else 200
         return answer
 
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return super().get_context_data(**more) | {"ways": sign_in_ways(self.request)}
 
-def sign_in_ways() -> dict[str, bool]:
+
+def sign_in_ways(request: HttpRequest) -> dict[str, bool]:
     """Return which ways to sign in the page offers."""
-    return {"password": settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"], "provider": oidc_client.configured()}
+    password = settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]
+    passkey = password and not passkey_challenge.problem(request)
+    return {"password": password, "passkey": passkey, "provider": oidc_client.configured()}
+
+
+def refusal(request: HttpRequest, why: str, status: int) -> HttpResponse:
+    """Return the page with the reason why a sign-in in another way than with a password was refused."""
+    context = {"failed": why, "ways": sign_in_ways(request), "form": LoginForm(request)}
+    return render(request, "registration/login.html", context, status=status)
 
 
 sign_in = public(
     SignInView.as_view(
         form_class=LoginForm,
         redirect_authenticated_user=True,
-        extra_context={"needs_setup": first_admin.needs_setup, "ways": sign_in_ways},
+        extra_context={"needs_setup": first_admin.needs_setup},
     )
 )
 sign_out = public(LogoutView.as_view())
@@ -61,6 +72,8 @@ sign_out = public(LogoutView.as_view())
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Redirect the admin's sign-in to the site's own, which counts attempts."""
     if request.user.is_authenticated:
+        if confined(request):
+            return redirect("account")
         raise NotAllowed("Your role does not allow you to administer this site.")
     return redirect_to_login(request.GET.get("next") or "/admin/")
 

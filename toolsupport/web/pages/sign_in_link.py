@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -11,9 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people import security_events, sign_in_links
-from toolsupport.web.authentication import device_cookie
+from toolsupport.web.authentication import device_cookie, session_origin
 from toolsupport.web.pages.client_ip import address_of
-from toolsupport.web.pages.second_step import BACKEND
 from toolsupport.web.pages.sign_in import refused
 from toolsupport.web.view_permissions import public
 
@@ -34,5 +32,5 @@ def enter(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, PAGE, {"name": person.username, "token": token})
     security_events.record("sign_in_link", address_of(request), person.username)
-    login(request, person, BACKEND)
+    session_origin.login(request, person, "the machine of the site")
     return device_cookie.remember(request, redirect("/"), person)

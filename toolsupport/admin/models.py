@@ -1,28 +1,23 @@
-"""Django admin pages for the rows of models, servers and people, mostly read-only."""
+"""Django admin pages for the rows of models, their servers, tests and settings, mostly read-only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
-from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.http import HttpRequest
 
+from toolsupport.admin.read_only import AppendOnlyAdmin, ModelAdmin, UndeletableAdmin
 from toolsupport.core import name_checks
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.models import (
-    ApiKey,
-    Audit,
     CallMetric,
     Detection,
     ExamPaper,
     ExamRun,
     ExamTrial,
-    ExternalIdentity,
     Family,
     HistoryEntry,
     HistoryFacet,
@@ -34,58 +29,16 @@ from toolsupport.models import (
     Override,
     PromptCount,
     ProvenCall,
-    QuotaLimit,
-    QuotaUse,
-    ReadEntry,
-    ReadMark,
-    RecoveryCode,
     ReplyTime,
     Review,
-    SecondFactor,
-    SecurityEvent,
     Server,
-    Session,
     Setting,
-    SignInDevice,
-    SignInTally,
     SqlSource,
     TeamCase,
     TeamExam,
     Trial,
 )
 from toolsupport.registry.knowledge import team_families
-from toolsupport.registry.people import api_keys
-
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
-else:
-    ModelAdmin = admin.ModelAdmin  # generic for the type checker only
-
-
-# What a family's words may be.
-VOCABULARY = {"call_format": CALL_FORMATS, "prompt_style": PROMPT_STYLES, "multi_turn": MULTI_TURN}
-
-
-def is_names(value: Any) -> bool:
-    """Return True for a list of names."""
-    return isinstance(value, list) and all(isinstance(name, str) and not name_checks.problem(name) for name in value)
-
-
-class UndeletableAdmin(ModelAdmin):
-    """Rows that come from servers; an administrator can disable them, but not add or delete them."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
-class AppendOnlyAdmin(UndeletableAdmin):
-    """Rows that cannot be changed, not even by an administrator."""
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 @admin.register(Server)
@@ -140,6 +93,15 @@ class ModelProfileAdmin(UndeletableAdmin):
         *("defined", "by_hand", "first_seen", "last_seen", "gone_since"),
     )
     readonly_fields = tuple(name for name in fields if name not in ("enabled", "description"))
+
+
+# What a family's words may be.
+VOCABULARY = {"call_format": CALL_FORMATS, "prompt_style": PROMPT_STYLES, "multi_turn": MULTI_TURN}
+
+
+def is_names(value: Any) -> bool:
+    """Return True for a list of names."""
+    return isinstance(value, list) and all(isinstance(name, str) and not name_checks.problem(name) for name in value)
 
 
 class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -254,18 +216,6 @@ class ReviewAdmin(AppendOnlyAdmin):
     list_select_related = ("override__profile__server", "detection__profile__server", "reviewer")
 
 
-@admin.register(ReadMark)
-class ReadMarkAdmin(AppendOnlyAdmin):
-    list_display = ("person", "entry", "at")
-    list_select_related = ("person",)
-
-
-@admin.register(ReadEntry)
-class ReadEntryAdmin(AppendOnlyAdmin):
-    list_display = ("person", "entry", "at")
-    list_select_related = ("person",)
-
-
 @admin.register(ProvenCall)
 class ProvenCallAdmin(AppendOnlyAdmin):
     list_display = ("build_key", "tool", "arguments", "proven_at")
@@ -301,100 +251,8 @@ class LeaseAdmin(AppendOnlyAdmin):
     list_display = ("name", "owner", "until")
 
 
-@admin.register(Audit)
-class AuditAdmin(AppendOnlyAdmin):
-    list_display = ("at", "actor", "deed", "subject", "reason")
-    list_select_related = ("actor",)
-    list_filter = ("deed",)
-
-
-class ListOnlyAdmin(AppendOnlyAdmin):
-    """Rows whose key is a secret or a digest, listed without links, so that no URL contains a key."""
-
-    list_display_links = None
-    actions = None
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return obj is None and super().has_view_permission(request, obj)
-
-
 @admin.register(SqlSource)
 class SqlSourceAdmin(AppendOnlyAdmin):  # databases are defined on their own page
     list_display = ("name", "kind", "enabled", "looked_at", "why")
     list_filter = ("kind", "enabled")
     fields = ("name", "kind", "enabled", "groups", "tables", "looked_at", "why", "created_at")
-
-
-@admin.register(ApiKey)
-class ApiKeyAdmin(AppendOnlyAdmin):
-    """Keys can be viewed and revoked; only their owners create them."""
-
-    list_display = ("prefix", "name", "person", "scopes", "created_at", "used_at", "expires_at", "revoked_at")
-    list_select_related = ("person",)
-    fields = list_display
-    actions = ("revoke",)
-
-    @admin.action(description="Revoke the selected keys")
-    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
-        for key in chosen:
-            api_keys.revoke(key.person_id, key.pk)
-
-
-@admin.register(QuotaLimit)
-class QuotaLimitAdmin(AppendOnlyAdmin):
-    list_display = ("kind", "subject", "requests_day", "requests_month", "tokens_day", "tokens_month")
-
-
-admin.site.register(QuotaUse, AppendOnlyAdmin)
-admin.site.register([SecondFactor, RecoveryCode], ListOnlyAdmin)
-
-
-@admin.register(Session)
-class SessionAdmin(ListOnlyAdmin):
-    list_display = ("person", "expire_date")
-    list_select_related = ("person",)
-
-
-@admin.register(SignInTally)
-class SignInTallyAdmin(ListOnlyAdmin):
-    list_display = ("tries", "until")
-
-
-@admin.register(SignInDevice)
-class SignInDeviceAdmin(ListOnlyAdmin):
-    list_display = ("person", "created_at", "used_at")
-    list_select_related = ("person",)
-
-
-@admin.register(ExternalIdentity)
-class ExternalIdentityAdmin(AppendOnlyAdmin):
-    list_display = ("person", "issuer", "subject", "created_at", "used_at")
-    list_select_related = ("person",)
-
-
-@admin.register(SecurityEvent)
-class SecurityEventAdmin(ListOnlyAdmin):
-    list_display = ("kind", "person", "address", "times", "first_at", "last_at")
-    list_filter = ("kind",)
-    list_select_related = ("person",)
-
-
-@admin.register(LogEntry)
-class LogEntryAdmin(AppendOnlyAdmin):
-    list_display = ("action_time", "user", "content_type", "object_repr", "action_flag")
-    list_select_related = ("user", "content_type")
-
-
-# Django's own for people could change and delete them: once it is imported, it can give way.
-admin.site.unregister(User)
-
-
-@admin.register(User)
-class PersonAdmin(AppendOnlyAdmin):
-    """Read-only: people are invited, changed and deactivated on their own page."""
-
-    list_display = ("username", "is_active", "is_superuser", "last_login")
-    list_filter = ("is_active", "groups")
-    search_fields = ("username",)
-    ordering = UserAdmin.ordering
-    fields = ("username", "groups", "is_active", "is_staff", "is_superuser", "last_login", "date_joined")

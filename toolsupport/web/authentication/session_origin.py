@@ -1,0 +1,24 @@
+"""Begins sessions, each with a mark of how the person was recognised.
+
+The rule that requires a second factor is for sessions that began with a password: a provider, a trusted proxy and an
+operator on the machine of the site have checks of their own.
+"""
+
+from __future__ import annotations
+
+from django.contrib import auth
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+from toolsupport.registry.people import sessions
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+def login(request: HttpRequest, person: User, vouched_by: str = "") -> None:
+    """Begin a session; `vouched_by`: who recognised the person in place of this site."""
+    auth.login(request, person, BACKEND)
+    if vouched_by:
+        request.session[sessions.VOUCHED] = vouched_by
+    else:
+        request.session.pop(sessions.VOUCHED, None)
