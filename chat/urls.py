@@ -31,6 +31,7 @@ urlpatterns = [
     path("start/test/", start.test, name="start-test"),
     path("start/ask/", start.ask, name="start-ask"),
     path("palette/", palette.palette, name="palette"),
+    path("chat/", chat.newest, name="chats"),
     path("chat/new/", chat.new, name="chat-new"),
     path("chat/<uuid:conversation_id>/", chat.conversation, name="conversation"),
     path("chat/<uuid:conversation_id>/messages/", chat.messages, name="conversation-messages"),

@@ -16,6 +16,7 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from toolsupport import loop_share, providers
 from toolsupport.config import metrics
@@ -207,12 +208,13 @@ def _parts(
 
 
 def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
-    """Yield the events with long texts in pieces: how a text is cut changes nothing."""
-    for event in batch:
-        if isinstance(event, TextDelta | ThinkingDelta) and len(event.text) > SLICE:
-            yield from (replace(event, text=event.text[at : at + SLICE]) for at in range(0, len(event.text), SLICE))
-        else:
-            yield event
+    """Yield the events with long texts in pieces and adjacent short ones as one: how a text is cut changes nothing."""
+    for kind, same in groupby(batch, type):
+        if kind is not TextDelta and kind is not ThinkingDelta:
+            yield from same
+            continue
+        text = "".join(event.text for event in same if isinstance(event, TextDelta | ThinkingDelta))
+        yield from (kind(text[at : at + SLICE]) for at in range(0, max(len(text), 1), SLICE))
 
 
 async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:

@@ -14,12 +14,12 @@ class ServerFrame:
 
     type: ClassVar[str]
 
-    def render(self) -> str:
+    def render(self) -> bytes:
         # The names as the class holds them: `dataclasses.fields` takes longer than all the rest.
         known = self.__dataclass_fields__
         fields = {name: getattr(self, name) for name in known}
         kept = {name: given for name, given in fields.items() if given is not None or known[name].default is not None}
-        return orjson.dumps(kept).decode()
+        return orjson.dumps(kept)
 
     def weight(self) -> int:
         """Return the approximate size of the frame in a queue, in characters of its texts."""

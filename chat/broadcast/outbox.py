@@ -43,11 +43,17 @@ class PageSocket:
         self._queue: deque[ServerFrame] = deque()
         self._bytes = 0
         self._filled = asyncio.Event()
+        self._busy = False  # frames are queued or on their way
         self.lost = False
+        # Sends a rendered frame if the connection takes it without waiting; returns whether it did.
+        self.at_once: Callable[[bytes], bool] = lambda text: False
 
     def put(self, frame: ServerFrame) -> None:
         if self.lost or (isinstance(frame, Growing) and self._bytes > QUEUE_BYTES):
             return
+        if not self._busy and self._sent(frame):
+            return
+        self._busy = True
         self._bytes += frame.weight()
         self._queue.append(frame)
         self._filled.set()
@@ -55,6 +61,16 @@ class PageSocket:
             self.lost = True
             self._queue.clear()
             self._give_up()
+
+    def _sent(self, frame: ServerFrame) -> bool:
+        """Send a frame past the queue, which is empty, if the connection takes it; return whether it did.
+
+        The output of tools gathers in the queue, and a long frame waits for its share of the loop there.
+        """
+        if isinstance(frame, frames.CallOutputFrame):
+            return False
+        text = frame.render()
+        return len(text) <= JOINED and self.at_once(text)
 
     async def pump(self) -> None:
         """Send queued frames as long as the page is open. Ends only by being cancelled."""
@@ -64,12 +80,13 @@ class PageSocket:
             while self._queue:
                 async with loop_share.step():
                     frame = self._next()
-                    await self._send(frame.render())
+                    await self._send(frame.render().decode())
                 # The busier the process, the longer output gathers: a frame costs system calls, a character does not.
                 # What models write gathers before it is read (`toolsupport.providers.reading_pace`).
                 pause = self._pause() if isinstance(frame, frames.CallOutputFrame) else 0.0
                 if pause > SHORTEST_PAUSE:
                     await asyncio.sleep(pause)
+            self._busy = False
 
     def _next(self) -> ServerFrame:
         """Return the next frame; adjacent deltas are joined into one."""

@@ -45,8 +45,8 @@ class ForwardedFrame(frames.ServerFrame):
 
     text: str
 
-    def render(self) -> str:
-        return self.text
+    def render(self) -> bytes:
+        return self.text.encode()
 
 
 class PeerBroadcaster:
@@ -75,7 +75,7 @@ class PeerBroadcaster:
             return
         # The text goes first, so that followers have all of it when the message is finished.
         self._flush(conversation)
-        group, text = bus.of_conversation(conversation), frame.render()
+        group, text = bus.of_conversation(conversation), frame.render().decode()
         self.relay.send(group, "thing", conversation=conversation, frame=frame.type, text=text)
         if frame.type in ENDS:
             self._followers.pop(conversation, None)

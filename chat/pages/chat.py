@@ -41,6 +41,13 @@ def home(request: HttpRequest) -> HttpResponse:
     return redirect("conversation", latest or conversations.create(request.user))
 
 
+@require_GET
+@public
+def newest(request: HttpRequest) -> HttpResponse:
+    """Redirect to what `/` shows: the newest chat, for people who may chat."""
+    return redirect("chat")
+
+
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -9,8 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from chat.transcript.conversations import conversations
+from chat.transcript.messages import formatted
 from chat.transcript.turns import comparisons
-from chat.transcript.turns.comparisons import MOST_MODELS
+from chat.transcript.turns.comparisons import MOST_MODELS, ShownComparison
 from chat.turns import runner
 from chat.turns.replay_worker import ReplayWorker
 from toolsupport.core.errors import Busy, ConfigError
@@ -67,8 +70,19 @@ def _begin(request: AuthedRequest, turn_id: int) -> None:
     background_jobs.current().look(ReplayWorker)
 
 
+def _formatted(request: AuthedRequest, turn_id: int) -> ShownComparison:
+    """Return the comparison, its texts formatted once they are complete: until then the page asks each second."""
+    found = comparisons.shown(request.user, turn_id)
+    if found.open:
+        return found
+    sides = (found.original, *found.answers)
+    made = formatted.in_time(request.user.pk, [side.text for side in sides])
+    original, *answers = (replace(side, html=html) for side, html in zip(sides, made, strict=True))
+    return replace(found, original=original, answers=tuple(answers))
+
+
 def _shown(request: AuthedRequest, turn_id: int) -> HttpResponse:
-    found = {"compared": comparisons.shown(request.user, turn_id), "most": MOST_MODELS}
+    found = {"compared": _formatted(request, turn_id), "most": MOST_MODELS}
     if wants_part(request):
         return render(request, f"{PAGE}#live", found)
     return render(request, PAGE, found | {"models": [row for row in profiles.listed() if row.testable]})

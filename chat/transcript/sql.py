@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from chat.models import Conversation, Message, ToolRun, Turn
+from chat.models import Conversation, FormattedMessage, Message, ToolRun, Turn
 from chat.statuses import ACTIVE, OPEN, TurnStatus
 from chat.tools import policy
 from toolsupport.registry import raw_sql
@@ -131,7 +131,8 @@ HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn
 ON chat_turn.conversation_id = chat_conversation.id WHERE chat_turn.id = %s {lock} OF chat_conversation"""
 END = """UPDATE chat_turn SET status = %s, reason = %s, usage = %s, ended_at = {now}, lease_until = NULL
 WHERE id = %s AND owner = %s AND status = %s RETURNING id"""
-ENDED = "SELECT * FROM chat_turn WHERE id = %s"
+ENDED = """SELECT chat_turn.*, chat_conversation.owner_id AS person FROM chat_turn
+JOIN chat_conversation ON chat_conversation.id = chat_turn.conversation_id WHERE chat_turn.id = %s"""
 
 
 def hold_conversation_of(turn: int) -> None:
@@ -140,7 +141,10 @@ def hold_conversation_of(turn: int) -> None:
 
 
 def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Turn | None:
-    """End a turn of `owner`, with (status, reason, usage); None if it is not, or no longer, this owner's."""
+    """End a turn of `owner`, with (status, reason, usage); None if it is not, or no longer, this owner's.
+
+    The turn has the `person` of its conversation, so that this is not read for the quota alone.
+    """
     hold_conversation_of(turn)
     if raw_sql.row(END, *end, turn, owner, TurnStatus.RUNNING) is None:
         return None
@@ -166,6 +170,15 @@ FROM chat_message WHERE turn_id = %s AND role = 'assistant' ORDER BY id"""
 def answers_of(turn: int) -> list[Message]:
     """Return the messages that a turn wrote, with `forked` (it has an alternative) and `has_calls`."""
     return raw_sql.made(Message, ANSWERS, turn)
+
+
+WRITE_HTML = """INSERT INTO chat_formattedmessage (message_id, html, seal) VALUES (%s, %s, %s)
+ON CONFLICT (message_id) DO UPDATE SET html = excluded.html, seal = excluded.seal"""
+
+
+def write_html(row: FormattedMessage) -> None:
+    """Store the HTML of a message, in the place of what is there."""
+    raw_sql.change(WRITE_HTML, row.message_id, row.html, row.seal)
 
 
 FINISH = "UPDATE chat_message SET finished = %s WHERE id = %s"

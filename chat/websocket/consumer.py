@@ -26,6 +26,7 @@ from toolsupport.config import metrics
 from toolsupport.core.error_table import CLOSED, ERRORS, KINDS, row_of
 from toolsupport.core.errors import Busy, NotAllowed, NotFound
 from toolsupport.registry import storage
+from toolsupport.web.flow_control import AT_ONCE
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -67,11 +68,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.ticket = self.runner.revocation.admit(pass_of(self.scope), self.close, most)
         await self.accept()
         if self.ticket is None:
-            await self._send(frames.ErrorFrame("busy", TOO_MANY_PAGES.format(most)).render())
+            await self._send(frames.ErrorFrame("busy", TOO_MANY_PAGES.format(most)).render().decode())
             await self.close(TOO_MANY)
             return
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
+        # Only `serve` offers that; with other servers every frame goes through the queue.
+        extensions: dict[str, Any] = self.scope.get("extensions") or {}
+        self.socket.at_once = extensions.get(AT_ONCE, self.socket.at_once)
         if self.runner.peers is not None:
             await self.runner.peers.relay.join(self.place.conversation)
         self.socket.put(await in_database(handlers.hello)(self.place))

@@ -2,6 +2,8 @@
 const NEAR = 48;
 const pill = document.getElementById("follow");
 const page = document.scrollingElement;
+// A chat begins at its end: the place of the page before would look like a reader who scrolls up to the earlier messages.
+history.scrollRestoration = "manual";
 let following = true, last = 0, moved = false;
 
 const atEnd = () => page.scrollHeight - scrollY - innerHeight < NEAR;

@@ -54,7 +54,7 @@ def running(
             process.wait()
 
 
-def wait_until_answers(url: str, process: subprocess.Popen[bytes], seconds: float = 30) -> float:
+def wait_until_answers(url: str, process: subprocess.Popen[bytes], seconds: float = 120) -> float:
     """Seconds until the address answers with anything at all. Raises RuntimeError where the process gave up."""
     start = time.monotonic()
     while time.monotonic() - start < seconds:
@@ -70,7 +70,7 @@ def wait_until_answers(url: str, process: subprocess.Popen[bytes], seconds: floa
     raise RuntimeError(f"{url} does not answer")
 
 
-def wait_until_listens(port: int, process: subprocess.Popen[bytes], seconds: float = 30) -> None:
+def wait_until_listens(port: int, process: subprocess.Popen[bytes], seconds: float = 120) -> None:
     """Wait until something accepts connections there. Raises RuntimeError where the process gave up."""
     start = time.monotonic()
     while time.monotonic() - start < seconds and process.poll() is None:

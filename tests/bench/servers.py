@@ -1,6 +1,7 @@
 """Compares ASGI servers with the product itself, in turns, by the CPU seconds of the server process.
 
-`python -m tests.bench.servers ROUNDS NAME…` in an environment that has the servers; decision 023 has the figures.
+`python -m tests.bench.servers ROUNDS NAME…` in an environment that has the servers, without names all that it has;
+decision 023 has the figures.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 import urllib.request
 from collections import defaultdict
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,12 @@ SERVERS = {
     "hypercorn": HYPERCORN,
 }
 Rows = dict[tuple[str, str], list[float]]
+
+
+def installed(name: str) -> bool:
+    """Whether this environment has the server."""
+    first, module, *_ = SERVERS[name]
+    return first != "-m" or find_spec(module) is not None
 
 
 def ask_pages(port: int, cookie: str, conversation: str) -> None:
@@ -114,4 +122,4 @@ def show(rows: dict[str, Rows], names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:] or list(SERVERS))
+    main(int(sys.argv[1]), sys.argv[2:] or [name for name in SERVERS if installed(name)])

@@ -387,3 +387,13 @@ def test_definitions_are_completed() -> None:  # F6
     given = RequestSpec("m", knows(True), (ToolSpec("f", parameters={}),), format="native")
     [tool] = exchange.make_request(given, QUESTION).tools
     assert tool.parameters == {"type": "object", "properties": {}, "required": []}
+
+
+def test_texts_of_one_read_are_joined() -> None:
+    thought, word = ThinkingDelta("hm"), TextDelta("a" * 90)
+    batch: list[Event] = [thought, thought, *[word] * 5, Usage(), word, Finished("stop")]
+    assert [*exchange._pieces(batch)] == [
+        ThinkingDelta("hmhm"),
+        *(TextDelta("a" * 200), TextDelta("a" * 200), TextDelta("a" * 50)),
+        *(Usage(), word, Finished("stop")),
+    ]

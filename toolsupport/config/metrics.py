@@ -25,6 +25,7 @@ REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed because a permiss
 SIGN_INS = Counter("toolsupport_sign_ins", "Attempts to sign in.", ["outcome"], registry=REGISTRY)
 GARBLED = Counter("toolsupport_calls_garbled", "Calls that a server could not read.", registry=REGISTRY)
 PROGRAMS = Gauge("toolsupport_programs_running", "Answers that are being written to programs.", registry=REGISTRY)
+MARKS = Gauge("toolsupport_marks", "What administrators have to solve, in the whole site.", ["kind"], registry=REGISTRY)
 # A model is identified by the number in the URL of its page: names do not belong in metrics.
 OF_CALLS = ["model", "format", "outcome"]
 CALLS = Counter("toolsupport_calls", "Calls that models made.", OF_CALLS, registry=REGISTRY)

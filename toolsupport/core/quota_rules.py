@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
 PERSON, KEY, ROLE = "person", "key", "role"
 KINDS = (ROLE, PERSON, KEY)
 LARGEST = 2_000_000_000  # fits the column of both databases
+NEARLY = 0.9  # the share from which administrators see it
+FULL, CLOSE = "full", "close"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,25 @@ class QuotaShare:
     def label(self) -> str:
         return LABELS[self.name]
 
+    @property
+    def state(self) -> str:
+        """FULL: the next request is refused; CLOSE: nearly; "" otherwise."""
+        if self.used >= self.most:
+            return FULL
+        return CLOSE if self.used >= NEARLY * self.most else ""
+
 
 def shares(quota: Quota, used: Mapping[str, int]) -> Iterator[QuotaShare]:
     """Return the share of each limit; `used` by the names of FIELDS."""
     for name in FIELDS:
         if most := getattr(quota, name):
             yield QuotaShare(name, used.get(name, 0), most)
+
+
+def state(found: Iterable[QuotaShare]) -> str:
+    """Return the worst state of these shares."""
+    states = {share.state for share in found}
+    return next((name for name in (FULL, CLOSE) if name in states), "")
 
 
 def refused(found: Iterator[QuotaShare]) -> QuotaShare | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 GONE = "[secret]"
 SHORTEST = 6  # a shorter value would stand in ordinary words
+# Characters of a text whose result is remembered: each request repeats the texts of its tools, 150 of them.
+REPEATED = 400
 
 _known: set[str] = set()
 
@@ -51,6 +54,16 @@ def add_secrets(*secrets: str) -> None:
 
 def redact(text: str) -> str:
     """Return the text without secrets."""
+    # The number of known secrets only grows, so what was remembered before a new one does not count any more.
+    return _remembered(text, len(_known)) if len(text) <= REPEATED else _redacted(text)
+
+
+@lru_cache(maxsize=2000)
+def _remembered(text: str, secrets: int) -> str:
+    return _redacted(text)
+
+
+def _redacted(text: str) -> str:
     # The longest first: one secret may be the beginning of another.
     for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, GONE)
@@ -69,7 +82,17 @@ def redact_json(value: Any) -> Any:
         return [redact_json(item) for item in value]
     if isinstance(value, dict):
         return {
-            name: GONE if isinstance(inner, str) and inner and _NAME.fullmatch(name) else redact_json(inner)
+            name: GONE if isinstance(inner, str) and inner and _names_secret(name) else redact_json(inner)
             for name, inner in value.items()
         }
     return value
+
+
+def _names_secret(name: str) -> bool:
+    """Return whether what stands under this name is a secret."""
+    return _is_secret_name(name) if len(name) <= REPEATED else bool(_NAME.fullmatch(name))
+
+
+@lru_cache(maxsize=1000)
+def _is_secret_name(name: str) -> bool:
+    return bool(_NAME.fullmatch(name))

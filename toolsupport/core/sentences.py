@@ -86,6 +86,7 @@ PROGRESS = {
     "may_load": "The model may have to be loaded: up to {seconds:g} s, which are not counted.",
     "loading": "The server has been loading the model for {seconds:.0f} s, which are not counted.",
     "skipped": "Skipped by a person.",
+    "follows_other_tests": "Follows when no other test waits.",
     "out_of_time": "The test ran out of time.",
     "tools_not_measured": "Not measured, because the test ran out of time: {tools:list}.",
     "not_measured": "Not measured, because the test ran out of time. Trials so far: {tried}.",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from toolsupport.core import side_findings, verdicts
 from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
 
+# What may follow a verdict, when no other test of the server waits: nothing of it changes the verdict.
+LATER = ("loaded", "constrains")
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 
 

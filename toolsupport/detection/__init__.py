@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from toolsupport.core.sentences import sentence
+from toolsupport.core.step_results import LATER
 from toolsupport.detection import (
     accepted,
     called,
@@ -23,7 +24,7 @@ from toolsupport.detection import (
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRunner, ProbeTarget, ProbeTrial
 
-__all__ = ["DETECTORS", "KINDS", "Detector", "ProbeReply", "ProbeRunner", "ProbeTarget", "ProbeTrial"]
+__all__ = ["DETECTORS", "KINDS", "STEPS", "Detector", "ProbeReply", "ProbeRunner", "ProbeTarget", "ProbeTrial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,9 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
             Detector("second_turn", second_turn.run, 12),
             Detector("control", control.run, 12),
             Detector("parallel", parallel.run, 12),
-            Detector("constrains", constrains.run, 9),
             Detector("formats", text_formats.run, 48),
             Detector("per_tool", per_tool.run, 60),
+            Detector("constrains", constrains.run, 9),
         )
     }
 )
@@ -66,3 +67,5 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "per_tool": ("loaded", "per_tool"),
     }
 )
+# The same for the steps that may follow a verdict, which are no test of their own.
+STEPS: Mapping[str, tuple[str, ...]] = MappingProxyType({**KINDS, "later": LATER})

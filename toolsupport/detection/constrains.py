@@ -17,7 +17,6 @@ from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
 from toolsupport.core.side_findings import NESTED, ODD, PATTERN, PLAIN, SEVERAL
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
-from toolsupport.core.verdicts import wanted
 from toolsupport.detection.probe_prompts import secret
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
@@ -124,14 +123,14 @@ def forbidden_constant(chance: random.Random, shape: str = PLAIN) -> ForbiddenCo
     return ForbiddenConstant(secret(chance), secret(chance), tool, shape, mark)
 
 
-async def run(runner: ProbeRunner) -> None:
-    """Try schemas with new constants until the result is settled.
+def possible(runner: ProbeRunner) -> bool:
+    """Return whether requests to this kind of server have a field for a schema."""
+    return bool(providers.provider(runner.subject.endpoint.kind).constrains)
 
-    For a model that calls tools natively that comes last, where time is left.
-    """
-    if runner.first_round and wanted("second_turn", runner.outcomes):
-        return
-    if not providers.provider(runner.subject.endpoint.kind).constrains:
+
+async def run(runner: ProbeRunner) -> None:
+    """Try schemas with new constants until the result is settled."""
+    if not possible(runner):
         return
     ways = streamed_or_not(runner.chance)
     while not side_findings.constrains_settled(runner.outcomes):

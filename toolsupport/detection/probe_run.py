@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,11 +11,13 @@ from toolsupport.core import side_findings, step_results, verdicts
 from toolsupport.core.coded_text import joined
 from toolsupport.core.outcomes import of_step, tally
 from toolsupport.core.sentences import sentence
+from toolsupport.core.step_results import LATER
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import DETECTORS, KINDS, Detector
+from toolsupport.detection import DETECTORS, STEPS, Detector, constrains
 from toolsupport.detection.per_tool import FILE_TOOLS
 from toolsupport.detection.probe_limits import LIMITS
 from toolsupport.detection.probe_runner import THINKING_STRETCH, ProbeRunner, StepSkipped, TimeLimitReached
+from toolsupport.detection.text_formats import lacks_steady_format
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +38,52 @@ class StepProgress:
 
 
 SKIPPED = sentence("skipped")
+AFTERWARDS = sentence("follows_other_tests")
+CONSTRAINS = "constrains"
 ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
 async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
-    """Run the steps of this kind of test as long as they can add anything. `skipped` names the steps that people
-    skipped.
+    """Run the steps of this kind as long as they can add anything. `skipped` names the steps that people skipped.
 
     First come the verdict and the minimum of trials for each side finding, then more of these while there is time.
     """
-    sampled = [name for name in (*side_findings.SAMPLED, "constrains") if name in KINDS[kind]]
     took: Counter[str] = Counter()
-    for runner.first_round, names in ((True, KINDS[kind]), (False, sampled)):
-        for name in names:
-            detector = DETECTORS[name]
-            if skipped(name):
-                await tell(StepProgress(name, detector.title, "skipped", SKIPPED))
-            elif not verdicts.wanted(name, runner.outcomes):
-                await tell(StepProgress(name, detector.title, "not_needed"))
-            else:
-                begun = _with_result(runner, StepProgress(name, detector.title, "running"), 0)
-                await tell(replace(begun, result=""))
-                since = runner.run_ms
-                ended = await _run(runner, detector, partial(skipped, name), tell)
-                took[name] += runner.run_ms - since
-                await tell(_with_result(runner, ended, took[name]))
+    for name in _in_rounds(runner, STEPS[kind]):
+        detector = DETECTORS[name]
+        if skipped(name):
+            await tell(StepProgress(name, detector.title, "skipped", SKIPPED))
+        elif not verdicts.wanted(name, runner.outcomes):
+            await tell(StepProgress(name, detector.title, "not_needed"))
+        elif runner.postponed:
+            await tell(StepProgress(name, detector.title, "waiting", AFTERWARDS))
+        else:
+            begun = _with_result(runner, StepProgress(name, detector.title, "running"), 0)
+            await tell(replace(begun, result=""))
+            since = runner.run_ms
+            ended = await _run(runner, detector, partial(skipped, name), tell)
+            took[name] += runner.run_ms - since
+            await tell(_with_result(runner, ended, took[name]))
     return verdicts.judge(runner.outcomes)
+
+
+def _in_rounds(runner: ProbeRunner, names: Sequence[str]) -> Iterator[str]:
+    """Return the steps in the order in which they run, by what the ones before have shown.
+
+    Whether the server enforces a schema comes last, unless calls may have to be constrained.
+    """
+    runner.first_round = True
+    yield from (name for name in names if name != CONSTRAINS)
+    forces = CONSTRAINS in names and constrains.possible(runner)
+    if forces and "formats" in names and verdicts.wanted("formats", runner.outcomes) and lacks_steady_format(runner):
+        yield from (CONSTRAINS, "formats")
+        forces = False
+    runner.first_round = False
+    yield from (name for name in side_findings.SAMPLED if name in names)
+    later = runner.subject.later and names != LATER
+    runner.postponed = forces and later and verdicts.wanted(CONSTRAINS, runner.outcomes)
+    if CONSTRAINS in names:
+        yield CONSTRAINS
 
 
 async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
@@ -102,7 +124,7 @@ async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
 
 def longest(kind: str, thinks: bool = False) -> float:
     """Return the maximum duration of a test of a loaded model in seconds, shown before it starts."""
-    answers = sum(DETECTORS[name].answers for name in KINDS[kind])
+    answers = sum(DETECTORS[name].answers for name in STEPS[kind])
     if thinks:
         return min(LIMITS.thinking, LIMITS.answer * THINKING_STRETCH * answers)
     return min(LIMITS.total, LIMITS.answer * answers)

@@ -65,6 +65,7 @@ class ProbeTarget:
 
     `thinks` is whether it is known to think (None: unknown). `parsers` are those of its family, by kind of server.
     `runs_code`: calls written as a program may run here. `may_force`: the team allows constrained output.
+    `later`: what the verdict does not need may follow it, after the tests of other models.
     """
 
     endpoint: Endpoint
@@ -74,6 +75,7 @@ class ProbeTarget:
     parsers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     runs_code: bool = False
     may_force: bool = True
+    later: bool = False
 
 
 SaveTrial = Callable[[ProbeTrial], Awaitable[None]]
@@ -97,7 +99,7 @@ class ProbeRunner:
     In the `first_round` each side finding gets the minimum of trials, in later rounds as many as are useful. `think`
     and `streams` are the settings of later requests with tools, the same as in turns. `bare` and `greeted` are the
     answers to the greeting without and with tools, `written` the texts without a recognised call although one was
-    requested.
+    requested. `postponed`: the steps of LATER are left for after the verdict.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class ProbeRunner:
         self.think = subject.request_spec.think
         self.streams = True
         self.first_round = False
+        self.postponed = False
         self.bare: ProbeReply | None = None
         self.greeted: ProbeReply | None = None
         self.written: list[str] = []

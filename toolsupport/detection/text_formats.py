@@ -12,6 +12,7 @@ from toolsupport.core.format_choice import CODE, FORCED, READ_ONLY, label
 from toolsupport.core.format_trials import format_flaky, format_settled, format_works
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
+from toolsupport.core.outcomes import of_step
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.sentences import sentence
@@ -50,6 +51,16 @@ async def run(runner: ProbeRunner) -> None:
     for name in tried:
         if await _works(runner, name, think=False):
             return
+
+
+def lacks_steady_format(runner: ProbeRunner) -> bool:
+    """Return whether no format worked each time, so that constrained calls may be the best ones."""
+    if not runner.subject.formats or not runner.subject.may_force:
+        return False
+    made = of_step(runner.outcomes, "formats")
+    tried = {(outcome.subject, outcome.think) for outcome in made}
+    found = [(name, think) for name, think in tried if format_works(runner.outcomes, name, think)]
+    return all(format_flaky(runner.outcomes, name, think) for name, think in found)
 
 
 async def _next(runner: ProbeRunner, tried: Sequence[str]) -> str:

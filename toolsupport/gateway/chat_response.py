@@ -30,6 +30,13 @@ NOT_AS_STREAMED = (
 )
 
 
+PLACE = "the text"
+
+
+def _line(piece: JSON) -> bytes:
+    return b"data: " + orjson.dumps(piece) + b"\n\n"
+
+
 def new_id(kind: str) -> str:
     return f"{kind}{uuid.uuid4().hex[:24]}"
 
@@ -86,17 +93,23 @@ class ChunkEncoder:
     id: str = field(default_factory=lambda: new_id("chatcmpl-"))
     created: int = field(default_factory=lambda: int(time.time()))
     calls: dict[str, StreamedCall] = field(default_factory=dict)
-    content: str = ""
+    content: list[str] = field(default_factory=list)
     begun: bool = False
     ended: bool = False
     failed: Failed | None = None
+    around: tuple[bytes, bytes] | None = None
 
     def silence(self) -> bytes:
         return b": the model is still at work\n\n"
 
     def lines(self, events: Iterable[Event]) -> bytes:
         """Return the bytes of the stream for these events; a failure replaces the end mark."""
-        lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in self.take(events)]
+        lines: list[bytes] = []
+        for event in events:
+            if isinstance(event, TextDelta) and self.begun and self.failed is None:
+                lines.append(self._text_line(event.text))
+            else:
+                lines += [_line(piece) for piece in self.take([event])]
         if self.failed is not None:
             lines.append(b"event: error\ndata: " + orjson.dumps(error_replies.body(self.failed)) + b"\n\n")
         elif self.ended:
@@ -106,6 +119,15 @@ class ChunkEncoder:
     def whole(self, events: Iterable[Event]) -> JSON:
         """Return the answer as one object, from events that end with Finished."""
         return whole(self.model, events, self.tally)
+
+    def _text_line(self, text: str) -> bytes:
+        """Return the chunk of a later piece of text: between its texts nothing of a chunk changes."""
+        self.content.append(text)
+        if self.around is None:
+            # The content is the last text of a chunk: a model of the same name stands before it.
+            before, _, after = _line(self._delta(content=PLACE)).rpartition(orjson.dumps(PLACE))
+            self.around = before, after
+        return orjson.dumps(text).join(self.around)
 
     def take(self, events: Iterable[Event]) -> list[JSON]:
         """Return the chunks for these events; none after a failure."""
@@ -117,7 +139,7 @@ class ChunkEncoder:
 
     def _one(self, event: Event) -> list[JSON]:
         if isinstance(event, TextDelta):
-            self.content += event.text
+            self.content.append(event.text)
             return [self._delta(content=event.text)]
         if isinstance(event, TextReclassified):
             return self._reread(event)
@@ -135,8 +157,9 @@ class ChunkEncoder:
 
     def _reread(self, event: TextReclassified) -> list[JSON]:
         """Send text that was sent only as reasoning as the answer too; sent chunks cannot be undone."""
-        missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
-        self.content = event.text
+        sent = "".join(self.content)
+        missing = event.text.removeprefix(sent) if event.text.startswith(sent) else event.text
+        self.content = [event.text]
         return [self._delta(content=missing)] if missing else []
 
     def _call(self, id: str, name: str) -> StreamedCall:

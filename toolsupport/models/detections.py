@@ -44,6 +44,7 @@ class Detection(models.Model):
         related_name="+",
         help_text="The first of the tests that were started together; empty for a test of its own.",
     )
+    remaining = models.BooleanField(default=False, help_text="Steps of it follow the verdict, after other tests.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -57,7 +58,10 @@ class Detection(models.Model):
                 fields=["build_key", "kind"], condition=Q(status__in=OPEN), name="one_open_detection_per_build_and_kind"
             )
         ]
-        indexes = [models.Index(fields=["status", "lease_until"], name="detection_by_status")]
+        indexes = [
+            models.Index(fields=["status", "lease_until"], name="detection_by_status"),
+            models.Index(fields=["id"], condition=Q(remaining=True), name="detection_with_remaining"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.profile_id}: {self.verdict or self.status}"

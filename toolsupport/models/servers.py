@@ -87,6 +87,9 @@ class ModelProfile(models.Model):
         max_length=200, blank=True, default="", help_text="The setting its server lacks for tools; blank: none."
     )
     missing_flag_since = models.DateTimeField(null=True, blank=True)
+    drifted_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when its tests are of an older build; blank: they are not."
+    )
     begins_inside = models.BooleanField(
         null=True, blank=True, help_text="Its replies begin inside reasoning; blank: not known."
     )

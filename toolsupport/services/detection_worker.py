@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from types import MappingProxyType
-from typing import Any, TypeVar
+from types import MappingProxyType, ModuleType
+from typing import Any, ClassVar, TypeVar
 
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
@@ -23,11 +23,11 @@ from toolsupport.core.refusals import classify
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import DETECTORS, KINDS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection import DETECTORS, STEPS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial
 from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry.knowledge import reasoning_starts
-from toolsupport.registry.testing import detections, first_uses, probe_target
+from toolsupport.registry.testing import detections, first_uses, later_steps, probe_target
 from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
 from toolsupport.registry.testing.idle import IdleCheck
 from toolsupport.registry.testing.probe_target import DetectionTarget
@@ -56,17 +56,20 @@ class DetectionWorker(ClaimLoop):
 
     async def _next(self) -> tuple[int, Work] | None:
         found = await in_database(detections.claim)(self.owner, self.idle, list(self.running))
-        return None if found is None else (found, self._run(found))
+        if found is not None:
+            return found, self._run(DetectionRun(found, self.owner, self._spawn))
+        later = await in_database(later_steps.claim)(self.owner) if self.own is None else None
+        return None if later is None else (later, self._run(LaterSteps(later, self.owner, self._spawn)))
 
     async def _release(self) -> None:
         await in_database(detections.leave)(self.owner, self.own)
+        await in_database(later_steps.leave)(self.owner)
 
-    async def _run(self, detection: int) -> None:
-        run = DetectionRun(detection, self.owner, self._spawn)
+    async def _run(self, run: DetectionRun) -> None:
         try:
             await run.perform()
         except Exception:
-            log.exception("model test %s failed", detection)
+            log.exception("model test %s failed", run.detection)
             await run.conclude(DetectionResult("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))
 
 
@@ -74,6 +77,8 @@ class DetectionRun:
     """One claimed test."""
 
     __test__ = False  # not a test case for pytest, despite its name
+    rows: ClassVar[ModuleType] = detections
+    later: ClassVar[str] = ""
 
     def __init__(self, detection: int, owner: str, spawn: Spawn) -> None:
         self.detection, self.owner = detection, owner
@@ -91,10 +96,11 @@ class DetectionRun:
     async def perform(self) -> None:
         """Run the test, then store the verdict. Cancelled by people, it ends as `cancelled` without a verdict."""
         tested = await in_database(probe_target.tested)(self.detection)
-        self.steps = {name: StepProgress(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
+        kind = self.later or tested.kind
+        self.steps = {name: StepProgress(name, DETECTORS[name].title, "waiting") for name in STEPS[kind]}
         keep = partial(self._keep_and_learn, tested)
         self.runner = runner = ProbeRunner(_subject(tested), keep, random.Random(os.urandom(16)))
-        work = self._spawn(examine(runner, tested.kind, self._tell, self.skip.__contains__))
+        work = self._spawn(examine(runner, kind, self._tell, self.skip.__contains__))
         heart = self._spawn(self._beat(work))
         try:
             verdict = await work
@@ -105,12 +111,12 @@ class DetectionRun:
         finally:
             heart.cancel()
             work.cancel()
-        await self._write(detections.renew, self._progress())
+        await self._write(self.rows.renew, self._progress())
         await self.conclude(STOPS[self._why](runner) if verdict is None else concluded(verdict, runner))
 
     async def conclude(self, how: DetectionResult) -> None:
         """Store the end of the test."""
-        if not await self._write(detections.conclude, how):
+        if not await self._write(self.rows.conclude, how):
             log.warning("another process ended model test %s: its verdict %r is dropped", self.detection, how.verdict)
 
     async def _write(self, work: Callable[..., Written], *given: Any) -> Written:
@@ -145,7 +151,7 @@ class DetectionRun:
         """Return people's commands; the test is lost if the lease expired before the database accepted a renewal."""
         began = time.monotonic()
         try:
-            wanted = await self._write(detections.renew, self._progress())
+            wanted: DetectionSignals = await self._write(self.rows.renew, self._progress())
         except Exception:
             log.exception("could not renew the lease of model test %s", self.detection)
             return DetectionSignals(mine=time.monotonic() <= self._held_until)
@@ -178,10 +184,17 @@ class DetectionRun:
                 step, detail=sentence("trial", n=trial.n, why=trial.outcome.why), passed=step.passed + bool(passed)
             )
             await self._tell(replace(step, tried=step.tried + (passed is not None)))
-        await self._write(detections.add_trial, evidence(trial))
+        await self._write(self.rows.add_trial, evidence(trial))
 
     def _progress(self) -> list[JSON]:
         return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
+
+
+class LaterSteps(DetectionRun):
+    """The steps of a claimed test that follow its verdict."""
+
+    rows: ClassVar[ModuleType] = later_steps
+    later: ClassVar[str] = "later"
 
 
 def _cancelled(runner: ProbeRunner) -> DetectionResult:
@@ -201,7 +214,7 @@ STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType
 
 def _subject(tested: DetectionTarget) -> ProbeTarget:
     formats = formats_for(tested.family_formats)
-    may = (tested.runs_code, tested.may_force)
+    may = (tested.runs_code, tested.may_force, tested.later)
     return ProbeTarget(tested.endpoint, tested.request_spec, formats, tested.thinks, tested.parsers, *may)
 
 
@@ -214,6 +227,7 @@ def concluded(verdict: Verdict, runner: ProbeRunner) -> DetectionResult:
         verdict.reason,
         load_ms=runner.load_ms,
         run_ms=runner.run_ms,
+        remaining=runner.postponed,
     )
 
 

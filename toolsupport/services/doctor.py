@@ -28,12 +28,18 @@ from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import api_keys, audit_log, breached_passwords, first_admin, quotas
 from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
+from toolsupport.registry.testing import admin_marks
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
 EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN = 16  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
+MARKS = {
+    admin_marks.MODELS: "{} changed since their tests. Test them again on the page Models, To test again.",
+    admin_marks.QUOTAS: "{} are used up, or nearly. The page /quotas/ shows which.",
+    admin_marks.SERVERS: "{} do not answer, or lack a setting for tools. The page Servers shows which.",
+}
 _migrated = False
 
 
@@ -227,6 +233,14 @@ def limits_of_use() -> Iterator[Finding]:
         yield Finding("API keys", None, f"{soon} expire within {EXPIRES_SOON} days. Their owners can create new ones.")
 
 
+def marks() -> Iterator[Finding]:
+    """Report the marks that administrators see in the navigation."""
+    counts = admin_marks.counts()
+    for kind, words in MARKS.items():
+        if counts[kind]:
+            yield Finding(kind, None, words.format(counts[kind]))
+
+
 def encryption() -> Iterator[Finding]:
     """Report the age of the key that encrypts stored secrets, and what older keys still hold."""
     what, remedy = "encryption key", f"Run: {COMMAND} rotate_encryption_key"
@@ -274,7 +288,7 @@ def simulator() -> Iterator[Finding]:
 Look = Callable[[], Finding]
 NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, ways_to_sign_in, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
-NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, encryption, model_servers, simulator)
+NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, marks, encryption, model_servers, simulator)
 
 
 async def _ask() -> list[Finding]:

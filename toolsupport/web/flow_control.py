@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+# The extension of a websocket's scope: a function that sends a text frame (bytes) if that needs no waiting, and returns
+# whether it did.
+AT_ONCE = "toolsupport.at_once"
+
 
 class FlowControl:
     """Whether a connection accepts more data; Twisted calls it when its buffer is full or empty."""
@@ -24,6 +28,11 @@ class FlowControl:
 
     def stopProducing(self) -> None:
         self._open.set()
+
+    @property
+    def flows(self) -> bool:
+        """Return whether the connection accepts more data now."""
+        return self._open.is_set()
 
     async def wait(self) -> None:
         await self._open.wait()

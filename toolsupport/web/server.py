@@ -21,9 +21,9 @@ from toolsupport.registry.people import sessions
 from toolsupport.web import server_errors
 from toolsupport.web.connections import ConnectionLimits, ConnectionTable
 from toolsupport.web.eager_transport import EagerTransport
-from toolsupport.web.flow_control import FlowControl
+from toolsupport.web.flow_control import AT_ONCE, FlowControl
 from toolsupport.web.http_channel import FREE_PIECES, PIECE_BYTES, TOO_SMALL, BoundedChannel
-from toolsupport.web.socket_protocol import BoundedSocketFactory
+from toolsupport.web.socket_protocol import BoundedSocket, BoundedSocketFactory
 
 log = logging.getLogger(__name__)
 
@@ -192,7 +192,10 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         # Daphne takes the root path from a header that anybody can send.
-        return super().create_application(protocol, scope | {"root_path": self.root_path})
+        scope = scope | {"root_path": self.root_path}
+        if isinstance(protocol, BoundedSocket):
+            scope["extensions"] = {AT_ONCE: protocol.send_at_once}
+        return super().create_application(protocol, scope)
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a reply, then wait until there is room for the next one."""

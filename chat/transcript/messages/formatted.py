@@ -20,6 +20,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.safestring import SafeString, mark_safe
 
 from chat.models import FormattedMessage, Message
+from chat.transcript import sql
 from chat.transcript.messages.view_models import SharedConversation, ShownConversation, ShownMessage
 from toolsupport.rendering import message_html
 from toolsupport.work_pool.pool import work_pool
@@ -77,6 +78,13 @@ def formatted_in_thread(person: Hashable, text: str) -> str | None:
         return None
 
 
+def in_time(person: Hashable, texts: Sequence[str]) -> list[SafeString]:
+    """Return the HTML of some texts, "" for those that are not ready in time. For the thread of a page."""
+    ends = time.monotonic() + PATIENCE
+    late = (formatted_in_thread(person, text) if time.monotonic() < ends else None for text in texts)
+    return [mark_safe(html or "") for html in late]
+
+
 def _without_work(text: str) -> str | None:
     if len(text) > message_html.LONGEST:
         return plain_form(text, message_html.TOO_LONG)
@@ -119,7 +127,7 @@ def keep(row: Message, text: str, html: str | None) -> None:
     """Store the HTML of a message that shows this text; runs in the transaction that finishes the message."""
     if html:
         row.formatted = _row(row.pk, text, html)
-        _write([row.formatted])
+        sql.write_html(row.formatted)
 
 
 def _store(made: Sequence[tuple[int, str, str]]) -> None:

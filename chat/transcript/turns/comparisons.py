@@ -19,7 +19,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import MOST_CALLS, ExamCase, ExpectedCall, read_case
 from toolsupport.core.types import JSON
-from toolsupport.registry import leases
+from toolsupport.registry import leases, raw_sql
 from toolsupport.registry.servers import server_places
 
 LEASE = timedelta(seconds=15)
@@ -42,7 +42,10 @@ class ComparedCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """One side of a comparison. `id` 0 is the answer in the chat; `missing` are calls that only that one has."""
+    """One side of a comparison. `id` 0 is the answer in the chat; `missing` are calls that only that one has.
+
+    `html` is the formatted text, "" where it is not ready.
+    """
 
     id: int
     profile: int
@@ -57,6 +60,7 @@ class ShownAnswer:
     format: str = ""
     duration_ms: int = 0
     tokens: int = 0
+    html: str = ""
 
     @property
     def open(self) -> bool:
@@ -179,9 +183,14 @@ def profile_of(person: Person, turn_id: int, answer: int) -> int | None:
     return ComparedAnswer.objects.filter(pk=answer, comparison_id=turn_id).values_list("profile_id", flat=True).first()
 
 
-@transaction.atomic
 def claim(owner: str) -> ClaimedAnswer | None:
     """Claim the oldest answer that waits, or whose process is gone; a few at once on a server."""
+    return _oldest(owner) if raw_sql.has_work(ComparedAnswer) else None
+
+
+@transaction.atomic
+def _oldest(owner: str) -> ClaimedAnswer | None:
+    """Claim the oldest answer whose server has room for it."""
     waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
     running = ComparedAnswer.objects.filter(status="running").exclude(leases.ran_out())
     busy = Counter(running.values_list("profile__server_id", flat=True))

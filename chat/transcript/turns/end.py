@@ -137,7 +137,7 @@ def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
 
 def _count_for_quota(turn: Turn, reason: str) -> None:
     """Count the tokens of a turn; one that failed before its model wrote anything is no request."""
-    limited = quotas.limited(turn.conversation.owner_id)
+    limited = quotas.limited(getattr(turn, "person", None) or turn.conversation.owner_id)
     if limited:
         written = turn.usage.get("output_tokens", 0)
         failed = reason == TurnStatus.FAILED and not written

@@ -24,7 +24,7 @@ from chat.statuses import TurnStatus
 from chat.transcript import sql
 from chat.transcript.locks import hold
 from chat.transcript.turns.end import TurnEnd, close
-from toolsupport.registry import leases, storage
+from toolsupport.registry import leases, raw_sql, storage
 
 PATIENCE = timedelta(seconds=2)
 GONE = "process_gone"  # the reason of a turn whose lease expired
@@ -69,7 +69,6 @@ def keep_rest(owner: str, turn: int, reply: tuple[int, str, str]) -> None:
         Message.objects.filter(pk=message).update(content=text, thinking=thinking)
 
 
-@transaction.atomic
 def settle(running: Collection[int] = (), only: str = "") -> tuple[list[TurnEnd], list[int]]:
     """Interrupt the turns with an expired lease; also return the queued turns that no process claimed in time.
 
@@ -77,6 +76,12 @@ def settle(running: Collection[int] = (), only: str = "") -> tuple[list[TurnEnd]
     the leases of other processes are not judged either, until they could be renewed. Where `only` one process serves
     the database, the turns of all others are abandoned, however long their leases are.
     """
+    return _settle(running, only) if raw_sql.has_work(Turn) else ([], [])
+
+
+@transaction.atomic
+def _settle(running: Collection[int], only: str) -> tuple[list[TurnEnd], list[int]]:
+    """Look at each turn that waits or runs."""
     ended = expire(Turn.objects.exclude(pk__in=running), only) if storage.state.steady else []
     waiting = Turn.objects.filter(
         status=TurnStatus.QUEUED, created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chat.broadcast import frames
 from chat.broadcast.growing_text import utf16_length
-from chat.broadcast.outbox import QUEUE_BYTES, PageSocket, SocketRegistry
+from chat.broadcast.outbox import JOINED, QUEUE_BYTES, PageSocket, SocketRegistry
 
 
 class Page:
@@ -46,6 +46,64 @@ async def sent(put: list[frames.ServerFrame]) -> Page:
     await page.until("pong")
     pump.cancel()
     return page
+
+
+class Wire:
+    """A connection that takes frames at once while it `flows`, and all others from the queue, where it reads slowly."""
+
+    def __init__(self) -> None:
+        self.flows = True
+        self.got: list[dict[str, Any]] = []
+        self.at_once: list[str] = []
+
+    def take(self, text: bytes) -> bool:
+        if self.flows:
+            self.got.append(json.loads(text))
+            self.at_once.append(self.got[-1]["type"])
+        return self.flows
+
+    async def send(self, text: str) -> None:
+        await asyncio.sleep(0)
+        self.got.append(json.loads(text))
+
+
+async def settled() -> None:
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.asyncio
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=20))
+async def test_what_is_sent_at_once_overtakes_nothing(steps: list[tuple[bool, bool, bool]]) -> None:
+    wire = Wire()
+    socket = PageSocket(wire.send)
+    socket.at_once = wire.take
+    pump = asyncio.create_task(socket.pump())
+    for number, (flows, output, turns) in enumerate(steps):
+        wire.flows = flows
+        text = "x" * (JOINED if number % 7 == 6 else 1)
+        output_frame = frames.CallOutputFrame(1, str(number), number, text)
+        socket.put(output_frame if output else frames.NoticeFrame(number, "code", text, ""))
+        await asyncio.sleep(0) if turns else None
+    await settled()
+    assert [frame.get("seq", frame.get("offset")) for frame in wire.got] == list(range(len(steps)))
+    # Output of tools gathers in the queue.
+    assert set(wire.at_once) <= {"notice"}
+    pump.cancel()
+
+
+@pytest.mark.asyncio
+async def test_a_connection_that_reads_again_gets_frames_at_once_again() -> None:
+    wire = Wire()
+    socket = PageSocket(wire.send)
+    socket.at_once = wire.take
+    pump = asyncio.create_task(socket.pump())
+    for flows in (True, False, True):
+        wire.flows = flows
+        socket.put(frames.PongFrame())
+        await settled()
+    assert (len(wire.got), len(wire.at_once)) == (3, 2)
+    pump.cancel()
 
 
 @given(st.lists(st.text(max_size=9), max_size=30))

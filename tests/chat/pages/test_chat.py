@@ -127,6 +127,12 @@ def test_home_leads_to_the_latest_conversation(alice: User, owned: Conversation)
     assert client_of(alice).get("/").headers["Location"] == reverse("conversation", args=[owned.pk])
 
 
+def test_the_address_of_all_chats_leads_home(alice: User, owned: Conversation, client: Client) -> None:
+    answer = client_of(alice).get("/chat/", follow=True)
+    assert answer.redirect_chain[-1][0] == reverse("conversation", args=[owned.pk])
+    assert client.get("/chat/", follow=True).redirect_chain[-1][0].startswith(reverse("login"))
+
+
 def test_home_makes_a_conversation_where_there_is_none(alice: User) -> None:
     assert client_of(alice).get("/", follow=True).status_code == 200
     assert Conversation.objects.filter(owner=alice).count() == 1

@@ -66,6 +66,18 @@ def test_alice_compares_models_and_sees_what_differs(turn: Turn, models: list[Mo
     assert ">cancelled<" in answered_too and "every 1s" not in answered_too
 
 
+def test_complete_answers_are_formatted_as_in_the_chat(turn: Turn, models: list[ModelProfile], client: Client) -> None:
+    client.post(address(turn), {"model": [models[1].pk]})
+    claimed = comparisons.claim("worker")
+    assert claimed is not None
+    text = "It is **short**, <script>x</script> and\n\n| a |\n|---|\n| 1 |"
+    comparisons.conclude(claimed.id, "worker", {"replies": [{"text": text}]})
+    page = client.get(address(turn)).content.decode()
+    answer = page.split(f'id="answer-{claimed.id}"')[1].split("</section>")[0]
+    assert "<strong>short</strong>" in answer and "<td>1</td>" in answer
+    assert "<script" not in answer and "**" not in answer
+
+
 def test_the_better_model_is_chosen_for_the_chat_and_its_calls_become_a_case(
     turn: Turn, models: list[ModelProfile], client: Client
 ) -> None:

@@ -51,6 +51,7 @@ WRITERS = {
     "leases.keep_rest": "stores only behind the text of an answer whose lease ran out, as nobody else writes it",
     "sql.write_reply": CALLERS,
     "sql.finish": CALLERS,
+    "sql.write_html": CALLERS,
     "end.close": CALLERS,
     "questions.close_all": CALLERS,
     "end.request_stop": STATUS,

@@ -43,6 +43,13 @@ def test_what_is_known_leaves_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert redact("it is plain-as-day") == f"it is {GONE}"
 
 
+def test_a_secret_leaves_texts_that_were_redacted_before_it_was_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_known", set())
+    assert redact("it is noticed-later") == "it is noticed-later"
+    redaction.add_secrets("noticed-later")
+    assert redact("it is noticed-later") == f"it is {GONE}"
+
+
 # S1
 def test_no_text_takes_long() -> None:
     begun = time.perf_counter()

@@ -155,7 +155,7 @@ async def test_a_server_gets_no_more_requests_at_once_than_it_has_places(
     monkeypatch.setattr(CaseDialog, "run", counted)
     run = await started(simulator.url, "sim-honest", of_groups("single", "turns"), "native", kind=kind)
     assert (await ended(run, jobs)).verdict == "passed"
-    assert max(seen) == most
+    assert max(seen) <= most and (len(seen) > 1) == (most > 1)
     assert not await in_database(Lease.objects.filter(name__startswith="place", until__gt=Now()).exists)()
 
 

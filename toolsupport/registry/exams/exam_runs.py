@@ -20,7 +20,7 @@ from toolsupport.core.format_choice import CODE
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import JSON
 from toolsupport.models import ExamPaper, ExamRun, ExamTrial, ModelProfile
-from toolsupport.registry import leases
+from toolsupport.registry import leases, raw_sql
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import server_places
 from toolsupport.registry.settings import switches
@@ -153,12 +153,17 @@ def _paper(suite: ExamSuite, before: ModelProfile | None) -> ExamPaper:
     return ExamPaper.objects.get_or_create(digest=digest, defaults={"suite": suite.name, "body": body})[0]
 
 
-@transaction.atomic
 def claim(owner: str, own: int | None = None, idle: Callable[[int], bool] = lambda server: True) -> ClaimedExam | None:
     """Claim the oldest run that waits or whose process is gone, one at a time on a server; `own`: only this one.
 
     A run that a change of the model asked for waits until its server (an id) is `idle`.
     """
+    return _oldest(owner, own, idle) if raw_sql.has_work(ExamRun) else None
+
+
+@transaction.atomic
+def _oldest(owner: str, own: int | None, idle: Callable[[int], bool]) -> ClaimedExam | None:
+    """Claim the oldest run that may begin."""
     waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
     rows = ExamRun.objects.filter(waits).order_by("id")
     busy = ExamRun.objects.filter(status="running").exclude(leases.ran_out())

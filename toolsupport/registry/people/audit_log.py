@@ -66,8 +66,7 @@ def write_all(actor: int | None, deed: str, about: Sequence[tuple[str, str]]) ->
     """Append one action for each (subject, reason), in three queries. Raises as `write` does."""
     assert DEEDS[deed]
     checked = [(subject[:SUBJECT_LENGTH], _checked(reason)) for subject, reason in about]
-    _lock()
-    last = Audit.objects.order_by("id").last()
+    last = _locked()
     previous = last.digest if last else BEFORE_THE_FIRST
     rows = []
     for subject, reason in checked:
@@ -77,13 +76,16 @@ def write_all(actor: int | None, deed: str, about: Sequence[tuple[str, str]]) ->
     Audit.objects.bulk_create(rows, batch_size=100)
 
 
-def _lock() -> None:
-    """Lock the first row, which is never changed, so that no two rows follow the same row.
+def _locked() -> Audit | None:
+    """Lock the first row, which is never changed, so that no two rows follow the same row; return the last one.
 
-    Where it was pruned while this waited, the next one is the first.
+    Where it was pruned while this waited, the next one is the first. Only an empty log has nothing to lock.
     """
-    while not list(Audit.objects.select_for_update().order_by("id")[:1]) and Audit.objects.exists():
-        pass
+    while True:
+        locked = list(Audit.objects.select_for_update().order_by("id")[:1])
+        last = Audit.objects.order_by("id").last()
+        if locked or last is None:
+            return last
 
 
 def old(before: datetime) -> QuerySet[Audit]:
@@ -96,7 +98,7 @@ def old(before: datetime) -> QuerySet[Audit]:
 @transaction.atomic
 def prune(before: datetime, most: int) -> int:
     """Delete the oldest actions, at most so many; return how many. The chain begins behind them from then on."""
-    _lock()
+    _locked()
     oldest = list(old(before).order_by("id").values_list("pk", "digest")[:most])
     if oldest:
         Setting.objects.update_or_create(key=BEGINS, defaults={"value": oldest[-1][1]})

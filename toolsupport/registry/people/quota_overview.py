@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Q, Sum
-from django.utils import timezone
-
 from toolsupport.core import quota_rules
 from toolsupport.core.quota_rules import KEY, PERSON, ROLE, Quota, QuotaShare
-from toolsupport.models import ApiKey, QuotaUse
-from toolsupport.registry.people import accounts, quotas
+from toolsupport.models import ApiKey
+from toolsupport.registry.people import accounts, quota_use, quotas
 from toolsupport.registry.people.permissions import ROLES
-
-Used = Mapping[tuple[str, int], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +21,11 @@ class ListedQuota:
     name: str
     shares: tuple[QuotaShare, ...]
     own: bool
+
+    @property
+    def state(self) -> str:
+        """A state of quota_rules, "" while enough is left."""
+        return quota_rules.state(self.shares) if self.kind != ROLE else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def overview() -> QuotaOverview:
 
 
 def _listed(choices: list[tuple[str, str, str]], roles: Mapping[str, str]) -> Iterator[ListedQuota]:
-    rows, used = quotas.table.rows(), _used()
+    rows, used = quotas.table.rows(), quota_use.of_all()
     for kind, subject, name in choices:
         own = rows.get((kind, subject), Quota())
         quota = quotas.combined(rows, subject, roles[subject]) if kind == PERSON else own
@@ -56,20 +56,3 @@ def _listed(choices: list[tuple[str, str, str]], roles: Mapping[str, str]) -> It
         shares = tuple(quota_rules.shares(quota, count))
         if shares or own != Quota():
             yield ListedQuota(kind, subject, name, shares, own != Quota())
-
-
-def _used() -> Used:
-    """Return what was used today and this month, by subject and the names of FIELDS."""
-    now = timezone.now()
-    today = Q(day=now.date())
-    rows = QuotaUse.objects.filter(day__gte=quota_rules.month_start(now).date()).values("kind", "subject")
-    sums = rows.annotate(
-        requests_day=Sum("requests", filter=today, default=0),
-        tokens_day=Sum("tokens", filter=today, default=0),
-        requests_month=Sum("requests"),
-        tokens_month=Sum("tokens"),
-    )
-    found = sums.values_list("kind", "subject", *quota_rules.FIELDS)
-    return {
-        (kind, subject): dict(zip(quota_rules.FIELDS, map(int, used), strict=True)) for kind, subject, *used in found
-    }

@@ -8,11 +8,12 @@ server failed, is given back. Only those with a quota are counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q, Sum
 from django.utils import timezone
 
 from toolsupport.core import quota_rules
@@ -82,6 +83,23 @@ def _shares(subject: QuotaHolder, now: datetime, today: Sequence[int]) -> Iterat
 
 def _of_month(quota: Quota) -> bool:
     return bool(quota.requests_month or quota.tokens_month)
+
+
+def of_all() -> Mapping[tuple[str, int], Mapping[str, int]]:
+    """Return what was used today and this month, by subject and the names of FIELDS."""
+    now = timezone.now()
+    today = Q(day=now.date())
+    rows = QuotaUse.objects.filter(day__gte=quota_rules.month_start(now).date()).values("kind", "subject")
+    sums = rows.annotate(
+        requests_day=Sum("requests", filter=today, default=0),
+        tokens_day=Sum("tokens", filter=today, default=0),
+        requests_month=Sum("requests"),
+        tokens_month=Sum("tokens"),
+    )
+    found = sums.values_list("kind", "subject", *quota_rules.FIELDS)
+    return {
+        (kind, subject): dict(zip(quota_rules.FIELDS, map(int, used), strict=True)) for kind, subject, *used in found
+    }
 
 
 def clear_old() -> None:

@@ -6,8 +6,10 @@ itself. It counts chats and the requests with all of their keys. A key may have 
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -28,18 +30,18 @@ class QuotaTable:
 
     def __init__(self) -> None:
         self._rows: Mapping[Subject, Quota] = {}
-        self._until = 0.0
+        self._read = -math.inf
 
-    def rows(self) -> Mapping[Subject, Quota]:
-        """Return the quotas by (kind, subject)."""
-        if time.monotonic() >= self._until:
+    def rows(self, fresh: float = FRESH) -> Mapping[Subject, Quota]:
+        """Return the quotas by (kind, subject), as they were at most `fresh` seconds ago."""
+        if time.monotonic() >= self._read + fresh:
             self._rows = {(row.kind, row.subject): _quota(row) for row in QuotaLimit.objects.all()}
-            self._until = time.monotonic() + FRESH
+            self._read = time.monotonic()
         return self._rows
 
     def forget(self) -> None:
         """Read them again at the next use."""
-        self._until = 0.0
+        self._read = -math.inf
 
 
 table = QuotaTable()
@@ -108,9 +110,17 @@ def _exists(kind: str, subject: str) -> bool:
 
 def role_of(person_id: int) -> str:
     """Return the highest role of a person, "" without one."""
-    rows = User.objects.filter(pk=person_id).values_list("is_superuser", "groups__name")
-    names = {"admin" if is_superuser else name for is_superuser, name in rows}
-    return next((name for name in reversed(permissions.ROLES) if name in names), "")
+    return roles_of([person_id]).get(person_id, "")
+
+
+def roles_of(people: Iterable[int]) -> Mapping[int, str]:
+    """Return the highest role of each of these people, in one query."""
+    names: defaultdict[int, set[str]] = defaultdict(set)
+    rows = User.objects.filter(pk__in=people).values_list("pk", "is_superuser", "groups__name")
+    for person, is_superuser, name in rows:
+        names[person].add("admin" if is_superuser else name)
+    ranked = tuple(reversed(permissions.ROLES))
+    return {person: next((name for name in ranked if name in held), "") for person, held in names.items()}
 
 
 def _quota(row: QuotaLimit) -> Quota:

@@ -14,7 +14,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.pull_progress import STEPS, PullReader
 from toolsupport.models import ModelPull, Server
-from toolsupport.registry import leases
+from toolsupport.registry import leases, raw_sql
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers.server_edits import subject
 
@@ -81,9 +81,14 @@ def cancel(server_id: int, name: str, actor: int) -> None:
         audit_log.write(actor, "pull_model", subject(server_id), f"Cancelled the download of {name}.")
 
 
-@transaction.atomic
 def claim(owner: str) -> ClaimedPull | None:
     """Claim the oldest download that waits or whose process is gone."""
+    return _oldest(owner) if raw_sql.has_work(ModelPull) else None
+
+
+@transaction.atomic
+def _oldest(owner: str) -> ClaimedPull | None:
+    """Claim the oldest download of a server in use."""
     waits = Q(status="queued") | (Q(status="running") & leases.ran_out())
     there = ModelPull.objects.filter(waits, server__enabled=True).order_by("id")
     for row in there[:SHOWN]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from toolsupport.core import server_faults
@@ -77,11 +77,11 @@ def pause(failures: int, stretch: float) -> float:
     return min(doubled, LONGEST_PAUSE) * stretch
 
 
-def with_problems() -> int:
-    """Return how many servers in use lack a setting for tools or have not answered for some time, each once."""
+def with_problems() -> QuerySet[Server]:
+    """Return the servers in use that lack a setting for tools or have not answered for some time."""
     down = Q(reachable=False, down_since__lte=timezone.now() - MARKED)
     lacking = Q(pk__in=missing_flags.open_marks().values("server"))
-    return Server.objects.filter(down | lacking, enabled=True, removed_at=None).count()
+    return Server.objects.filter(down | lacking, enabled=True, removed_at=None)
 
 
 def claim_due() -> tuple[int, ...]:

@@ -1,8 +1,9 @@
 """Shares the requests that a server gets at once among tests, exams and comparisons, in all processes.
 
-A running test of a model takes one place. A request of an exam or of a comparison takes one as a lease: the row of an
-exam does not have the number of its open requests. Tests and comparisons that find no place leave a mark, and exams,
-which send one request after the other for minutes, leave the next free place to them.
+A running test of a model takes one place, and so do steps of it that follow its verdict. A request of an exam or of a
+comparison takes one as a lease: the row of an exam does not have the number of its open requests. Tests and comparisons
+that find no place leave a mark, and exams, which send one request after the other for minutes, leave the next free
+place to them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def take(server: int, owner: str, first: bool = False) -> str:
     row = Server.objects.select_for_update().get(pk=server)
     taken = held(server)
     tests = Detection.objects.filter(status="running", profile__server_id=server).count()
-    full = len(taken) + tests >= limit(row.kind)
+    full = len(taken) + tests + later_steps(server) >= limit(row.kind)
     if full and first:
         mark(server)
     if full or (not first and _is_marked(server)):
@@ -41,6 +42,11 @@ def take(server: int, owner: str, first: bool = False) -> str:
     name = next(one for one in (f"{PLACE} {server}: {n}" for n in range(MOST)) if one not in taken)
     Lease.objects.update_or_create(name=name, defaults={"owner": owner, "until": leases.in_future(HELD)})
     return name
+
+
+def later_steps(server: int) -> int:
+    """Return how many tests run steps on a server now that follow their verdicts."""
+    return Detection.objects.filter(remaining=True, lease_until__gt=Now(), profile__server_id=server).count()
 
 
 def held(server: int) -> set[str]:

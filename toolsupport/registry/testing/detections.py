@@ -21,7 +21,14 @@ from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
-from toolsupport.registry.knowledge import effective_values, event_log, format_findings, overrides
+from toolsupport.registry.knowledge import (
+    drift_marks,
+    effective_values,
+    event_log,
+    format_findings,
+    overrides,
+    stale_tests,
+)
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import switches
@@ -70,7 +77,10 @@ class TrialRecord:
 
 @dataclass(frozen=True, slots=True)
 class DetectionResult:
-    """The end of a test. `values` are its measured capabilities; unmeasured ones are left out."""
+    """The end of a test. `values` are its measured capabilities; unmeasured ones are left out.
+
+    `remaining`: steps of it follow, see later_steps.py.
+    """
 
     verdict: str
     detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -79,6 +89,7 @@ class DetectionResult:
     status: str = "done"
     load_ms: int | None = None
     run_ms: int | None = None
+    remaining: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +203,14 @@ def add_trial(detection: int, owner: str, trial: TrialRecord) -> bool:
     row = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running").first()
     if row is None:
         return False
+    append_trial(row, trial)
+    return True
+
+
+def append_trial(row: Detection, trial: TrialRecord) -> None:
+    """Add a trial behind the others of this test, whose row is locked."""
     seq = (row.trials.aggregate(newest=Max("seq"))["newest"] or 0) + 1
     Trial.objects.create(detection=row, seq=seq, **{name: getattr(trial, name) for name in TrialRecord.__slots__})
-    return True
 
 
 @transaction.atomic
@@ -223,11 +239,14 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
         },
         load_ms=concluded.load_ms,
         run_ms=concluded.run_ms,
+        remaining=concluded.remaining and same_build,
         finished_at=Now(),
         lease_until=None,
     )
     _tell(row, before, concluded, confirmed)
     _mark_server(row, concluded)
+    if row.profile.drifted_since is not None:
+        drift_marks.follow([row.profile], stale_tests.kinds([row.profile]))
     return True
 
 
@@ -283,6 +302,7 @@ def cancel_bulk(actor: int) -> None:
 def undo(detection: int, actor: int | None) -> int:
     """Withdraw the measurements of a test; return the number of claims. Raises NotFound."""
     _status(detection)
+    Detection.objects.filter(pk=detection).update(remaining=False)
     return overrides.withdraw_test(detection, actor)
 
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from toolsupport.core.sentences import sentence
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
-from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
+from toolsupport.registry.knowledge import drift_marks, effective_values, event_log, stale_tests
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
@@ -36,11 +36,15 @@ def mark_all() -> int:
 @transaction.atomic
 def _mark(servers: Iterable[int]) -> int:
     wanted = switches.in_force().on_drift
-    if wanted == "off":
-        return 0
     rows = ModelProfile.objects.select_related("server").filter(server__in=servers, gone_since=None, enabled=True)
     there = list(rows)
+    if wanted == "off":
+        drift_marks.follow(there, ())
+        return 0
+    # A model that does not chat any more is not tested.
+    tested = [profile for profile in there if profile.chats]
     stale, noted = stale_tests.kinds(there), _noted(there)
+    drift_marks.follow(there, [profile.pk for profile in tested if profile.pk in stale])
     changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
     bundle = HistoryBundle()
     for profile in changed:
@@ -50,8 +54,6 @@ def _mark(servers: Iterable[int]) -> int:
         if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
             _note(profile, BACK, HistoryBundle())
     if wanted == "auto":
-        # A model that does not chat any more is not tested.
-        tested = [profile for profile in there if profile.chats]
         detections.open_tests([asked for profile in tested for asked in _tests(profile, stale.get(profile.pk, ()))])
     return len(changed)
 

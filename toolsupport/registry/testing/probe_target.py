@@ -49,6 +49,7 @@ class DetectionTarget:
     parsers: Mapping[str, str]
     runs_code: bool
     may_force: bool
+    later: bool
 
 
 def tested(detection: int) -> DetectionTarget:
@@ -79,6 +80,7 @@ def tested(detection: int) -> DetectionTarget:
         parsers=family.parsers if family else {},
         runs_code=_runs_code(asked.disabled_formats),
         may_force=_may_force(asked.disabled_formats),
+        later=row.trigger == "bulk",
     )
 
 

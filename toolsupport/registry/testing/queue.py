@@ -69,7 +69,7 @@ def rounds(tests: Iterable[int]) -> int:
 def _has_room(entry: QueuedDetection) -> bool:
     Server.objects.select_for_update().get(pk=entry.server)
     running = [other for other in _entries("running") if other.server == entry.server]
-    others = len(server_places.held(entry.server))
+    others = len(server_places.held(entry.server)) + server_places.later_steps(entry.server)
     together = not others and entry.loaded and all(one.loaded and one.profile != entry.profile for one in running)
     room = len(running) + others < (MOST if together else limit(entry.kind))
     if not room and entry.trigger != "drift":

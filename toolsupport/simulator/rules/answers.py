@@ -65,6 +65,7 @@ PLAIN: dict[IntentKind, Callable[[Intent], str]] = {
     IntentKind.CONVERT: _cannot("convert times"),
     IntentKind.COMPUTE: _compute,
     IntentKind.PROGRAM: _fixed(f"I cannot run Python here: no tool for it was offered to me. {WHY}"),
+    IntentKind.REPEAT: lambda intent: intent["content"],
     IntentKind.TABLE: _fixed(samples.TABLE),
     IntentKind.CODE: _fixed(samples.CODE),
     IntentKind.LONG: _fixed(samples.LONG),

@@ -28,6 +28,7 @@ class IntentKind(StrEnum):
     CONVERT = "convert"
     COMPUTE = "compute"
     PROGRAM = "program"
+    REPEAT = "repeat"
     TABLE = "table"
     CODE = "code"
     LONG = "long"
@@ -142,6 +143,8 @@ def _compute(clause: str) -> Values | None:
     return {"expression": found} if found and (asked or bare) else None
 
 
+# A text that is to be repeated is no request, whatever words it has.
+REPEAT = re.compile(r"\W*(?:please )?reply with exactly this text and nothing else:\s*(\S[^\n]*)", re.IGNORECASE)
 REMEMBER = r"\W*(?:please\s+)?(?:remember|memori[sz]e|keep in mind|(?:don't|do not) forget)"
 
 # Tried in order on each clause: the first whose words are there and whose reader finds what it needs.
@@ -204,6 +207,8 @@ def understand(text: str, names: Collection[str] = ()) -> list[Intent]:
     named = _named(text, names)
     if named:
         return named
+    if literal := REPEAT.match(text):
+        return [Intent(IntentKind.REPEAT, text, {"content": literal[1].strip()})]
     intents: list[Intent] = []
     for clause in clauses(text):
         _add(intents, clause)

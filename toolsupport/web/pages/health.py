@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
@@ -15,6 +17,7 @@ from toolsupport.core import client_address
 from toolsupport.registry import storage
 from toolsupport.registry.people import security_events, sign_in_limits
 from toolsupport.registry.people.permissions import Action
+from toolsupport.registry.testing import admin_marks
 from toolsupport.services.doctor import migrated
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of, public
@@ -52,10 +55,18 @@ def readyz(request: HttpRequest) -> JsonResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return metrics of this process, without names: for the token, an administrator, or this machine if opened."""
     if _may_read(request):
+        _count_marks()
         return HttpResponse(counted.text(), counted.CONTENT_TYPE)
     if not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
         raise Http404
     return _refused(request)
+
+
+def _count_marks() -> None:
+    """Bring the figures of marks up to date; the others are of use while the database does not answer."""
+    with suppress(DatabaseError):
+        for kind, count in admin_marks.counts().items():
+            counted.MARKS.labels(kind).set(count)
 
 
 def _may_read(request: HttpRequest) -> bool:

@@ -21,8 +21,8 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
         "source": ("Source", lambda row: row.source),
     }
 )
-REVIEW, STATE = "review", "state"
-CHOSEN = (STATE, REVIEW, "sort")  # what a search keeps besides its own fields
+REVIEW, STATE, OLDER = "review", "state", "older"
+CHOSEN = (STATE, REVIEW, OLDER, "sort")  # what a search keeps besides its own fields
 # Order → its key; a minus before it turns it around.
 SORTS: Mapping[str, Callable[[ModelRow], Any]] = MappingProxyType(
     {
@@ -71,6 +71,7 @@ def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collect
     """Return the models that match every filter, in the wanted order; `needing` are the ids of those to review."""
     kept = [row for row in named(rows, wanted) if wanted.get(STATE, row.evidence.state) in ("", row.evidence.state)]
     kept = [row for row in kept if not wanted.get(REVIEW) or row.id in needing]
+    kept = [row for row in kept if not wanted.get(OLDER) or row.older]
     order = wanted.get("sort", "")
     key = SORTS.get(order.removeprefix("-"))
     return tuple(sorted(kept, key=key, reverse=order.startswith("-")) if key else kept)
@@ -113,18 +114,24 @@ def chosen(wanted: Mapping[str, str]) -> dict[str, str]:
 def chips(
     rows: Sequence[ModelRow], counts: Sequence[StateCount], wanted: Mapping[str, str], needing: Collection[int]
 ) -> list[FilterChip]:
-    """Return a chip for each state of these models, and one for those to review; each keeps search and filters."""
-    state, review = wanted.get(STATE, ""), bool(wanted.get(REVIEW))
+    """Return chips of these models that keep search and filters: states, those to review, those to test again."""
+    state = wanted.get(STATE, "")
     found = [FilterChip("all", "All", "", len(rows), not state, _query(wanted, STATE, ""))]
     for one in counts:
         on = one.state == state
         query = _query(wanted, STATE, "" if on else one.state)
         found.append(FilterChip(one.state, one.word, one.look, one.count, on, query))
-    waiting = sum(row.id in needing for row in rows)
-    if waiting or review:
-        query = _query(wanted, REVIEW, "" if review else "1")
-        found.append(FilterChip("review", "To review", "", waiting, review, query))
+    marked = (REVIEW, "To review", sum(row.id in needing for row in rows)), (OLDER, "To test again", _older(rows))
+    for name, word, count in marked:
+        on = bool(wanted.get(name))
+        if count or on:
+            found.append(FilterChip(name, word, "", count, on, _query(wanted, name, "" if on else "1")))
     return found
+
+
+def _older(rows: Sequence[ModelRow]) -> int:
+    """Return how many of these models were tested on an older build."""
+    return sum(row.older for row in rows)
 
 
 def _query(wanted: Mapping[str, str], name: str, value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.http import HttpRequest
 
 from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.servers import reachability
+from toolsupport.registry.testing import admin_marks
 from toolsupport.web.view_permissions import actions_of, confined
 
 
@@ -42,23 +43,29 @@ SECTIONS = (
 
 
 MOST_WAITING = 100
+# Section → the kind of marks that it counts for administrators, and what one and several are.
+MARKS = {
+    "/models/": (admin_marks.MODELS, "model changed since its test", "models changed since their tests"),
+    "/servers/": (admin_marks.SERVERS, "server has a problem", "servers have a problem"),
+    "/people/": (admin_marks.QUOTAS, "quota is used up, or nearly", "quotas are used up, or nearly"),
+}
+NO_MARKS: Mapping[str, int] = dict.fromkeys(admin_marks.KINDS, 0)
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Return the context of every page: `navigation` [{title, url, about, icon, rare, current, unread, needs}, …].
 
-    `needs` counts what an administrator has to do there; `section_here` is the title of the section of this page.
+    `needs` counts what an administrator has to do there, in the words `what_needs`; `section_here` is the title of the
+    section of this page, `quotas_near` how many quotas are used up or nearly.
     """
     allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
     waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
+    marks = admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
     sections = [section for section in SECTIONS if section.action in allowed]
-    problems = reachability.with_problems() if Action.ADMINISTER in allowed else 0
     here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
-    return {
-        "navigation": [_shown(section, request.path, waiting, problems) for section in sections],
-        "section_here": here,
-        "may_chat": Action.CHAT in allowed,
-    }
+    shown = [_shown(section, request.path, waiting, marks) for section in sections]
+    near, may_chat = marks[admin_marks.QUOTAS], Action.CHAT in allowed
+    return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": may_chat}
 
 
 def _leads_nowhere(request: HttpRequest) -> bool:
@@ -66,7 +73,9 @@ def _leads_nowhere(request: HttpRequest) -> bool:
     return hasattr(request, "session") and confined(request)
 
 
-def _shown(section: Section, path: str, waiting: int, problems: int) -> dict[str, Any]:
+def _shown(section: Section, path: str, waiting: int, marks: Mapping[str, int]) -> dict[str, Any]:
+    kind, one, several = MARKS.get(section.begins, ("", "", ""))
+    needs = marks[kind] if kind else 0
     return {
         "title": section.title,
         "url": section.url,
@@ -75,5 +84,6 @@ def _shown(section: Section, path: str, waiting: int, problems: int) -> dict[str
         "rare": section.rare,
         "current": path.startswith(section.begins),
         "unread": waiting if section.begins == "/history/" else 0,
-        "needs": problems if section.begins == "/servers/" else 0,
+        "needs": needs,
+        "what_needs": one if needs == 1 else several,
     }

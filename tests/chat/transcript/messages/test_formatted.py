@@ -60,6 +60,13 @@ def test_an_older_answer_is_formatted_at_its_first_view_only(answer: Message, al
     assert formats == [TEXT]
 
 
+def test_the_newest_html_of_an_answer_stays(answer: Message) -> None:
+    for html in ("<p>First</p>", "<p>Second</p>"):
+        formatted.keep(answer, TEXT, html)
+    row = Message.objects.select_related("formatted").get(pk=answer.pk)
+    assert formatted.stored(row, TEXT) == "<p>Second</p>"
+
+
 def test_readers_of_a_shared_chat_see_the_same(answer: Message, bob: User, formats: list[str]) -> None:
     share = answer.conversation.shares.create(reader=bob)
     client = Client()

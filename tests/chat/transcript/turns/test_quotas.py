@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, Message, Turn
 from chat.statuses import TurnStatus
@@ -36,6 +38,14 @@ def used(conversation: Conversation) -> list[int]:
 
 def ended(turn: int, reason: str, **usage: int) -> None:
     end.end(TurnStore("me", turn), end.TurnOutcome(reason, usage=usage))
+
+
+def test_an_end_reads_no_conversation_for_the_quota(conversation: Conversation) -> None:
+    turn = asked(conversation, "c1")
+    with CaptureQueriesContext(connection) as made:
+        ended(turn, TurnStatus.DONE, output_tokens=12)
+    assert used(conversation) == [1, 12]
+    assert not [one["sql"] for one in made if 'FROM "chat_conversation"' in one["sql"]]
 
 
 def test_a_message_over_the_quota_stores_nothing(conversation: Conversation) -> None:  # P5

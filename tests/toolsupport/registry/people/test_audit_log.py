@@ -9,7 +9,9 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from toolsupport.models import Audit
 from toolsupport.registry.people import audit_log
@@ -78,3 +80,13 @@ def test_the_log_is_written_as_json_lines(
         return b"".join([piece async for piece in answer.streaming_content])  # type: ignore[attr-defined]
 
     assert [json.loads(line) for line in async_to_sync(whole)().splitlines()] == rows
+
+
+def test_an_action_takes_three_queries_in_an_empty_log_too(bob: User) -> None:
+    for earlier in (0, 1):
+        assert Audit.objects.count() == earlier
+        with CaptureQueriesContext(connection) as captured:
+            audit_log.write(bob.pk, "approve_tool", "tool:1", "read")
+        asked = [query["sql"].split()[0] for query in captured if query["sql"].split()[0] in ("SELECT", "INSERT")]
+        assert asked == ["SELECT", "SELECT", "INSERT"], earlier
+    assert audit_log.broken_at() is None

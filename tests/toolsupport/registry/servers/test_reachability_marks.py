@@ -21,14 +21,14 @@ def long_down(server: Server, minutes: int = 3) -> None:
 
 def test_a_server_with_two_problems_counts_once_until_both_are_solved() -> None:  # P9
     profile = ModelProfileFactory()
-    assert reachability.with_problems() == 0
+    assert reachability.with_problems().count() == 0
     missing_flags.missing(profile.pk, "--jinja")
     long_down(profile.server)
-    assert reachability.with_problems() == 1
+    assert reachability.with_problems().count() == 1
     missing_flags.solved(profile.pk)
-    assert reachability.with_problems() == 1
+    assert reachability.with_problems().count() == 1
     reachability.answered_in_use(profile.server_id)
-    assert reachability.with_problems() == 0
+    assert reachability.with_problems().count() == 0
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_a_restart_and_a_server_out_of_use_are_no_problem(minutes: int, changed:
     server = ServerFactory()
     long_down(server, minutes)
     Server.objects.filter(pk=server.pk).update(**changed)
-    assert reachability.with_problems() == count
+    assert reachability.with_problems().count() == count

@@ -14,7 +14,8 @@ def told(words: str, result: str) -> str:
 
 def test_every_kind_of_wish_has_words() -> None:
     assert set(PLAIN) == set(IntentKind)
-    assert all(without_tool(Intent(kind, "1+1", {"path": "a", "expression": "1+1"})) for kind in IntentKind)
+    values = {"path": "a", "expression": "1+1", "content": "a"}
+    assert all(without_tool(Intent(kind, "1+1", values)) for kind in IntentKind)
 
 
 def test_without_tools_it_says_so_helpfully() -> None:
@@ -22,6 +23,11 @@ def test_without_tools_it_says_so_helpfully() -> None:
     assert "cannot read `config.json`" in said
     assert "no tool for it was offered" in said
     assert "the folder here" in without_tool(understand("What's in this folder?")[0])
+
+
+def test_a_text_to_repeat_is_repeated_whatever_words_it_has() -> None:
+    asked = 'Reply with exactly this text and nothing else: {"code": "A1"}\nAny other code is forbidden.'
+    assert [without_tool(intent) for intent in understand(asked)] == ['{"code": "A1"}']
 
 
 def test_an_unknown_request_is_owned_up_to() -> None:  # M8

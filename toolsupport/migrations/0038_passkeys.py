@@ -13,7 +13,7 @@ def name_the_person(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("toolsupport", "0035_exam_swaps"),
+        ("toolsupport", "0037_remaining_steps"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

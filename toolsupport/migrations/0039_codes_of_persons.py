@@ -3,10 +3,10 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# Apart from 0036: PostgreSQL changes no table whose rows the same transaction has written.
+# Apart from the one before: PostgreSQL changes no table whose rows the same transaction has written.
 class Migration(migrations.Migration):
 
-    dependencies = [("toolsupport", "0036_passkeys")]
+    dependencies = [("toolsupport", "0038_passkeys")]
 
     operations = [
         migrations.RemoveConstraint(model_name="recoverycode", name="one_recovery_code_of_a_factor"),
