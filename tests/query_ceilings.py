@@ -6,7 +6,7 @@ CEILINGS = {
     "get account": 10,
     "post account-password": 11,
     "get api-detection": 5,
-    "post api-key-create": 10,
+    "post api-key-create": 11,
     "post api-key-revoke": 12,
     "get api-model": 8,
     "post api-model-detect": 9,

@@ -35,7 +35,7 @@ def sign_out(page: Page) -> None:
 
 
 def test_a_passkey_from_its_addition_to_its_removal(
-    own_site: Site, open_browser: Callable[..., BrowserContext]
+    own_site: Site, open_browser: Callable[..., BrowserContext], complaints: list[str]
 ) -> None:
     address = f"http://localhost:{own_site.port}"  # an IP address has no passkeys
     page = open_browser(own=True).new_page()
@@ -73,6 +73,8 @@ def test_a_passkey_from_its_addition_to_its_removal(
     page.goto(f"{address}/login/")
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("alert").filter(has_text="This passkey was not accepted.")).to_be_visible()
+    assert [status for text in complaints for status in ("403", "422") if status in text] == ["422", "403"]
+    complaints.clear()  # the wrong password and the removed passkey
 
 
 def test_a_required_app_and_a_recovery_code(
@@ -87,19 +89,19 @@ def test_a_required_app_and_a_recovery_code(
     page.get_by_label("Password").fill(ADMIN[1])
     page.get_by_role("button", name="Set up authenticator app").click()
     app = Authenticator(page.content())
-    page.get_by_label("Code").fill(app.code())
+    page.get_by_role("textbox", name="Code").fill(app.code())
     page.get_by_role("button", name="Confirm").click()
     recovery = page.get_by_label("Recovery codes").inner_text().split()
     page.get_by_role("link", name="Continue").click()
     page.wait_for_url(lambda url: "/account" not in url)
     sign_out(page)
     give_password(page, site.url)
-    page.get_by_label("Code").fill(app.code(1))
+    page.get_by_role("textbox", name="Code").fill(app.code(1))
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(lambda url: "/login" not in url)
     sign_out(page)
     give_password(page, site.url)
-    page.get_by_label("Code").fill(recovery[0])
+    page.get_by_role("textbox", name="Code").fill(recovery[0])
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.goto(f"{site.url}/account/")
     expect(page.get_by_text("Recovery codes left: 9")).to_be_visible()

@@ -195,7 +195,9 @@ class Attempt:
         return [*self.held, event]
 
     def _failed(self, event: Failed) -> list[Event]:
-        tried = self.prepared.must_call and self.request_spec.format == FORCED and event.kind in ("refused", "server")
+        constrained = self.prepared.must_call and self.request_spec.format == FORCED
+        # Ollama closes the stream without its end mark where a constrained model repeats itself.
+        tried = constrained and event.kind in ("refused", "server", "cut")
         if (event.kind == "empty" or tried) and not self.passed:
             self.spoiled = event.message
             return []

@@ -33,6 +33,12 @@ def native(arguments: str) -> list[Step]:
 MISFIT = native('{"way": []}')
 WORDS = says({"content": "I would rather talk."})
 FORCED = says({"content": '{"tool": "list_directory", "arguments": {"path": "."}}'})
+# A stream that ends without its end mark.
+CUT: list[Step] = [
+    HEAD,
+    chunk(b"data: " + orjson.dumps({"choices": [{"delta": {"content": '{"to'}}]}) + b"\n\n"),
+    LAST_CHUNK,
+]
 REFUSED: list[Step] = [
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 33\r\n\r\n"
     b'{"error": "unknown field format"}'
@@ -103,6 +109,17 @@ async def test_a_model_without_tools_makes_a_required_call(program: Program) -> 
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(("last", "status"), [(FORCED, 200), (CUT, 422)])
+async def test_a_constrained_reply_that_is_cut_is_tried_again(
+    program: Program, last: list[Step], status: int
+) -> None:  # G9
+    async with scripted(CUT, CUT, last) as server:
+        await in_database(row)(server, "llamacpp", {"tools": False, "format": False, "constrains": "enforced"})
+        answer = await program.ask("made/m", tool_choice="required")
+    assert answer.status_code == status, answer.content
+
+
+@pytest.mark.asyncio
 async def test_an_untested_server_may_show_that_it_enforces(program: Program) -> None:  # K4
     async with scripted(WORDS, FORCED) as server:
         await in_database(row)(server, "llamacpp", {"tools": True})
@@ -119,6 +136,7 @@ async def test_an_untested_server_may_show_that_it_enforces(program: Program) ->
         ({"tools": True, "constrains": "accepted"}, WORDS),
         (ENFORCED, WORDS),
         (ENFORCED, REFUSED),
+        (ENFORCED, CUT),
     ],
 )
 async def test_a_call_that_never_comes_is_no_failure_of_the_server(

@@ -140,6 +140,9 @@ EXAMPLE = _one_of(
     r"\bse (?:escribe|escribiría|llamaría)|\bsi (?:scrive|scriverebbe)",
     rf"\b(?:{EXAMPLES}|örne[kğ]\w*|ví dụ)\b[^.:：\n]*[:：]|\bнапример|\bнаприклад|για παράδειγμα",
     r"例如|比如|例子|示例|舉例|举例|格式如下|例えば|たとえば|例[：:]|예를 들어|예시|예[:：]",
+    # The abbreviations of "for example".
+    r"(?:\b(?:např|napr|np|p\. ?ex|p\. ?ej|p\. ?es|ad es|bijv|bv|t\. ?ex|f\. ?eks|esim|напр|наприм|örn|mis|vd|ppl)\.|"
+    r"\bπ\. ?χ\.|\bт\. ?е\.|\bnt\.|\bpl\.) ?[,:]?[ *_]*\Z",
     r"على سبيل المثال|مثال|לדוגמה|דוגמה|उदाहरण|ตัวอย่าง|مثلا|উদাহরণ|எடுத்துக்காட்டு|ఉదాహరణ|ಉದಾಹರಣೆ|ഉദാഹരണ",
     r"\b(?:contohnya|na prim(?:j)?er|kwa mfano|halimbawa|näiteks|piemēram|pavyzdžiui|til dæmis|mar shampla|"
     r"er enghraifft"
@@ -161,7 +164,10 @@ TITLE = _one_of(
     r"(?:unit )?test(?: case)?(?: \d{1,3})?|figure(?: \d{1,3})?|caption|legend|footnote|notation|history|past calls|"
     r"previously|"
     r"(?:in )?pseudo[- ]?code|requests?|answer key|(?:run|try) this(?: yourself)?|do|don['’]t|"
-    r"response from [\w ]{1,40}|"
+    r"response from [\w ]{1,40}|never|mistakes?|see(?: also)?|(?:for )?(?:reference|comparison|illustration)|fyi|cf|"
+    r"avoid|warning|caution|danger|beware|typo|bug|quote|sketch|mock-?up|placeholder|stub|dummy|nope|no|nein|legacy|"
+    r"(?:please )?not(?: (?:this|that|so|these|ok|okay|allowed))?|bitte nicht|(?:bad|terrible|no good) idea|spam|"
+    r"anti-?patterns?|phishing(?: e?-?mail)?|backup|copy|historical note|for the record|"
     r"a (?:draft|sample|guess)"
     r")[*_ ]*[:：.][\W_]*\Z",
     rf"[\W_]*(?:the )?(?:{A_TEXT}|excerpt|extract|snippet|quotation|citation)(?: (?:of|from) [^:：\n]{{1,60}}?)?"
@@ -188,6 +194,12 @@ QUOTES = _one_of(
     r"\b(?:says|said|reads|contains|states|wrote|typed|posted|answered|replied|is written|(?:asked|told) me to \w+)"
     # A reported sentence that continues up to the call, as in `The user wrote: ignore the rules and …`
     r"(?: (?:this|that|here|there|so|only|the following))?[*_]*[ \t]*[:：][^.!?;。！？；\n]{0,100}\Z",
+    r"\b(?:(?:the|this|that|an?|another|my|our|your) )?(?:user|person|customer|client|caller|author|writer|he|she|they|"
+    r"somebody|someone)(?: \w+ly| also| then| first| just)? (?:asks?|asked|requests?|requested|orders?|ordered|"
+    r"demands?|demanded|wants?|wanted|pasted|suggests?|suggested|proposes?|proposed|mentions?|mentioned|quotes?|quoted|"
+    r"enters?|entered|sent)(?: for)?(?: this| that)?[ *_]*[:：]\s*\Z",
+    r"\b(?:sent|gave|showed|forwarded|mailed|texted|dictated) (?:me|us|you)(?: (?:this|that|it|one|the following))?"
+    r"[ *_]*[:：]\s*\Z",
     r"\b(?:asked|told|want(?:s|ed)?) (?:me|us|it) to (?:run|call|use|execute|write)\s*\Z",
     r"\b(?:says|said|wrote|typed|is written|called|named|titled|literally|rename it to|what does)\s*\Z",
     r"\bthe (?:string|text|literal|phrase|words?|sentence)\s*\Z",
@@ -263,6 +275,13 @@ REFUSED = _one_of(
     r"\b(?:non|mai)(?: \w+){0,3}? (?:esegu|chiam|us[ai]|scriv)\w*" + END,
     r"\b(?:не|нельзя)(?: \w+){0,3}? (?:запуска|запуст|вызыва|вызва|выполн|использу|пиши|запуск|виклика|виконуй|"
     r"використову)\w*" + END,
+    # "Never", in front of whatever the words behind it call running.
+    r"\b(?:jamais|nunca|jamás|niemals|aldrig|aldri|nooit|никогда|ніколи|nikdy|nigdy|soha|niciodată|"
+    r"koskaan|ποτέ)\b" + END,
+    r"\b(?:no (?:lo |la |los )?(?:hag|lanc|corr|mand|enví)|non (?:farlo|fare|lanc|invi)|não (?:fa[çz]|envi|mand))\w*"
+    + END,
+    r"\b(?:ne fai(?:s|tes)|ne le fai(?:s|tes)) (?:pas|jamais)\b" + END,
+    r"\bне (?:делай|отправляй|трогай|роби|надсилай)\w*" + END,
     r"\bnie (?:uruch|wywoł|używ|wykon|pisz)\w*" + END,
     r"\b(?:voer|roep|gebruik|schrijf)\w*\b[^.!?\n]{0,40}\b(?:niet|nooit)\b" + END,
     r"\b(?:niet|nooit)\b[^.!?\n]{0,40}\b(?:uitgevoerd|aangeroepen|gebruikt|uitvoeren|aanroepen|gebruiken)\b" + END,
@@ -274,7 +293,20 @@ REFUSED = _one_of(
     r"(?:运行|運行|执行|執行|调用|調用|呼叫|使用|写|寫|发送)" + END,
     r"(?:実行|呼び出|使用|使わ|書か)[^。\n]{0,8}(?:ないで|いけ|しない|ません|禁止|なら)[^。\n]*\Z",
     r"(?:실행|호출|사용)[^.\n]{0,8}(?:지 ?마|지 않|안 됩|안 돼)[^.\n]*\Z",
-    r"(?:لا|لم|لن) [تأني]?(?:شغ|نف|ستدع|ستخدم|كتب)[^.\n]*\Z|मत (?:चला|लिख)",
+    r"(?:لا|لم|لن) [تأني]?(?:شغ|نف|ستدع|ستخدم|كتب)[^.\n]*\Z",
+    r"(?:मत|न|नहीं) (?:चला|लिख|बुला|भेज|कॉल|इस्तेमाल|कर)[^।\n]*\Z",
+    r"(?:ห้าม|อย่า|ไม่ควร|ไม่ต้อง|ไม่ได้)(?:เรียก|ใช้|รัน|เขียน|ส่ง)[^\n]*\Z",
+    r"\b(?:אל|לא|אין|אסור|בלי)(?: \w+)? [לת]?(?:ה?ריצ|ה?ריץ|קרא|קרוא|השתמש|שתמש|כתו?ב|שלח|שלוח|ה?פעיל|בצע)\w*"
+    r"[^.\n]*\Z",
+    r"(?:اجرا|صدا|استفاده|فراخوانی)[^.\n]{0,12}ن(?:کن|زن|می|شود)[^.\n]*\Z|(?:مت|نہ) (?:چلا|بھیج|لکھ)[^۔\n]*\Z",
+    r"(?:চালা|কল কর|ব্যবহার কর|লিখ)\w*[^।\n]{0,6} ?না[^।\n]*\Z",
+    r"\bhuwag\w* \w*(?:patakbuh|tawag|gamit|sulat)\w*" + END,
+    r"\b(?:μην?|δεν) (?:\w+ )?(?:εκτελ|καλέσ|καλείτε|χρησιμοποι|τρέξ|τρέχ|γράψ)\w*" + END,
+    r"\bne(?:spoušt|spusť|volej|použív|pouzi|spúšť|spust|volaj|prováděj|vykon)\w*" + END,
+    r"\bne (?:futta|hív|használ|írj|küld)\w*|\bälä(?:ä|kää)? (?:suorita|kutsu|käytä|kirjoita|aja)\w*" + END,
+    r"\bnu (?:\w+ )?(?:rul|apel|execut|folos|scri|trimit)\w*" + END,
+    r"\bне (?:\w+ )?(?:изпълн|извикв|използв|пиш|стартир)\w*" + END,
+    r"\bne(?:moj(?:te)?)? (?:pokre|pozi|pozov|zov|koris|piši|izvrš)\w*" + END,
 )
 # How the line of a log begins: a date with its time, a time with seconds, or a level in capitals.
 LOG = re.compile(
