@@ -30,6 +30,12 @@ def give_password(page: Page, address: str) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
+def enter_with_passkey(page: Page, address: str) -> None:
+    page.goto(f"{address}/login/?next=/account/")
+    assert violations(page) == []
+    page.get_by_role("button", name="Sign in with a passkey").click()
+
+
 def sign_out(page: Page) -> None:
     page.context.clear_cookies()
 
@@ -54,9 +60,7 @@ def test_a_passkey_from_its_addition_to_its_removal(
     expect(page.get_by_role("row", name="Laptop")).to_be_visible()
     assert violations(page) == []
     sign_out(page)
-    page.goto(f"{address}/login/?next=/account/")
-    assert violations(page) == []
-    page.get_by_role("button", name="Sign in with a passkey").click()
+    enter_with_passkey(page, address)
     expect(page.get_by_role("heading", name="Your account")).to_be_visible()
     sign_out(page)
     give_password(page, address)
@@ -70,8 +74,7 @@ def test_a_passkey_from_its_addition_to_its_removal(
     page.get_by_role("button", name="Remove passkey").click()
     expect(page.get_by_text("Removed Laptop here.")).to_be_visible()
     sign_out(page)
-    page.goto(f"{address}/login/")
-    page.get_by_role("button", name="Sign in with a passkey").click()
+    enter_with_passkey(page, address)
     expect(page.get_by_role("alert").filter(has_text="This passkey was not accepted.")).to_be_visible()
     assert [status for text in complaints for status in ("403", "422") if status in text] == ["422", "403"]
     complaints.clear()  # the wrong password and the removed passkey

@@ -25,7 +25,6 @@ def findings() -> Iterator[Finding]:
     yield processes(connection.vendor)
     yield retention()
     yield passkey_addresses()
-    yield required_factor()
 
 
 def passkey_addresses() -> Finding:

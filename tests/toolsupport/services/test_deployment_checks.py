@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
+from toolsupport.registry.factors import requirement
+from toolsupport.registry.settings import team_settings
 from toolsupport.services import deployment_checks
 
 
@@ -69,3 +72,29 @@ def test_how_long_rows_are_kept(settings: Any) -> None:
     settings.ENV = settings.ENV | {"TOOLSUPPORT_KEEP_CHATS_DAYS": 30}
     found = deployment_checks.retention()
     assert found.ok and found.words.startswith("kept: chats 30 days, exchanges for ever, ")
+
+
+@pytest.mark.parametrize(
+    ("origins", "password", "ok", "words"),
+    [
+        (["https://tools.example.org", "https://192.0.2.7"], True, True, "at https://tools.example.org"),
+        (["http://127.0.0.1:8000"], True, None, "IP address"),
+        (["http://tools.lan"], True, None, "need https"),
+        (["https://tools.example.org"], False, None, "password is switched off"),
+    ],
+)
+def test_the_addresses_with_passkeys(settings: Any, origins: list[str], password: bool, ok: Any, words: str) -> None:
+    settings.ORIGINS = origins
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_PASSWORD_SIGN_IN": password}
+    found = deployment_checks.passkey_addresses()
+    assert found.ok is ok and words in found.words
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("rule", "words"), [("off", "not required;"), ("admins", "required of administrators;")])
+def test_of_whom_a_second_factor_is_required(alice: User, bob: User, rule: str, words: str) -> None:
+    bob.set_unusable_password()
+    bob.save()
+    team_settings.put(requirement.KEY, rule)
+    found = deployment_checks.required_factor()
+    assert words in found.words and found.words.endswith("without one: 1")

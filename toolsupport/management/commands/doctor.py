@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         findings = [*examine(), *deployment_checks.findings(), connection_settings.finding(), *tool_findings()]
         if any(found.what == "database" and found.ok for found in findings):
-            findings += doctor_checks.findings()
+            findings += [deployment_checks.required_factor(), *doctor_checks.findings()]
         if options["json"]:
             report = {"ok": healthy(findings), "findings": [found.to_json() for found in findings]}
             self.stdout.write(json.dumps(report))
