@@ -103,7 +103,7 @@ def _guarded_async(view: View, action: Action, before_factor: bool) -> View:
 
 def confined(request: HttpRequest) -> bool:
     """Return whether the request comes from a session that lacks a required second factor; API keys need none."""
-    return not hasattr(request, "key_scopes") and sessions.confined(request.session)
+    return not hasattr(request, "key_scopes") and sessions.confined(getattr(request, "session", None))
 
 
 def _to_set_up(request: HttpRequest) -> HttpResponseBase:

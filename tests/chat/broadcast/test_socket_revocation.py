@@ -24,13 +24,13 @@ def held_by(person: User) -> SocketAccess:
 
 
 @pytest.mark.django_db
-def test_a_good_pass_holds_and_any_number_costs_three_queries(alice: User) -> None:
+def test_a_good_pass_holds_and_any_number_costs_four_queries(alice: User) -> None:
     held = [held_by(alice), *(held_by(UserFactory(role="reviewer")) for _ in range(9))]
     with CaptureQueriesContext(
         connection,
     ) as asked:
         assert socket_access.refused(held, Action.CHAT) == {}
-    assert len(asked) == 3
+    assert len(asked) == 4
 
 
 @pytest.mark.django_db

@@ -31,7 +31,8 @@ def test_sections_by_role(role: str | None, titles: list[str]):
 
 def test_strangers_see_none():
     assert _titles(AnonymousUser()) == []
-    assert navigation(RequestFactory().get("/")) == {"navigation": [], "section_here": "Menu", "may_chat": False}
+    shown = navigation(RequestFactory().get("/"))
+    assert shown == {"navigation": [], "section_here": "Menu", "quotas_near": 0, "may_chat": False}
 
 
 @pytest.mark.django_db
