@@ -27,7 +27,7 @@ WORDS = (
 )
 CODES = ("code", "statuscode", "status", "type", "errortype", "errorcode")
 # Linear however often a tag is opened and never closed.
-# How an HTML page begins, or a part of one. `<400> InternalError` is no tag, and other XML is no page.
+# How an HTML page begins, or a part of one. `<400> InternalError` is no tag.
 PAGE = re.compile(
     r"<(?:!doctype html|(?:html|head|body|title|meta|link|base|script|noscript|style|template|slot|center|h[1-6]|p|div"
     r"|pre|span|table|t[rdh]|section|main|article|aside|header|footer|nav|hgroup|address|figure|picture|img|svg|canvas"
@@ -35,6 +35,8 @@ PAGE = re.compile(
     r"|small|big|tt|code|samp|kbd|blockquote|q|font|marquee|dialog|details|noframes)\b[^<>]*>)",
     re.I,
 )
+# XML, which gateways and stores write: an element that is closed, or a declaration in front.
+XML = re.compile(r"<\?xml\b|<([a-z][\w.-]*(?::[a-z][\w.-]*)?)(?:\s[^<>]*)?>(?=.*</\1\s*>)", re.I | re.S)
 SPACES = " \t\r\n\f\v\ufeff"
 SPACE = re.compile(f"[{SPACES}]*")
 # What may stand before a page: its beginning and its end.
@@ -50,7 +52,7 @@ class ErrorBody:
     """`texts` are the innermost messages in order, `codes` the codes and types around them (text, lower case).
 
     `around` is the text before and after an envelope that was found inside a text ("upstream error 400: …"). `page` is
-    True for an HTML page, which a proxy writes rather than a model server.
+    True for an page of HTML or XML, which a proxy writes rather than a model server.
     """
 
     texts: tuple[str, ...]
@@ -70,7 +72,7 @@ def unwrap(body: str) -> ErrorBody:
     reader = _TextCollector()
     text = body[:LONGEST].strip(SPACES)
     reader.body(text)
-    page = any(map(_is_page, (text, *reader.texts)))
+    page = XML.match(text) is not None or any(map(_is_page, (text, *reader.texts)))
     return ErrorBody(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
 
 

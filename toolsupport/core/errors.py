@@ -24,6 +24,11 @@ from __future__ import annotations
 class ToolsupportError(Exception):
     """Base of all errors of this project; its message can be shown to people."""
 
+    @property
+    def words(self) -> str:
+        """The message, with its code and parameters where it is a sentence that rows hold so; `str` drops these."""
+        return self.args[0] if self.args else ""
+
 
 class ProviderError(ToolsupportError):
     """A model server failed. `kind` is a key of events.FAILURES."""

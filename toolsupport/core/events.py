@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from toolsupport.core.types import ToolCall
@@ -78,7 +79,7 @@ FAULTS = {
     "unreadable": "what the model wrote cannot be read as a call",
     "unknown": "no tool of this name was offered",
     "schema": "its arguments do not fit the schema of the tool",
-    "cut": "the reply reached its limit of tokens before the call was complete",
+    "cut": "the reply ended, by its limit of tokens or by its server, before the call was complete",
 }
 
 
@@ -154,13 +155,24 @@ class SchemaRefused:
     message: str
 
 
-# What servers call it when a limit of tokens ended the reply.
-LIMITED = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit"})
+# What servers call it when a limit of tokens ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …
+_LIMITED = re.compile(r"length|limit|max\w*tok|tok\w*(?:max|reach|exce)|incomplete|truncat|context|window", re.I)
+# What they call it when something else than the model ended it.
+_BROKEN_OFF = re.compile(
+    r"filter|abort|cancel|error|time_?out|timed|insufficient|interrupt|safety|recitation|prohibited|blocklist|spii"
+    r"|sensitive|blocked|disconnect|preempt|kill",
+    re.I,
+)
 
 
 def finish_reason(written: str) -> str:
     """Normalise a server's finish reason; every name for a token limit becomes "length"."""
-    return "length" if written.lower() in LIMITED else written
+    return "length" if _LIMITED.search(written) else written
+
+
+def ended_early(reason: str) -> bool:
+    """Return whether something else than the model ended a reply: what was being written then is not complete."""
+    return reason == "length" or _BROKEN_OFF.search(reason) is not None
 
 
 @dataclass(frozen=True, slots=True)

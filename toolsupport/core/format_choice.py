@@ -18,6 +18,9 @@ DECIDED = ("session", "user_confirmed")
 # Formats for parsing only: no instructions for models exist.
 READ_ONLY = frozenset({"auto"})
 
+# Preferences of chats and of the team for which the formats of one model are kept.
+MOST_DERIVED = 64
+
 
 @dataclass(frozen=True, slots=True)
 class FormatPreferences:
@@ -87,6 +90,15 @@ def may_force(capabilities: Capabilities, switches: TeamSwitches) -> bool:
 
 def judged(capabilities: Capabilities, preferences: FormatPreferences) -> tuple[FormatDecision, ...]:
     """Return every format: the usable ones in the order in which they would be tried, then the others."""
+    kept: tuple[FormatDecision, ...] | None = capabilities.derived.get(preferences)
+    if kept is None:
+        if len(capabilities.derived) >= MOST_DERIVED:
+            capabilities.derived.clear()
+        kept = capabilities.derived[preferences] = _judged(capabilities, preferences)
+    return kept
+
+
+def _judged(capabilities: Capabilities, preferences: FormatPreferences) -> tuple[FormatDecision, ...]:
     verdicts = [_verdict(name, capabilities, preferences) for name in _ordered(capabilities, preferences)]
     return tuple(sorted(verdicts, key=lambda verdict: not verdict.usable))
 

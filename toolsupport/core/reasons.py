@@ -54,7 +54,7 @@ def in_force(entry: OverrideStatus, overridden: Sequence[OverrideStatus], family
 def of_nothing(capability: str, family: FamilyProfile | None) -> str:
     """Return the sentence for a capability without any claim."""
     table = f", and the profile of {family.name} models has no value" if family else ""
-    return f"There is no evidence about {label(capability)}{table}: unknown."
+    return f"There is no evidence about {label(capability)}{table}."
 
 
 def _of_family(entry: OverrideStatus, family: str) -> str:

@@ -17,82 +17,21 @@ from toolsupport.core.refusal_vocabulary import (
     TOOLS,
     UNSUPPORTED,
     RefusalRule,
+    of_tools,
     rule,
 )
+from toolsupport.core.unreadable_calls import CALLS_THAT_FAILED
 
 __all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "RefusalRule"]
 
 # Something between here and the server wrote a page, and something else put it into an envelope.
 _PAGE = rule(OTHER, "page", r"<!doctype html", r"<html[^<>]{0,200}> ?<(?:head|body|title|meta|center|h1)\b")
-
-_CALLS_THAT_FAILED = (
-    rule(
-        MALFORMED,
-        "unreadable-call",
-        r"(?:error|fail\w*|unable|could not|cannot)[\w ]{0,20} (?:pars|extract|decod|generat|unmarshal"
-        r"|deseriali[sz])\w*"
-        r" (?:an? |the )?(?:tool|function)[ _]calls?",
-        r"(?:could not|cannot|couldn't|failed to) be (?:parsed|decoded|read) (?:as|into) (?:an? )?(?:tool"
-        r"|function) call",
-        r"(?<![\w.\]] )(?<![\w.\]])(?:tool|function) calls?(?: arguments)? (?:is|are|was|were) not (?:valid"
-        r"|well-formed) json",
-        r"(?:unexpected|premature) end of (?:the )?(?:tool|function) call",
-        r"failed to parse (?:the )?(?:input at pos|model output|generated|response)",
-        r"failed to parse fc related info",
-        r"invalid diff: ",
-        # llama-server, which names its parser: peg-native, peg-gemma4, peg-constructed …
-        r"model produced output that does not match the expected [\w.-]+ format",
-        r"output_parse_failed",
-        r"model generated output that (?:could not|cannot) be parsed",
-    ),
-    rule(
-        MALFORMED,
-        "unreadable-markup",
-        # Ollama reads the calls of some families as XML, and passes on the words of Go's parser.
-        r"xml syntax error on line \d",
-        r"failed to parse xml\b",
-        r"invalid character entity &",
-        r"expected element type <[^<>]{1,80}> but have <",
-        r"mismatched arg_key and arg_value",
-        r"(?:incomplete|unterminated|truncated|unclosed) (?:[\w.-]+ )?(?:tool|function)[ _]calls?\b",
-    ),
-    rule(
-        MALFORMED,
-        "bad-arguments",
-        r"returned invalid (?:tool|function) call",
-        r"invalid (?:tool|function) call (?:was )?(?:generated|produced|emitted|written|made)",
-        r"invalid (?:tool|function) call arguments for",
-    ),
-    rule(
-        MALFORMED,
-        "unknown-name",
-        r"undeclared \w* ?function",
-        r"call(?:ed)? (?:a )?tool .{0,300}(?:was|is) not in request",
-        r"(?:call|called|use|used|invoke|invoked) (?:an? )?(?:unavailable|unknown|undefined|undeclared"
-        r"|nonexistent) "
-        r"(?:tool|function)",
-        r"unexpected_tool_call",
-    ),
-    rule(
-        MALFORMED,
-        "failed-generation",
-        r"tool_use_failed",
-        r"failed to call a function",
-        r"malformed[ _](?:function|tool)[ _]call",
-        r"no valid (?:tool|function) call",
-        r"not a valid (?:tool|function) call(?! (?:id|type|object))",
-        r"generate a valid (?:tool|function) call",
-        r"(?:generated|emitted|produced|wrote) (?:an? )?(?:tool|function) call with (?:invalid|malformed|broken)",
-        r"unexpected tokens remaining in message header",
-        r"(?:tool|function) call (?:that )?(?:could not|cannot|failed to) be parsed",
-        r"(?:produced|generated|emitted|wrote|output|returned) (?:an? )?(?:invalid|malformed) (?:json in )?"
-        r"(?:an? |the |its )?(?:tool|function) call",
-        r"(?:produced|generated|emitted|wrote) (?:an? )?(?:invalid|malformed) [\w ]{1,24}"
-        r" (?:tool|function) ?(?:use|call)",
-        r"(?:tool|function) call validation failed",
-        r"(?:tool|function)[ _-]?call(?:ing)? pars(?:er?|ing)[\w ]{0,12} (?:failed|error)",
-        r"(?:tool|function) call(?:'s)? (?:arguments|json|output|markup) (?:could not|cannot|failed to) be parsed",
-    ),
+# A page without its beginning. What a model wrote may hold such tags too: its calls are looked for before.
+_PART_OF_A_PAGE = rule(
+    OTHER,
+    "part-of-a-page",
+    r"<(?:br|hr|p|h[1-6]|center|title|div) ?/?>",
+    r"</(?:p|h[1-6]|center|title|div|body|html) ?>",
 )
 
 _NOT_ABOUT_TOOLS = (
@@ -173,7 +112,7 @@ _NOT_FOR_EVER = (
 )
 
 _IN_THE_WAY = (
-    rule(
+    of_tools(
         MISCONFIGURED,
         "old-server",
         r"unsupported param(?:eter)?: [`'\"]?(?:tools|functions)[`'\"]?\.?$",
@@ -183,7 +122,7 @@ _IN_THE_WAY = (
         r"A_SERVER\b(?:(?!model)[\w .:/-]){0,40} (?:does |do |can )?NOT_SUPPORT_THING",
         r"THING (?:IS_UN|not |un)SUPPORTED (?:by|on|in) (?:this |the |your )?A_SERVER",
     ),
-    rule(
+    of_tools(
         MISCONFIGURED,
         "unknown-field",
         r"(?:unrecognized|unknown|unexpected)[ \w]{0,40}(?:argument|field|parameter|property|name|key"
@@ -197,13 +136,13 @@ _IN_THE_WAY = (
         r"extra (?:inputs|fields) (?:are )?not permitted,? (?:field|key)s?:? [`'\"]?(?:tools|functions)\b(?![.\[])",
         r"(?:extraneous|additional) (?:keys?|propert(?:y|ies)) [`'\"/\[]*(?:tools|functions)\b(?![./\[])",
     ),
-    rule(
+    of_tools(
         MISCONFIGURED,
         "gateway-table",
         r"not support param(?:eter)?s?:? .{0,200}[`'\"](?:tools|functions)[`'\"]",
         r"add_function_to_prompt",
     ),
-    rule(
+    of_tools(
         MISCONFIGURED,
         "stream",
         r"cannot use tools with stream",
@@ -233,7 +172,7 @@ _IN_THE_WAY = (
         r"parser for this template(?!.*(?:must|should|schema|roles|exception:)).*while (?:executing|rendering)",
         r"template: .*executing .*\.tools",
     ),
-    rule(
+    of_tools(
         MISCONFIGURED,
         "switched-off",
         r"THING (?:is|are|has been|have been) (?:disabled|switched off|turned off)",
@@ -256,24 +195,24 @@ _CURRENTLY = (
 )
 
 _A_PART_ONLY = (
-    rule(
+    of_tools(
         OTHER,
         "older-name",
         r"\bfunctions?\b.{0,80}\b(?:use|switch to|migrate to|replaced (?:by|with)|superseded by|in favou?r of)"
         r" (?:the )?[`'\"]?tools\b",
         r"\bdeprecated\b.{0,60}\b(?:functions?|function_call|tools)\b",
     ),
-    rule(
+    of_tools(
         OTHER,
         "only-together",
         r"\bwith THING IS_UN",
         r"(?:SPECIAL)(?:[ -]\w+)? THING (?:IS_UN|not )SUPPORTED",
         r"NOT_SUPPORT_(?:SPECIAL)(?:[ -]\w+)? THING",
-        *PARTS,
         r"THING (?:IS_UN|not )SUPPORTED(?: by| for| in)?(?: A_MODEL)?,? WITH_ELSE",
         r"NOT_SUPPORT_(?:the use of |using |any )?THING WITH_ELSE",
     ),
-    rule(
+    rule(OTHER, "part-elsewhere", *PARTS),
+    of_tools(
         OTHER,
         "not-here",
         # A subject other than a model: this project, your workspace, the sandbox.
@@ -295,7 +234,7 @@ _A_PART_ONLY = (
 )
 
 _TAKES_NO_TOOLS = (
-    rule(
+    of_tools(
         UNSUPPORTED,
         "does-not-support",
         r"NOT_GIVE_(?:the use of |using |use of |any |native |external |custom )?"
@@ -304,7 +243,7 @@ _TAKES_NO_TOOLS = (
         r"(?!(?:tool|function) (?!use|usage|call|invo|and|or|in|for|on|by|at|as|yet)[\w`'\"])THING"
         r"OF_IT",
     ),
-    rule(
+    of_tools(
         UNSUPPORTED,
         "is-not-supported",
         # What is not available, and of no model, may be back tomorrow.
@@ -316,7 +255,7 @@ _TAKES_NO_TOOLS = (
         r"unsupported CALLING\b(?! (?:type|format|id|mode)|s? ?:)",
         r"(?:tools?|CALLING)_?not_?supported\b|unsupported_?(?:tools|CALLING)\b",
     ),
-    rule(
+    of_tools(
         UNSUPPORTED,
         "parameter-of-model",
         r"(?:parameters?|params?|arguments?|options?|fields?)\b[^.:]{0,40}(?:IS_UN|not |un)SUPPORTED"
@@ -331,7 +270,7 @@ _TAKES_NO_TOOLS = (
         r"\bmodel[ -]incompatible (?:request )?(?:argument|parameter)s?(?: supplied)?: "
         r"[`'\"]?(?:tools|functions)\b(?![.\[])",
     ),
-    rule(
+    of_tools(
         UNSUPPORTED,
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? THING",
@@ -341,7 +280,7 @@ _TAKES_NO_TOOLS = (
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
         r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
     ),
-    rule(
+    of_tools(
         UNSUPPORTED,
         "not-able",
         r"models?\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|trained for|compatible with) THING",
@@ -366,7 +305,8 @@ _SAID_ELSEWHERE = tuple(
 
 RULES = (
     _PAGE,
-    *_CALLS_THAT_FAILED,
+    *CALLS_THAT_FAILED,
+    _PART_OF_A_PAGE,
     *_NOT_ABOUT_TOOLS,
     *_FLAGS,
     *_NOT_FOR_EVER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from re import Match, Pattern
 
@@ -21,15 +21,19 @@ MOST_MATCHES = 20
 class RefusalRule:
     """`pattern` is searched in lower-case text on one line, as `refusals._plain` makes it.
 
-    `holds` accepts or rejects a match by the text around it.
+    `holds` accepts or rejects a match by the text around it. A text without one of the words `needed` cannot match, and
+    looking for a word costs next to nothing.
     """
 
     label: str
     name: str
     pattern: Pattern[str]
     holds: Callable[[Match[str]], bool] = bool
+    needed: tuple[str, ...] = ("",)
 
     def found(self, text: str) -> bool:
+        if not any(word in text for word in self.needed):
+            return False
         return any(self.holds(match) for match in islice(self.pattern.finditer(text), MOST_MATCHES))
 
 
@@ -87,3 +91,8 @@ def rule(label: str, name: str, *phrases: str) -> RefusalRule:
         for short, full in SHORT.items():
             pattern = pattern.replace(short, full)
     return RefusalRule(label, name, re.compile(pattern))
+
+
+def of_tools(label: str, name: str, *phrases: str) -> RefusalRule:
+    """Build such a rule whose phrases all name tools or functions."""
+    return replace(rule(label, name, *phrases), needed=("tool", "function"))

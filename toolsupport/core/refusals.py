@@ -26,6 +26,7 @@ from toolsupport.core.refusal_rules import (
     UNSUPPORTED,
     RefusalRule,
 )
+from toolsupport.core.unreadable_calls import LOST_CALL_CODES, WHERE_THE_SERVER_FAILED
 
 __all__ = [
     "MALFORMED",
@@ -55,6 +56,11 @@ class Refusal:
     rule: str
     message: str
 
+
+# The server failed, perhaps in the middle of its stream.
+FAILED = frozenset({200, 500})
+# A gateway gives these where the server behind it gave another one.
+GATEWAY = frozenset({502, 503, 504})
 
 # What was quoted from a request or from a model: cut before any phrase is looked for.
 ECHOES = (
@@ -98,22 +104,23 @@ LONGEST_TEXT, LONGEST, SHORTEST = 4000, 8000, 40
 def classify(status: int, body: str) -> Refusal:
     """Classify an error body with regard to tools. `status` is the HTTP status (200 for an error inside a stream)."""
     envelope = unwrap(body)
-    rule = _says_nothing(status, envelope) or _first_rule(envelope)
+    rule = _by_status(status, envelope) or _first_rule(envelope, failed=status in FAILED)
     return Refusal(rule.label, rule.name, envelope.message) if rule else Refusal(OTHER, "", envelope.message)
 
 
-def _says_nothing(status: int, envelope: ErrorBody) -> RefusalRule | None:
+def _by_status(status: int, envelope: ErrorBody) -> RefusalRule | None:
     if envelope.page:
         return RefusalRule(OTHER, "page", re.compile(""))
-    inside = {int(code) for code in envelope.codes if code.isdecimal() and len(code) == 3}
-    if status in SAYS_NOTHING or inside & SAYS_NOTHING:
-        return RefusalRule(OTHER, "status", re.compile(""))
-    return None
+    found = {status, *(int(code) for code in envelope.codes if code.isdecimal() and len(code) == 3)} & SAYS_NOTHING
+    if found and found <= GATEWAY and envelope.codes & LOST_CALL_CODES:
+        return RefusalRule(MALFORMED, "failed-generation", re.compile(""))
+    return RefusalRule(OTHER, "status", re.compile("")) if found else None
 
 
-def _first_rule(envelope: ErrorBody) -> RefusalRule | None:
+def _first_rule(envelope: ErrorBody, *, failed: bool) -> RefusalRule | None:
     texts = list(_searched((*envelope.texts, *envelope.around, *sorted(envelope.codes))))
-    return next((rule for rule in RULES for text in texts if rule.found(text)), None)
+    rules = (*RULES, *(WHERE_THE_SERVER_FAILED if failed else ()))
+    return next((rule for rule in rules for text in texts if rule.found(text)), None)
 
 
 def _searched(texts: Iterable[str]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
     Usage,
+    ended_early,
 )
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
@@ -150,7 +151,7 @@ class ReplyReader:
         return format_of(event.raw) if self._format == auto.FORMAT.name else self._format
 
     def _ended(self, event: Finished | Failed) -> list[Event]:
-        cut = isinstance(event, Finished) and event.reason == "length"
+        cut = isinstance(event, Finished) and ended_early(event.reason)
         parsed = self._pass_on(self._parser.flush(cut=cut))
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)

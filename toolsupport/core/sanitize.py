@@ -16,6 +16,11 @@ def replaced(value: Any) -> Any:
     return _with_texts(value, text)
 
 
+def is_storable(value: Any) -> bool:
+    """Return whether no text in a JSON value holds one of them."""
+    return bool(replaced(value) == value)
+
+
 def joined(value: Any) -> Any:
     """Return the same value with the two halves of a surrogate pair joined into one character."""
     if isinstance(value, dict | list) and not _holds_halves(value):

@@ -181,6 +181,123 @@ LEFT_OUT = {
     "tool_twice": "{tool} was left out: there are several tools of that name.",
     "tools_over_limit": "Only the first {most} tools were used.",
 }
+# Why a model server did not answer; `text` is a quotation of what it answered itself.
+SERVERS = {
+    "server_silent": "The server at {server} does not answer ({cause}). {hint}",
+    "server_of_another_kind": "What answers at {server} is not {title} ({cause}). Check the address.",
+    "server_unauthorized": "The server at {server} requires another API key ({status}): {text}.",
+    "server_without_model": "The server at {server} does not have this model: {text}.",
+    "server_busy": "The server at {server} is busy ({status}): {text}.",
+    "server_refused": "The server at {server} refused the request ({status}): {text}.",
+    "server_failed": "The server at {server} failed ({status}): {text}.",
+    "answer_cut_off": "The answer was cut off: {cause}.",
+    "key_unreadable": (
+        "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
+    ),
+}
+# The cause in them.
+CAUSES = {
+    "connection_refused": "connection refused",
+    "connection_closed": "the connection was closed",
+    "connection_failed": "the connection failed",
+    "name_unknown": "its name is not known",
+    "certificate_untrusted": "its certificate is not trusted",
+    "not_secure": "no secure connection could be made",
+    "not_connected_in_time": "no connection in time",
+    "address_unusable": "its address cannot be used",
+    "address_inside": "its address is inside this network; an administrator can allow that on the server's page",
+    "address_never_used": "it resolves to an address that is never used, such as cloud metadata",
+    "no_data_in_time": "no data came in time",
+    "nothing_came": "nothing came for {seconds:g} s",
+    "not_http": "it does not speak HTTP",
+    "proxy_answers": "a proxy answers in its place",
+    "request_unwritable": "the request cannot be written",
+    "redirects": "it redirects to another address",
+    "answer_unreadable": "its answer could not be read",
+    "no_route": "the network has no route to it",
+    "web_page": "it sent a web page",
+    "not_json": "its answer is not JSON",
+    "no_list_of_models": "it lists no models",
+    "no_description": "it does not describe its models",
+    "other_vectors": "it returned other vectors than requested",
+}
+# What a person can do about a server that does not answer, by its kind.
+HINTS = {
+    "start_ollama": "Start it with `ollama serve`, or correct its address.",
+    "start_simulator": "It starts with this site; alone, start it with `{command} simulator`.",
+    "start_openai": "Start it, or correct its address: the part before /v1 or /chat/completions.",
+    "start_llamacpp": "Start it with `llama-server --jinja -m MODEL.gguf`, or correct its address.",
+    "start_vllm": "Start it with `vllm serve MODEL --enable-auto-tool-choice --tool-call-parser NAME`.",
+    "start_sglang": "Start it with `--tool-call-parser NAME`: without one, calls stay in the text.",
+    "start_lmstudio": "Start its server in the developer tab, or with `lms server start`.",
+    "start_localai": "Start it with `local-ai run`, or correct its address.",
+    "check_hosted": "Check its address and its API key, and whether this machine reaches the internet.",
+}
+# Why a download of a model ended; `text` is a quotation of the server.
+PULLS = {
+    "pull_broken_off": "The connection to the server was lost. Resume to continue.",
+    "pull_disk_full": "The disk of the server is full. Make room, then resume. Server: {text}.",
+    "pull_needs_newer": "This model needs a newer version of Ollama. Server: {text}.",
+    "pull_not_found": "The registry has no model of this name. Check name and tag. Server: {text}.",
+    "pull_bad_name": "This is not a valid model name. Server: {text}.",
+    "pull_damaged": "The downloaded data was damaged. Resume to download them again. Server: {text}.",
+    "pull_denied": "The registry denies access to this model. Server: {text}.",
+    "pull_no_registry": "The server cannot reach the registry. Check its network, then resume. Server: {text}.",
+    "pull_failed": "The server could not download it. Server: {text}.",
+}
+# Why the tables of a database could not be read.
+DATABASES = {
+    "no_such_file": "There is no such file on the server.",
+    "no_ordinary_file": "This is not an ordinary file.",
+    "own_database": "This is the database of toolsupport itself, which is never a source.",
+    "no_such_directory": "There is no such directory on the server.",
+    "no_files_of_tables": "This directory has no CSV, TSV or Parquet file.",
+    "role_has_powers": "Its role has special powers (superuser or the like): name one that can only read.",
+    "role_belongs_to": "Its role belongs to {found}: name one that can only read.",
+    "role_can_change": "Its role can change {found}: name one that can only read.",
+    "role_can_reach": (
+        "Its role can use {found}, and reach other servers, files or programs with it: name one that can only read."
+    ),
+    "query_too_long": "The query was stopped: it took longer than {seconds:g} seconds.",
+    "query_too_large": "The query was stopped: it needed too much time or memory.",
+    "query_needs_memory": "The query needs too much memory.",
+    "database_refused": "The database refused: {text}",
+}
+# Why an MCP server does not answer.
+MCP = {
+    "mcp_no_answer": "It does not answer in time.",
+    "mcp_error": "It answered with an error: {text}",
+    "mcp_protocol": "Its answer does not follow the protocol.",
+    "mcp_unreachable": "It cannot be reached ({kind}: {text}).",
+    "mcp_left": "It was left.",
+    "mcp_list_too_large": "Its list of tools is too large: it has more than {most:,} values.",
+    "mcp_too_many_values": "It sent a message with too many values.",
+    "mcp_too_much": "It sent too much within ten seconds.",
+    "mcp_message_too_long": "It sent a message of more than 8 MiB.",
+    "mcp_line_too_long": "It sent a line of more than 8 MiB.",
+    "mcp_no_messages": "It sent more than {most} lines that are no messages.",
+    "mcp_not_started": "{command} cannot be started: {text}.",
+    "mcp_ended": "The process ended with {status}.",
+    "mcp_ended_after": "The process ended with {status}. Its last output: {text}",
+    "mcp_killed": "The process was ended by signal {signal}.",
+    "mcp_killed_after": "The process was ended by signal {signal}. Its last output: {text}",
+}
+# The state of a model's tools in a notice, and the source that decides it.
+LABELS = {
+    "tools_enabled": "Enabled",
+    "tools_disabled": "Disabled",
+    "tools_as_text": "Text mode",
+    "tools_unknown": "Unknown",
+    "source_session": "this chat",
+    "source_user_confirmed": "person",
+    "source_auto_detected": "test",
+    "source_declared": "server",
+    "source_auto_detected_stale": "test of an older build",
+    "source_profile": "profile",
+    "source_default": "built-in default",
+}
 
-SENTENCES = SentenceTable({**STEPS, **TRIALS, **PROGRESS, **FINDINGS, **VERDICTS, **CONTEXT, **CHANGES, **LEFT_OUT})
+OF_ROWS = (STEPS, TRIALS, PROGRESS, FINDINGS, VERDICTS, CONTEXT, CHANGES, LEFT_OUT)
+OF_FAILURES = (SERVERS, CAUSES, HINTS, PULLS, DATABASES, MCP)
+SENTENCES = SentenceTable({code: text for table in (*OF_ROWS, *OF_FAILURES, LABELS) for code, text in table.items()})
 sentence = SENTENCES.sentence

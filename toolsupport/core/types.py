@@ -138,11 +138,13 @@ class Capability:
 class Capabilities:
     """All capabilities of one model, by name; a name without any claim is unknown.
 
-    `older` are the kinds of tests to repeat: they were made of another build than the present one.
+    `older` are the kinds of tests to repeat: they were made of another build than the present one. `derived` has what
+    was computed from them before, by its other inputs: the values of a model stay the same for many answers.
     """
 
     values: Mapping[str, Capability]
     older: frozenset[str] = frozenset()
+    derived: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __getitem__(self, name: str) -> Capability:
         found = self.values.get(name)

@@ -1,7 +1,8 @@
 """What real servers and the templates of real models insist on in a history; each check fails with what is wrong.
 
-The rules are those of Mistral's API and its tokenizer, of OpenAI's API, of llama-server, and of chat templates that
-raise an exception: Llama 3 (one call in a message), Gemma and Llama 2 (roles alternate), Kimi K2 (ids with the name).
+The rules are those of Mistral's API and its tokenizer, of Anthropic's and OpenAI's APIs, of llama-server, and of chat
+templates that raise an exception: Llama 3 (one call in a message), Gemma and Llama 2 (roles alternate), Kimi K2 (ids
+with the name).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from toolsupport.core.types import ChatMessage, Role
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NINE = re.compile(r"[A-Za-z0-9]{9}")
+ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 AFTER = {  # Mistral: who may follow whom
     Role.USER: {Role.ASSISTANT},
     Role.ASSISTANT: {Role.USER, Role.TOOL},
@@ -52,6 +54,12 @@ def openai(history: Sequence[ChatMessage]) -> None:
     assert not open_ids, "calls without a result"
 
 
+def anthropic(history: Sequence[ChatMessage]) -> None:
+    """Ids of letters, digits, `_` and `-`, and no longer than OpenAI's servers take them."""
+    openai(history)
+    assert all(ID.fullmatch(call.id) for message in history for call in message.calls)
+
+
 def mistral(history: Sequence[ChatMessage]) -> None:
     """The order of roles, as many results as calls, and ids of nine letters and digits."""
     openai(history)
@@ -63,7 +71,7 @@ def mistral(history: Sequence[ChatMessage]) -> None:
 
 def llama3(history: Sequence[ChatMessage]) -> None:
     """Its template raises an exception for two calls in one message."""
-    openai(history)
+    anthropic(history)
     assert all(len(message.calls) <= 1 for message in history)
 
 
@@ -82,13 +90,14 @@ def alternating(history: Sequence[ChatMessage]) -> None:
     assert not any(message.calls or message.call_id for message in history)
 
 
-# Call format of a family → what its strictest server checks; `openai` is for all the others.
+# Call format of a family → what its strictest server checks; `anthropic` is for all the others.
 NATIVE: Mapping[str, Callable[[Sequence[ChatMessage]], None]] = {
     "mistral_json": mistral,
     "mistral_args": mistral,
     "llama3_json": llama3,
     "kimi_k2": kimi,
-    "hermes": openai,
+    "hermes": anthropic,
+    "": anthropic,
 }
 
 

@@ -55,7 +55,8 @@ def test_every_code_is_used() -> None:
     written = "".join(
         source.text for source in house.sources("toolsupport", "chat") if "sentences.py" not in source.path
     )
-    made = ("step_", "verdict_", "tool_", "answered_nothing", "thought_and_nothing")  # codes that are put together
+    # Codes that are put together.
+    made = ("step_", "verdict_", "tool_", "source_", "answered_nothing", "thought_and_nothing")
     unused = [code for code in CHAT.templates if f'"{code}"' not in written and not code.startswith(made)]
     assert unused == []
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import by_night
 from tests.tables import every
 from tests.toolsupport.core.final_reply import told
-from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
+from toolsupport.core.events import CallRejected, Finished, TextDelta, ended_early, finish_reason
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.cut_replies import CUT, is_complete
 from toolsupport.core.reply_reader import ReplyReader
@@ -102,7 +102,23 @@ def test_the_judgement_is_made_about_any_text(text: str) -> None:
     assert is_complete(text) in (True, False)
 
 
-@pytest.mark.parametrize("written", ["max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "length"])
+@every(
+    "written",
+    ("max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "length", "incomplete", "maxTokensReached",
+     "ERROR_LIMIT", "model_context_window_exceeded", "max_new_tokens", "truncated"),
+)  # fmt: skip
 def test_servers_have_several_words_for_the_limit(written: str) -> None:
-    assert finish_reason(written) == "length"
-    assert finish_reason("stop") == "stop"
+    assert finish_reason(written) == "length" and ended_early(finish_reason(written))
+
+
+@every("written", ("stop", "tool_calls", "eos_token", "stop_sequence", "end_turn", "tool_use", "function_call", "STOP"))
+def test_an_end_that_the_model_chose_is_no_limit(written: str) -> None:
+    assert finish_reason(written) == written and not ended_early(written)
+
+
+@every("format", FORMATS)
+@every("finish", ("content_filter", "abort", "SAFETY", "insufficient_system_resource"))
+def test_a_reply_that_its_server_ended_runs_no_half_call(format: str, finish: str) -> None:
+    written = FORMATS[format].write_calls(ONE)
+    for length in range(4, end_of_the_call(written), max(1, len(written) // 12)):
+        assert told(format, written[:length], finish=finish).calls == [], written[:length]

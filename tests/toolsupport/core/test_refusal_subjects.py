@@ -139,6 +139,8 @@ def test_a_page_is_a_page_whatever_it_begins_with(body: str) -> None:
     assert classify(400, body).label == OTHER
 
 
-def test_other_markup_is_no_page() -> None:
-    assert classify(400, f'<?xml version="1.0"?><Error><Message>{PROSE}</Message></Error>').label == UNSUPPORTED
+def test_other_markup_is_a_page_too_if_it_is_whole() -> None:
+    assert classify(400, f'<?xml version="1.0"?><Error><Message>{PROSE}</Message></Error>').label == OTHER
+    assert classify(400, f"<Error><Message>{PROSE}</Message></Error>").label == OTHER
+    assert classify(400, f"<400> InternalError: {PROSE}").label == UNSUPPORTED
     assert classify(500, "<!-- x -->" * 5_000 + "error parsing tool call: raw='x', err=y").label in (OTHER, MALFORMED)

@@ -89,13 +89,22 @@ def test_the_same_id_in_two_rounds(call_format: str, given_id: str) -> None:
     assert history(log, RenderTarget("native", call_format)) == rendered
 
 
-@pytest.mark.parametrize(
-    ("call_format", "spelled"), [("", "functions.g:4"), ("kimi_k2", "functions.f:0"), ("mistral_args", "f0de1c7b6")]
-)
-def test_an_id_that_means_something_stays_unless_its_target_wants_others(call_format: str, spelled: str) -> None:
+FOREIGN = ("functions.g:4", "toolu.01:x", "call 1", "x" * 65, "ü", "a/b", "id\n")
+
+
+@pytest.mark.parametrize("call_format", ["", "hermes", "mistral_args", "llama3_json"])
+@pytest.mark.parametrize("given_id", FOREIGN)
+def test_an_id_that_servers_refuse_is_replaced_in_the_call_and_its_result(call_format: str, given_id: str) -> None:
+    log = (user(), said("", given_id, ONE), result(ONE, "one"), result(given_id, "foreign"))
+    asked, *told = history(log, RenderTarget("native", call_format))[1:]
+    assert re.fullmatch(r"[A-Za-z0-9]{9}", asked.calls[0].id) and asked.calls[0].id != ONE
+    assert [(message.call_id, message.content) for message in told] == [(asked.calls[0].id, "foreign"), (ONE, "one")]
+
+
+def test_kimi_gets_the_ids_of_its_template() -> None:
     log = (user(), said("", "functions.g:4"), result("functions.g:4"))
-    [call] = history(log, RenderTarget("native", call_format))[1].calls
-    assert call.id == spelled or (call_format == "mistral_args" and re.fullmatch("[a-f0-9]{9}", call.id))
+    [call] = history(log, RenderTarget("native", "kimi_k2"))[1].calls
+    assert call.id == "functions.f:0"
 
 
 def test_neighbours_become_one() -> None:
@@ -187,7 +196,7 @@ def test_an_unknown_target() -> None:
         history((user(),), RenderTarget("telepathy"))
 
 
-IDS = st.sampled_from(["1", "2", "call_0", "functions.f:0", "abcdef123", "", "é"])
+IDS = st.sampled_from(["1", "2", "call_0", "functions.f:0", "functions.f:1", "a.b", "x" * 70, "abcdef123", "", "é"])
 NAMES = st.sampled_from(["f", "read_file", "web search", ""])
 ARGUMENTS = st.dictionaries(st.sampled_from(["x", "y"]), st.one_of(st.integers(), st.text(max_size=3)), max_size=2)
 CALLS = st.lists(st.builds(ToolCall, IDS, NAMES, ARGUMENTS), max_size=3).map(tuple)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from toolsupport.core.formats import (
     deepseek,
@@ -93,11 +94,16 @@ def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyP
 
 def grammar(tools: Sequence[ToolSpec]) -> Grammar:
     """Return all openers; without tools only a mark can distinguish a call from text."""
-    return Grammar(openers(tools), beginning=pythonic.read_bare_line if tools else None)
+    return _grammar(tuple(tool.name for tool in tools))
 
 
-def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
-    """Return the marks of all formats, and the beginnings of calls without a mark."""
+@lru_cache(maxsize=128)
+def _grammar(names: tuple[str, ...]) -> Grammar:
+    return Grammar(openers(names), beginning=pythonic.read_bare_line if names else None)
+
+
+def openers(names: Sequence[str]) -> dict[str, Reader]:
+    """Return the marks of all formats, and the beginnings of calls without a mark; `names` are those of the tools."""
     bare = {
         "{": _read_json,
         "[": _read_list,
@@ -106,15 +112,15 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
         **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
-        **tool_tags.openers(tools),
-        **mistral.openers(tools),
+        **tool_tags.openers(names),
+        **mistral.openers(names),
         llama3_json.TAG: llama3_json.read_tagged,
         **dict.fromkeys(pythonic.WRAPPERS, pythonic.read_wrapped),
         **UNMISTAKABLE,
         **dict.fromkeys(tool_call_marks.WRAPPERS, tool_call_marks.read),
         **OF_SEVERAL,
         FENCE: _fence,
-        **({TOOL_CODE: _read_tool_code, **bare, **react.GRAMMAR.openers} if tools else {}),
+        **({TOOL_CODE: _read_tool_code, **bare, **react.GRAMMAR.openers} if names else {}),
     }
 
 

@@ -304,6 +304,7 @@ class ContextTracker:
             call_cues.LEADS.match(cue)
             or call_cues.BLOCK.match(cue)
             or call_cues.TITLE.match(tail.strip() or cue)
+            or call_cues.LOCATION.match(tail.strip() or cue)
             or (key and not call_cues.OWN_ELEMENT.match(key[1]))
         )
         if self._section or self._quoted_above or (self._diff and call_cues.DIFF_LINE.match(tail)):

@@ -124,7 +124,10 @@ EXAMPLE = _one_of(
     rf"(?:calls?|requests?|commands?|syntax|lines?)\b{END}|\b(?:calls?|answer|reply|response) (?:was|were)\b{END}",
     r"\bthe (?:correct|right) (?:\w+ )??(?:call|syntax|command|request) (?:is|was|would be)[ \t]*[:：]?\s*\Z",
     rf"\b(?:it|this|that)(?: call| one)? failed\b{END}",
+    r"\b(?:similar|close|equal|equivalent|identical|comparable|amounts?|refers?|points?|compared|changed|set) to"
+    r"(?: this| that)?[ \t]*[:：]?\s*\Z",
     # The call is the object of the words in front of it.
+    r"\b(?:has|had|contains?|includes?|included|mentions?|mentioned|ends? in|ended in|among them|nothing but)[ \t]+\Z",
     r"\b(?:is|was|are|were|be|been|with|given|cf\.|i\.e\.|viz\.|a\.k\.a\.|aka|see|ran|called|executed|used|"
     r"produce[ds]?|expect(?:s|ed)?|"
     r"got|gets|sent|sends|saw|tried|returns?|returned|of|than|as|that|about|by|from|against)[ \t]+\Z",
@@ -172,11 +175,31 @@ TITLE = _one_of(
     r")[*_ ]*[:：.][\W_]*\Z",
     rf"[\W_]*(?:the )?(?:{A_TEXT}|excerpt|extract|snippet|quotation|citation)(?: (?:of|from) [^:：\n]{{1,60}}?)?"
     r"[*_ ]*(?:[:：]| [–—-] ?)[\W_]*\Z",
-    r"[\W_]*from (?:the|an?|your|my|our|its) (?:[\w./-]+ ){0,2}[\w./-]+[:：][\W_]*\Z",
+    # What holds a text, with its owner or number: "Backup of the prompt:", "Row 3:".
+    r"[\W_]*(?:the )?(?:(?:first|second|third|last|final|top|\d{1,6}(?:st|nd|rd|th)) )?(?:back-?up|copy|copie|"
+    r"copia|kopie|sicherung|dump|snapshot|"
+    r"commit message|title|name|value|letter|post|answer|output|reply|line|paragraph|entry|"
+    r"row|cell|column)(?: \w{1,6})? (?:of|du|de|del|des|von) [^:：,\n]{1,60}[:：][\W_]*\Z",
+    r"[\W_]*(?:the )?(?:letter|post|tweet|answer|output|reply) (?:by|from) [^:：,\n]{1,60}[:：][\W_]*\Z",
+    r"[\W_]*(?:search )?(?:entry|row|cell|column|listing|chapter|section|appendix|slide|page|hit|paragraph|verse)"
+    r" (?:\d[\d.]*|[a-z]\d*)[:：][\W_]*\Z",
+    r"[\W_]*(?:clipboard|tweet|резервная копия|备份|備份|バックアップ)[:：][\W_]*\Z",
+    r"[\W_]*from (?!the (?:top|start|beginning)[:：])(?:the|an?|your|my|our|its)"
+    r" (?:[\w./-]+ ){0,2}[\w./-]+[:：][\W_]*\Z",
     r"[\W_]*(?:inhalt|contenu|contenido|contenuto|conteúdo|inhoud|zawartość|treść|содержимое|содержание|вміст|içerik|"
     r"içeriği|innehåll(?:et)?|indhold(?:et)?|obsah|conținut\w*|nội dung|isi|"
     r"محتوى)\b(?: [\w./-]+){0,6}[*_ ]*[:：][\W_]*\Z",
     r"[ \t]*\[(?:\^\w{1,20}\]:|\d{1,3}\][ \t]*\Z)|[ \t]*q\d{1,3}[.)][ \t]*\Z",
+)
+# A place in a file, in front of a colon: a preposition and a path, without a verb between them.
+_PATH = r"[`'\"]?(?:[\w.-]*/[\w./-]*|[\w-]+\.\w{1,6})[`'\"]?"
+LOCATION = _one_of(
+    r"[\W_]*(?:in|from|at|on|inside|within|under|near|dans|depuis|en|desde|de|aus|unter|bei|em|do|da|no|na|nel|dal|w|z|ze|uit|"
+    r"från|fra|i|в|из|у|з)(?: (?:the|this|that|your|my|our|its|an?|file|folder|module|script|document|page|top|bottom|"
+    r"end|beginning|start|of|in|line \d{1,6}|der|dem|den|datei|ordner|le|la|el|fichier|dossier|archivo|fichero|"
+    r"carpeta|o|arquivo|ficheiro|il|cartella|de|het|bestand|filen|filer|файле|файла|папке|файлі|pliku))* "
+    rf"{_PATH} ?[*_]*[:：][\W_]*\Z",
+    rf"\W*在? ?{_PATH} ?(?:中|里|裡|内|內|の中|内)(?:に|は|では)?[:：]\W*\Z",
 )
 # The key of a text in YAML or of a header in small letters, unless models put it before a call which they mean.
 KEY = re.compile(

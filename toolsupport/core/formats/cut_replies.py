@@ -12,7 +12,8 @@ from toolsupport.core.json_repair import END_ADDED, STRING_CLOSED
 from toolsupport.core.types import ToolCall
 
 CUT = (
-    "The reply reached its limit of tokens before this call was complete, so the call did not run. Write the whole call"
+    "The reply ended before this call was complete, mostly because its limit of tokens was reached, so the call did not"
+    " run. Write the whole call"
     " again. Make it shorter, or split long content into several smaller calls."
 )
 TAG = "<|python_tag|>"

@@ -42,6 +42,7 @@ END_MARKS = (
     "<SPECIAL_12>",
 )
 STRUCK = "<s>"  # opens struck-out text, which </s> closes
+MARKS = MarkerSet([*END_MARKS, STRUCK])
 FIRST = re.compile("[<[]")
 SPACE = re.compile(r"\s*")
 
@@ -50,7 +51,6 @@ class EndMarkFilter:
     """Removes end marks at the end of the text. A possible one is held back."""
 
     def __init__(self) -> None:
-        self._marks = MarkerSet([*END_MARKS, STRUCK])
         self._run: list[str] = []
         self._partial = ""
         self._struck = self._behind_a_call = False
@@ -86,18 +86,18 @@ class EndMarkFilter:
     def _in_run(self, text: str, at: int, shown: list[str]) -> int:
         """Hold marks and the space around them; anything else decides what they are."""
         space = SPACE.match(text, at).group()  # type: ignore[union-attr]  # matches everywhere
-        mark = space or self._marks.match(text, at)
+        mark = space or MARKS.match(text, at)
         if mark and mark != STRUCK:
             self._run.append(mark)
             return at + len(mark)
-        if self._marks.begins(text[at:]):
+        if MARKS.begins(text[at:]):
             self._partial = text[at:]
         else:
             shown.append(self._shown(self._ended_run()))
         return at
 
     def _in_text(self, text: str, at: int, shown: list[str]) -> int:
-        found, unsure = self._marks.search(text, at), self._marks.unsure_from(text, at)
+        found, unsure = MARKS.search(text, at), MARKS.unsure_from(text, at)
         end = found.start() if found and found.start() < unsure else unsure
         shown.append(self._shown(text[at:end]))
         if end == unsure or not found:

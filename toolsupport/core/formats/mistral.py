@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from toolsupport.core.arguments import ParsedCall, compact, finished
@@ -114,11 +114,11 @@ def _tell_without(reading: ReaderContext, stream: ArgumentStream, character: str
 
 
 def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
-    return Grammar(openers(tools)).parser(tools, thinking=thinking)
+    return Grammar(openers(tool.name for tool in tools)).parser(tools, thinking=thinking)
 
 
-def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
-    return {OPENER: read, **{f"{tool.name}{ARGUMENTS}": read_bare for tool in tools}}
+def openers(names: Iterable[str]) -> dict[str, Reader]:
+    return {OPENER: read, **{f"{name}{ARGUMENTS}": read_bare for name in names}}
 
 
 def instructions(tools: Sequence[ToolSpec], *, how: str) -> str:

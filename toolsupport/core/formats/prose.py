@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Event
 from toolsupport.core.formats import auto, pure_json, pythonic
@@ -74,15 +75,19 @@ FORMATS_BY_MARK = {
 GENERAL_TAGS = tuple(mark.rstrip("{[<:") for mark in FORMATS_BY_MARK if mark.startswith("<") and len(mark) > 1)
 
 
+@lru_cache(maxsize=128)
+def _grammar(names: tuple[str, ...]) -> Grammar:
+    if not names:
+        return Grammar({})
+    return Grammar({**auto.openers(names), **pure_json.GRAMMAR.openers}, beginning=pythonic.read_bare_line)
+
+
 class ProseWatcher:
     """Receives the text of one answer, and returns the calls found in it at the end."""
 
     def __init__(self, tools: Sequence[ToolSpec]) -> None:
         self._tools = tuple(tools)
-        openers = {**auto.openers(tools), **pure_json.GRAMMAR.openers} if tools else {}
-        self._parser = ReplyParser(
-            Grammar(openers, beginning=pythonic.read_bare_line if tools else None), tools, draft=True
-        )
+        self._parser = ReplyParser(_grammar(tuple(tool.name for tool in tools)), tools, draft=True)
         self._found: list[CallFound] = []
 
     def watch(self, text: str) -> None:

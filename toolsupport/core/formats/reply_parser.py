@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from toolsupport.core.events import Event
 from toolsupport.core.formats.mentions import FenceRule
@@ -54,6 +55,15 @@ class Grammar:
     beginning: Reader | None = None
     fence: FenceRule = FenceRule.QUOTES
 
+    @cached_property
+    def own_marks(self) -> MarkerSet:
+        return MarkerSet(self.openers)
+
+    @cached_property
+    def all_marks(self) -> MarkerSet:
+        """Those of the format, and those of reasoning beside them."""
+        return MarkerSet(dict.fromkeys((*ReasoningReader.marks_beside(self.openers), *self.openers)))
+
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
 
@@ -68,9 +78,7 @@ class ReplyParser:
         self._reading = ReaderContext(tuple(tools), reply=ReplyEvents(grammar.fence))
         source, reply = self._reading.source, self._reading.reply
         self.reasoning = ReasoningReader(source, reply, self._draft_parser)
-        marks = () if draft else ReasoningReader.marks_beside(grammar.openers)
-        self._readers: dict[str, Reader] = {**dict.fromkeys(marks, self._at_mark), **grammar.openers}
-        self._openers = MarkerSet(self._readers)
+        self._marks = grammar.own_marks if draft else grammar.all_marks
         self._steps = self._whole_reply(thinking is True)
         next(self._steps)
 
@@ -118,7 +126,7 @@ class ReplyParser:
             opener = self._next_opener()
             if opener:
                 source.take(source.at + len(opener))
-                yield from self._readers[opener](self._reading, opener)
+                yield from self._grammar.openers.get(opener, self._at_mark)(self._reading, opener)
                 self._reading.before = ""
                 self._say(source.cut())
                 if self.reasoning.after_call() or self._reading.begins:
@@ -139,8 +147,8 @@ class ReplyParser:
     def _next_opener(self) -> str:
         """Emit the text before the next opener; return "" if there is none yet."""
         source = self._reading.source
-        found = self._openers.search(source.buffer, source.at)
-        unsure = len(source.buffer) if source.ended else self._openers.unsure_from(source.buffer, source.at)
+        found = self._marks.search(source.buffer, source.at)
+        unsure = len(source.buffer) if source.ended else self._marks.unsure_from(source.buffer, source.at)
         if found and found.start() < unsure:
             self._say(source.skip(found.start()))
             return found.group()

@@ -27,9 +27,9 @@ KEY = re.compile(r"<([\w.:-]{1,128})>")
 KEY_BEGUN = re.compile(r"<?[\w.:-]{0,128}")
 
 
-def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
-    whole = {f"<{tool.name}>": read for tool in tools}
-    empty = {f"<{tool.name}{end}": read_empty for tool in tools for end in ("/>", " />")}
+def openers(names: Sequence[str]) -> dict[str, Reader]:
+    whole = {f"<{name}>": read for name in names}
+    empty = {f"<{name}{end}": read_empty for name in names for end in ("/>", " />")}
     return {**whole, **empty}
 
 
@@ -147,7 +147,7 @@ def _inline(value: object) -> str:
 
 
 def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
-    return Grammar(openers(tools)).parser(tools, thinking=thinking)
+    return Grammar(openers([tool.name for tool in tools])).parser(tools, thinking=thinking)
 
 
 FORMAT = Format("tool_tags", "Tags named like tools", parser, instructions, write_calls, write_results)

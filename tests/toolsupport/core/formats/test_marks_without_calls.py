@@ -11,7 +11,7 @@ from toolsupport.core.formats.prose import ProseWatcher
 from toolsupport.core.types import ToolSpec
 
 TOOLS = (ToolSpec("lookup_ticket"),)
-OPENERS = sorted(auto.openers(TOOLS))
+OPENERS = sorted(auto.openers([tool.name for tool in TOOLS]))
 BEHIND = ("Hello there.", "", " ", "\n\n", "lookup_ticket", "<", "{", "[", "function")
 
 
