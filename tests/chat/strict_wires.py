@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+LONGEST_ID = 64  # characters; some of OpenAI's servers take 40
 Body = dict[str, Any]
 Said = list[dict[str, Any]]
 
@@ -43,7 +44,7 @@ def calls_of(rest: Said) -> list[dict[str, Any]]:
     return [call for message in rest for call in message.get("tool_calls", ())]
 
 
-def openai(body: Body) -> None:
+def any_openai(body: Body) -> None:
     rest = spoken(body)
     results_follow(rest)
     for call in calls_of(rest):
@@ -51,6 +52,11 @@ def openai(body: Body) -> None:
         assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call["function"]["name"])
         assert isinstance(json.loads(call["function"]["arguments"]), dict)
     assert body.get("tools") != []
+
+
+def openai(body: Body) -> None:
+    any_openai(body)
+    assert all(len(call["id"]) <= LONGEST_ID for call in calls_of(spoken(body))), "string too long"
 
 
 def mistral(body: Body) -> None:
@@ -121,7 +127,7 @@ def llama3_template(body: Body) -> None:
 
 
 def kimi_template(body: Body) -> None:
-    openai(body)
+    any_openai(body)
     calls = calls_of(spoken(body))
     assert [call["id"] for call in calls] == [f"functions.{one['function']['name']}:{n}" for n, one in enumerate(calls)]
 

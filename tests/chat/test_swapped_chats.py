@@ -21,8 +21,11 @@ from toolsupport.models import ModelProfile
 
 pytestmark = pytest.mark.django_db
 Target = tuple[str, str, str]
-# Ids as servers write them: none of Ollama's old versions, llama-server's, OpenAI's, Mistral's, Anthropic's.
-IDS = ("{n}", "", "call_{n}", "aB3dE6g{n:02}", "toolu_01{n}", "x" * 32 + "{n}")
+# Ids as servers write them: none of Ollama's old versions, llama-server's, OpenAI's, Mistral's, Anthropic's, Kimi's.
+IDS = (
+    *("{n}", "", "call_{n}", "aB3dE6g{n:02}", "toolu_01{n}", "x" * 32 + "{n}"),
+    *("functions.read_file:{n}", "functions.web.search:{n}", "a.b:{n}", "y" * 70 + "{n}"),
+)
 NAMES = ("read_file", "list_directory", "bash", "web search!", "tool.with.dots", "f" * 90)
 TEXTS = ("", " ", "Let me see.", "One\n\ntwo", "Ein Umlaut: ü", '{"name": "read_file"}', "<tool_call>")
 STATUSES = sorted(CallStatus)

@@ -39,22 +39,22 @@ def _fits(task: Task) -> bool:
 
 def _tasks(folder: Path, part: str) -> Iterator[Task]:
     name = f"BFCL_v4_{part}.json"
-    answers = {one["id"]: one["ground_truth"] for one in _lines(folder / "possible_answer" / name)}
-    for one in _lines(folder / name):
-        tools = {_name(tool["name"]): schema(tool["parameters"]) for tool in one["function"]}
+    answers = {one["id"]: one["ground_truth"] for one in lines(folder / "possible_answer" / name)}
+    for one in lines(folder / name):
+        tools = {tool_name(tool["name"]): schema(tool["parameters"]) for tool in one["function"]}
         calls: Gold = [
-            (_name(name), _arguments(given, tools[_name(name)]))
+            (tool_name(name), _arguments(given, tools[tool_name(name)]))
             for call in answers[one["id"]]
             for name, given in call.items()
         ]
         yield Task(one["id"], tools, calls)
 
 
-def _lines(file: Path) -> list[dict[str, Any]]:
+def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines() if line]
 
 
-def _name(name: str) -> str:
+def tool_name(name: str) -> str:
     """The name as hosted servers take it."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 

@@ -16,13 +16,19 @@ from django.contrib.auth.models import Group, Permission, User  # noqa: E402
 from django.contrib.contenttypes.models import ContentType  # noqa: E402
 from django.contrib.sessions.models import Session  # noqa: E402
 
-from chat.models import Message, Prompt, ResultTable, ToolRun, Turn  # noqa: E402
+from chat.models import ComparedAnswer, Comparison, Message, Prompt, ResultTable, ToolRun, Turn  # noqa: E402
 from tests.factories import McpServerFactory, McpToolFactory, UserFactory  # noqa: E402
 from tests.serving import ADMIN  # noqa: E402
+from tests.upgrades.make_archive import EXAM  # noqa: E402
 from toolsupport import models  # noqa: E402
+from toolsupport.core.exams import cases as exam_cases  # noqa: E402
 from toolsupport.models import Detection, ModelProfile, Override  # noqa: E402
 from toolsupport.registry.databases import sql_sources  # noqa: E402
 from toolsupport.registry.databases.sql_sources import NewSource  # noqa: E402
+from toolsupport.registry.exams import gate_settings, team_exams  # noqa: E402
+from toolsupport.registry.exams.gate_settings import GateChange  # noqa: E402
+from toolsupport.registry.fallbacks import fallback_settings  # noqa: E402
+from toolsupport.registry.fallbacks.fallback_settings import FallbackChange, FallbackSettings  # noqa: E402
 from toolsupport.registry.knowledge import event_log  # noqa: E402
 from toolsupport.registry.people import api_keys, audit_log  # noqa: E402
 from toolsupport.registry.servers import key_encryption  # noqa: E402
@@ -71,8 +77,23 @@ def add_to_models(ana: User) -> None:
     models.ProvenCall.objects.get_or_create(build_key=profile.build.key, tool="read_file", arguments={"path": "a.txt"})
 
 
-def add_to_the_site(ana: User) -> None:
-    """Keys, servers, sources, settings, leases, entries of Django's own tables."""
+def add_to_exams(ana: User) -> None:
+    """An exam of the team, a required exam, fallback models, and an answer replayed on another model."""
+    model, other = (ModelProfile.objects.get(name=f"{name}:latest") for name in ("sim-honest", "sim-ignores"))
+    team_exams.add("archived", exam_cases.read_suite(EXAM).cases[0], ana.pk)
+    for one in (model, other):
+        gate_settings.require(GateChange(one.pk, ana.pk, "For the archive.", "archived"))
+    gate_settings.waive(GateChange(other.pk, ana.pk, "For the archive."))
+    fallback_settings.save(FallbackChange(other.pk, FallbackSettings((model.pk,), True), ana.pk, "For the archive."))
+    comparison = Comparison.objects.create(turn=Turn.objects.earliest("id"), case=EXAM["cases"][0])
+    comparison.answers.create(profile=other, status="done", replies=[{"text": "Nothing.", "calls": []}], duration_ms=9)
+
+
+def add_to_the_site(ana: User, alice: User) -> None:
+    """Keys, servers, sources, settings, leases, entries of Django's own tables.
+
+    The factors of a sign-in are those of Alice, since tests sign in as Ana.
+    """
     api_keys.create(ana.pk, "a program")
     McpToolFactory(server=McpServerFactory(name="archived"), approved_by=ana, approved_at=WHEN)
     sql_sources.add(NewSource("archived", "sqlite", "/nowhere", ("user",)))
@@ -81,10 +102,16 @@ def add_to_the_site(ana: User) -> None:
     models.Lease.objects.all().delete()
     models.Lease.objects.create(name="archived", owner="a process", until=WHEN)
     models.SignInTally.objects.create(key="archived", tries=1, until=WHEN)
-    models.SignInDevice.objects.create(person=ana, digest="archived", password_mark="archived", used_at=WHEN)
-    models.SecondFactor.objects.create(person=ana, key=key_encryption.encrypt("ARCHIVED"))
-    models.RecoveryCode.objects.create(person=ana, digest="archived")
-    models.Passkey.objects.create(person=ana, name="Phone", site="localhost", credential="archived", handle="archived")
+    models.SignInDevice.objects.create(person=alice, digest="archived", password_mark="archived", used_at=WHEN)
+    models.SecondFactor.objects.create(person=alice, key=key_encryption.encrypt("ARCHIVED"))
+    models.RecoveryCode.objects.create(person=alice, digest="archived")
+    models.Passkey.objects.create(
+        person=alice, name="Phone", site="localhost", credential="archived", handle="archived"
+    )
+    models.ExternalIdentity.objects.create(person=ana, issuer="https://example.org", subject="archived", used_at=WHEN)
+    models.QuotaLimit.objects.create(kind="role", subject="user", requests_day=100)
+    models.QuotaUse.objects.create(kind="person", subject=ana.pk, day=WHEN.date(), requests=1)
+    models.ModelPull.objects.create(server=models.Server.objects.earliest("id"), name="m", status="done", asked_by=ana)
     models.SecurityEvent.objects.create(key="archived", kind="new_device", person=ana, first_at=WHEN, last_at=WHEN)
     LogEntry.objects.create(user=ana, action_flag=2, object_repr="archived", content_type=ContentType.objects.first())
     Session.objects.create(session_key="archived", session_data="", expire_date=WHEN)
@@ -94,12 +121,15 @@ def add_to_the_site(ana: User) -> None:
 
 def main() -> None:
     ana = User.objects.get(username=ADMIN[0])
-    add_to_conversations(ana, UserFactory(username="alice", role="viewer"))
+    alice = UserFactory(username="alice", role="viewer")
+    add_to_conversations(ana, alice)
     add_to_models(ana)
-    add_to_the_site(ana)
+    add_to_exams(ana)
+    add_to_the_site(ana, alice)
     # No process of the machine that this runs on is named.
     Turn.objects.update(owner="")
-    Detection.objects.update(owner="")
+    for table in (Detection, models.ExamRun, ComparedAnswer, models.ModelPull):
+        table.objects.update(owner="")
     tables = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
     empty = [name for name, model in tables.items() if not model._default_manager.exists()]
     assert not empty, f"no rows in {empty}"

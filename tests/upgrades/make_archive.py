@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import os
 import platform
 import re
@@ -23,11 +24,22 @@ from tests.serving import ROOT, Site, new_chat, page, sign_in
 HERE = Path(__file__).parent
 # Encrypted columns can only be read with the key that they were written with.
 SECRET_KEY = "the key of archived sites, which protects nothing"
+EXAM = {
+    "name": "archived",
+    "cases": [
+        {
+            "id": "folder",
+            "messages": [{"role": "user", "content": "What's in this folder?"}],
+            "tools": [{"type": "function", "function": {"name": "list_directory", "parameters": {}}}],
+            "expected": [{"name": "list_directory", "optional": ["path"]}],
+        }
+    ],
+}
 MORE_ROWS = "tests.upgrades.archive_rows"
 
 
 async def chat(site: Site) -> None:
-    """One conversation in which a tool runs, as the product itself writes it, and a test of its model."""
+    """One conversation in which a tool runs, as the product itself writes it, and a test and an exam of its model."""
     with closing(sign_in(site)) as admin:
         async with page(site, admin, new_chat(admin)) as opened:
             await opened.until("hello")
@@ -35,6 +47,9 @@ async def chat(site: Site) -> None:
             await opened.send("message.send", text="What's in this folder?")
             await opened.until("turn.ended")
     site.manage("detect", "sim-honest:latest", "--server", "Simulator")
+    exam = site.directory / "exam.json"
+    exam.write_text(json.dumps(EXAM))
+    site.manage("validate_model", "--model", "Simulator/sim-honest:latest", "--suite", str(exam))
 
 
 def dump(site: Site) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import uuid
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from django.apps import apps
 from django.urls import get_resolver, reverse
 
 from tests.databases import ENGINES
@@ -44,14 +47,21 @@ PARAMETERS = {
     "server_id": "SELECT id FROM toolsupport_server",
     "family_id": "SELECT id FROM toolsupport_family",
     "person_id": "SELECT id FROM auth_user ORDER BY id",
+    "exam_id": "SELECT id FROM toolsupport_examrun WHERE status = 'done'",
+    "case_id": 'SELECT "case" FROM toolsupport_examtrial',
+    "team_exam_id": "SELECT id FROM toolsupport_teamexam",
+    "team_case_id": "SELECT id FROM toolsupport_teamcase",
 }
 # Not opened: pages of files, which an archive of rows does not hold; of conversations that other people own; for
 # people who are signed out; behind a link or a token of their own.
 NOT_OPENED = {"call-picture", "conversation-image", "conversation-files-download"}
-# Of rows that the newest archive does not have yet.
-NOT_OPENED |= {"exam", "exam-step", "exam-cancel", "exam-case", "exam-result"}
+# Tables that are newer than the newest archive.
+NOT_ARCHIVED: set[str] = set()
+# Of another person: tests sign in without a second factor.
 NOT_OPENED |= {"passkey-remove"}
-NOT_OPENED |= {"team-exam", "team-exam-rename", "team-exam-remove", "team-exam-export", "team-case", "team-case-remove"}
+# Of rows that archives before this one do not have.
+EXAMS_SINCE = "2026-11-23"
+LATER = {"exam_id", "case_id", "team_exam_id", "team_case_id"}
 # Of a backup, which an archive of rows does not have.
 NOT_OPENED |= {"backup-download", "backup-delete"}
 NOT_OPENED |= {"shared-conversation", "others-conversation", "logout", "admin-sign-in", "setup", "join", "metrics"}
@@ -70,8 +80,10 @@ def parameter(site: Site, name: str) -> Any:
     return uuid.UUID(str(value)) if name == "conversation_id" else value
 
 
-def pages(site: Site) -> list[tuple[Address, str]]:
+def pages(site: Site, *, later: bool) -> list[tuple[Address, str]]:
+    """The addresses to open; `later`: the archive has the rows of all of them."""
     listed = [one for one in addresses(get_resolver().url_patterns) if one.name not in NOT_OPENED]
+    listed = [one for one in listed if later or not LATER & set(one.parameters)]
     return [(one, reverse(one.name, args=[parameter(site, name) for name in one.parameters])) for one in listed]
 
 
@@ -91,10 +103,10 @@ def lost(before: dict[str, list[Row]], after: dict[str, list[Row]]) -> list[str]
     ]
 
 
-def failures(site: Site, client: httpx.Client) -> list[str]:
+def failures(site: Site, client: httpx.Client, *, later: bool) -> list[str]:
     """What does not open. An address that takes no GET answers 405."""
     query = {"day": "2026-11-20", "q": ""}
-    answers = {one.name: client.get(url, params=query) for one, url in pages(site)}
+    answers = {one.name: client.get(url, params=query) for one, url in pages(site, later=later)}
     opened = [name for name, answer in answers.items() if answer.status_code == 200]
     assert len(opened) >= 40, f"only {len(opened)} pages opened: {opened}"
     return [f"{name}: {answer.status_code}" for name, answer in answers.items() if answer.status_code not in (200, 405)]
@@ -112,13 +124,24 @@ def test_an_archived_site_is_upgraded(tmp_path: Path, archive: Path) -> None:
         site.start()
         try:
             with closing(sign_in(site)) as ana:
-                assert failures(site, ana) == []
+                assert failures(site, ana, later=archive.name >= EXAMS_SINCE) == []
         finally:
             site.kill(15)
 
 
 def test_there_is_an_archive_for_both_kinds_of_database() -> None:
     assert {engine_of(archive) for archive in ARCHIVES} == {"sqlite", "postgresql"}
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_the_newest_archive_has_rows_of_every_table(engine: str) -> None:
+    """Else the next migration could lose them unseen: fill a new table in archive_rows.py, and write an archive."""
+    newest = max(archive for archive in ARCHIVES if engine_of(archive) == engine)
+    filled = set(
+        re.findall(r'^INSERT INTO (?:public\.)?"?(\w+)"?', gzip.decompress(newest.read_bytes()).decode(), re.M)
+    )
+    tables = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
+    assert tables - filled == NOT_ARCHIVED
 
 
 def test_a_lost_row_is_found() -> None:

@@ -27,7 +27,9 @@ def value(data: str | bytes, what: str) -> Any:
     except (ValueError, UnicodeDecodeError) as error:
         raise ConfigError(f"{what} is not JSON: {error}.") from error
     _check_depth(found, what)
-    return sanitize.replaced(found)
+    if not sanitize.is_storable(found):
+        raise ConfigError(f"{what} holds a NUL character (U+0000), which cannot be stored.")
+    return found
 
 
 def written(suite: ExamSuite) -> str:

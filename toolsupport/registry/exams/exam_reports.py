@@ -23,7 +23,10 @@ SECONDS_A_CASE, TOKENS_A_CASE = 2.0, 700
 
 @dataclass(frozen=True, slots=True)
 class ShownExam:
-    """A run as pages and programs show it. `swap_from` is the first model of a change, "" without one."""
+    """A run as pages and programs show it. `swap_from` is the first model of a change, "" without one.
+
+    `simulated`: the model is one of the Simulator's.
+    """
 
     id: int
     profile: int
@@ -45,6 +48,7 @@ class ShownExam:
     started_at: str
     finished_at: str
     seconds: float
+    simulated: bool
 
     @property
     def open(self) -> bool:
@@ -224,4 +228,5 @@ def _shown(row: ExamRun) -> ShownExam:
         started_at=row.started_at.isoformat() if row.started_at else "",
         finished_at=row.finished_at.isoformat() if row.finished_at else "",
         seconds=round(spent, 1),
+        simulated=row.profile.server.kind == "simulator",
     )

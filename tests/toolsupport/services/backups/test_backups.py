@@ -37,8 +37,8 @@ def empty(directory: Path, engine: str, **environment: str) -> Iterator[Site]:
 
 def fill(site: Site, engine: str) -> None:
     """Rows in every table, files of chats, and a program of a model that is no regular file."""
-    [archive] = archives.HERE.glob(f"*.{engine}.sql.gz")
-    archives.load(site, archive)
+    newest = max(archives.HERE.glob(f"*.{engine}.sql.gz"))
+    archives.load(site, newest)
     site.manage("migrate", "--verbosity", "0")
     for name, text in FILES.items():
         (site.directory / name).parent.mkdir(parents=True, exist_ok=True)
