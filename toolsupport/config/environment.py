@@ -358,6 +358,7 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
         "PORT": str(url.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": True,  # a pooler in transaction mode loses those open between transactions
         "OPTIONS": {
             "pool": dict(POOL),
             **NETWORK,

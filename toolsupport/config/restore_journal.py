@@ -21,6 +21,7 @@ from typing import Any
 from toolsupport.core.errors import ConfigError
 
 JOURNAL, LOCK, STAGED, KEPT = "restore.json", "restore.lock", "restoring", "before-restore"
+LOADING = 0x746F6F6D  # the advisory lock of the transaction that loads the rows on PostgreSQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +119,14 @@ def finish(data: Path, database: Mapping[str, Any]) -> None:
 
 
 def restored_token(database: Mapping[str, Any]) -> str:
-    """Return the mark that the last restore left on a PostgreSQL database. Raises ConfigError."""
+    """Return the mark that the last restore left on a PostgreSQL database, after its end. Raises ConfigError."""
     import psycopg
 
     place = {"dbname": database["NAME"], "user": database["USER"], "password": database["PASSWORD"]}
     options = {name: value for name, value in database["OPTIONS"].items() if name != "pool"}
     try:
         with psycopg.connect(**place, host=database["HOST"], port=database["PORT"], **options) as server:
+            server.execute("SELECT pg_advisory_xact_lock(%s)", [LOADING])
             row = server.execute("SELECT obj_description(to_regclass('django_migrations'))").fetchone()
     except psycopg.Error as error:
         raise ConfigError(

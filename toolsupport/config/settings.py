@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "toolsupport.web.unstorable_texts.NoNul",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "toolsupport.web.authentication.trusted_header.TrustedHeader",
     "toolsupport.web.authentication.api_key_auth.Bearer",

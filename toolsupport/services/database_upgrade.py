@@ -18,9 +18,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError
+from toolsupport.services import site_lock
 
 APPS = ("toolsupport", "chat")
-ADVISORY_LOCK = 0x746F6F6C  # "tool": one number for all processes of a site
 COPIES = 5  # how many copies from before an upgrade are kept
 UNFINISHED = ".unfinished"
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def exclusive() -> Iterator[None]:
     """Allow one process of a site at a time; the second finds the work done. Raises ConfigError."""
     with ExitStack() as held:
         try:
-            held.enter_context(_advisory_lock() if connection.vendor == "postgresql" else _file_lock())
+            held.enter_context(site_lock.held(wait=True) if connection.vendor == "postgresql" else _file_lock())
         except DatabaseError as error:
             raise ConfigError(f"The database cannot be reached: {str(error).strip()}. Check DATABASE_URL.") from error
         except OSError as error:
@@ -137,18 +137,6 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _advisory_lock() -> Iterator[None]:
-    # It belongs to the connection: PostgreSQL gives it back when the process dies.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_LOCK])
 
 
 @contextmanager

@@ -1,28 +1,33 @@
-"""Checks how the site is run: the age of its backup, proxies, processes."""
+"""Checks how the site is run: the disk, the age of its backup, proxies, processes, poolers."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from toolsupport.config.locations import COMMAND
 from toolsupport.core import passkey_rules
-from toolsupport.registry.factors import requirement
+from toolsupport.services import site_lock
 from toolsupport.services.backups import making
 from toolsupport.services.doctor import Finding
 
 OLD = timedelta(days=7)
+LITTLE, TOO_LITTLE = 2**30, 50 * 2**20  # bytes that are free on the disk
 
 
 def findings() -> Iterator[Finding]:
     """Return a finding for each."""
+    yield disk()
     yield backup()
     yield proxies()
     yield processes(connection.vendor)
+    yield from pooler()
     yield retention()
     yield passkey_addresses()
 
@@ -39,16 +44,21 @@ def passkey_addresses() -> Finding:
     return Finding(what, True, f"people can use them at {', '.join(able)}")
 
 
-def required_factor() -> Finding:
-    """Report of whom a second factor is required, and how many people with a password have none."""
-    rule, missing = requirement.present(), requirement.without().count()
-    whose = "not required" if rule == "off" else f"required of {requirement.CHOICES[rule].lower()}"
-    words = f"{whose}; people with a password and without one: {missing}"
-    return Finding("second factor", True, words)
+def disk() -> Finding:
+    """Report how much is free where the data directory is."""
+    what, data = "disk", Path(settings.DATA_DIR)
+    try:
+        free = shutil.disk_usage(data).free
+    except OSError as error:
+        return Finding(what, False, f"It cannot be read: {error}.")
+    words = f"{free / 2**20:,.0f} MiB free at {data}"
+    if free < TOO_LITTLE:
+        return Finding(what, False, f"{words}. Free some: nothing can be saved on a full disk.")
+    return Finding(what, None if free < LITTLE else True, words + (". Free some." if free < LITTLE else ""))
 
 
 def backup() -> Finding:
-    """Report when the last backup was made, wherever it was written to."""
+    """Report when the last backup was made, wherever it was written to, and whether it is still there."""
     what, last = "backup", making.last()
     if last is None:
         return Finding(what, None, f"There was none yet. Run: {COMMAND} backup FILE")
@@ -57,7 +67,23 @@ def backup() -> Finding:
     words = f"{file}, made {age.days} days ago"
     if age > OLD:
         return Finding(what, None, f"{words}. Make one each day: {COMMAND} backup FILE")
+    if not Path(file).exists():
+        return Finding(what, None, f"{words}, is not there any more. Check that it is kept on another machine.")
     return Finding(what, True, words)
+
+
+def pooler() -> Iterator[Finding]:
+    """Report a pooler before PostgreSQL: most works behind it."""
+    if connection.vendor != "postgresql":
+        return
+    try:
+        if site_lock.through_a_pooler():
+            words = (
+                "DATABASE_URL leads to a pooler (such as PgBouncer). `restore` needs the address of PostgreSQL itself."
+            )
+            yield Finding("pooler", None, words)
+    except DatabaseError:
+        return  # the check of the database has the reason
 
 
 def proxies() -> Finding:

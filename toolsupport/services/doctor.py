@@ -22,7 +22,6 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.config.locations import COMMAND
-from toolsupport.core import oidc_rules
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import api_keys, audit_log, breached_passwords, first_admin, quotas
@@ -166,24 +165,6 @@ def metrics() -> Finding:
     return Finding(what, True, f"/metrics can be read by {', '.join(readers)}")
 
 
-def ways_to_sign_in() -> Finding:
-    """Check that people can sign in, and that a trusted header has proxies to come from."""
-    what, env = "sign-in", settings.ENV
-    issuer, header = env["TOOLSUPPORT_OIDC_ISSUER"], env["TOOLSUPPORT_TRUSTED_HEADER"]
-    if issuer and not (oidc_rules.origin(issuer) and env["TOOLSUPPORT_OIDC_CLIENT_ID"]):
-        words = "TOOLSUPPORT_OIDC_ISSUER needs an https address, and TOOLSUPPORT_OIDC_CLIENT_ID the id of this site."
-        return Finding(what, False, words)
-    if header and not env["TOOLSUPPORT_TRUSTED_PROXIES"]:
-        words = "TOOLSUPPORT_TRUSTED_HEADER has no effect: TOOLSUPPORT_TRUSTED_PROXIES names no proxy."
-        return Finding(what, False, words)
-    ways = ["password"] * env["TOOLSUPPORT_PASSWORD_SIGN_IN"] + ["provider"] * bool(issuer)
-    ways += [f"header {header}"] * bool(header)
-    if not ways:
-        words = "No way to sign in is left. Set TOOLSUPPORT_PASSWORD_SIGN_IN=1, or run: manage.py sign_in_link NAME"
-        return Finding(what, False, words)
-    return Finding(what, True, ", ".join(ways))
-
-
 def layer() -> Finding:
     """Send a message through the channel layer and back, unless the layer is within this process."""
     what, chosen = "channel layer", settings.CHANNEL_LAYERS["default"]["BACKEND"]
@@ -286,7 +267,7 @@ def simulator() -> Iterator[Finding]:
 
 
 Look = Callable[[], Finding]
-NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, ways_to_sign_in, stolen_passwords, metrics, layer)
+NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
 NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, marks, encryption, model_servers, simulator)
 

@@ -67,6 +67,19 @@ async def authorize_url(attempt: SignInAttempt, callback: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}"
 
 
+async def described() -> str:
+    """Read the provider's description; return the time of its answer. Raises ConfigError, NotAllowed."""
+    dates: list[str] = []
+
+    async def note(answer: httpx.Response) -> None:
+        dates.append(answer.headers.get("Date", ""))
+
+    async with _asking() as client:
+        client.event_hooks = {"response": [note]}
+        await _description(client)
+    return dates[-1]
+
+
 async def claims(attempt: SignInAttempt, given: Mapping[str, str], callback: str) -> JSON:
     """Return the verified claims about the person. Raises ConfigError, NotAllowed."""
     if not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):

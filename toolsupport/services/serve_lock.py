@@ -44,7 +44,7 @@ def take(address: str) -> None:
         lock.close()
         raise ConfigError(
             f"This database is already served by {other}. Stop that process first. Several processes of one site need "
-            "PostgreSQL (DATABASE_URL) and Redis (REDIS_URL)."
+            "Redis (REDIS_URL), and PostgreSQL (DATABASE_URL) if they are on several machines."
         ) from None
     lock.truncate(0)
     lock.write(f"process {os.getpid()} at {address}\n")

@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 
-from toolsupport.registry.factors import requirement
-from toolsupport.registry.settings import team_settings
 from toolsupport.services import deployment_checks
 
 
@@ -24,10 +21,29 @@ from toolsupport.services import deployment_checks
 def test_the_age_of_the_backup(tmp_path: Path, settings: Any, days: int | None, ok: bool | None, words: str) -> None:
     settings.DATA_DIR = tmp_path
     if days is not None:
-        noted = {"at": (timezone.now() - timedelta(days=days, hours=1)).isoformat(), "file": "/backups/site.tar"}
+        file = tmp_path / "site.tar"
+        file.touch()
+        noted = {"at": (timezone.now() - timedelta(days=days, hours=1)).isoformat(), "file": str(file)}
         (tmp_path / "last_backup.json").write_text(json.dumps(noted))
     found = deployment_checks.backup()
     assert found.ok is ok and words in found.words
+
+
+def test_a_backup_that_is_gone(tmp_path: Path, settings: Any) -> None:
+    settings.DATA_DIR = tmp_path
+    noted = {"at": timezone.now().isoformat(), "file": str(tmp_path / "gone.tar")}
+    (tmp_path / "last_backup.json").write_text(json.dumps(noted))
+    found = deployment_checks.backup()
+    assert found.ok is None and "not there any more" in found.words
+
+
+@pytest.mark.parametrize(("named", "ok"), [("", True), ("LITTLE", None), ("TOO_LITTLE", False)])
+def test_the_disk(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, named: str, ok: bool | None) -> None:
+    settings.DATA_DIR = tmp_path
+    for name in ("LITTLE", "TOO_LITTLE"):
+        monkeypatch.setattr(deployment_checks, name, 2**60 if name == named else 0)
+    found = deployment_checks.disk()
+    assert found.ok is ok and f"MiB free at {tmp_path}" in found.words
 
 
 def test_a_note_that_cannot_be_read_counts_as_no_backup(tmp_path: Path, settings: Any) -> None:
@@ -88,13 +104,3 @@ def test_the_addresses_with_passkeys(settings: Any, origins: list[str], password
     settings.ENV = settings.ENV | {"TOOLSUPPORT_PASSWORD_SIGN_IN": password}
     found = deployment_checks.passkey_addresses()
     assert found.ok is ok and words in found.words
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("rule", "words"), [("off", "not required;"), ("admins", "required of administrators;")])
-def test_of_whom_a_second_factor_is_required(alice: User, bob: User, rule: str, words: str) -> None:
-    bob.set_unusable_password()
-    bob.save()
-    team_settings.put(requirement.KEY, rule)
-    found = deployment_checks.required_factor()
-    assert words in found.words and found.words.endswith("without one: 1")

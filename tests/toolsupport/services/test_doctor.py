@@ -32,7 +32,7 @@ def test_a_sound_installation(bob: User, servers_out_there: Servers):
     found = _found()
     assert set(found) == {
         *("data directory", "database", "administrator", "server box", "simulator"),
-        *("origins", "sign-in", "quotas", "metrics", "channel layer", "audit", "stolen passwords", "encryption key"),
+        *("origins", "quotas", "metrics", "channel layer", "audit", "stolen passwords", "encryption key"),
     }
     assert all(finding.ok for finding in found.values())
 

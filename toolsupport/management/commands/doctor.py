@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from chat.doctor_checks import tool_findings
 from chat.mcp import doctor_checks
-from toolsupport.services import deployment_checks
+from toolsupport.services import deployment_checks, sign_in_checks
 from toolsupport.services.doctor import Finding, examine
 from toolsupport.web import connection_settings
 
@@ -18,18 +18,22 @@ MARKS = {True: "ok  ", False: "FAIL", None: "note"}
 
 
 class Command(BaseCommand):
-    help = (
-        "Check database, data directory, backup, proxies, sandbox, servers, MCP servers. Exit 1 if something is broken."
-    )
+    help = "Check database, data directory, sign-in, disk, backup, proxies, sandbox, servers. Exit 1 if one is broken."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        findings = [*examine(), *deployment_checks.findings(), connection_settings.finding(), *tool_findings()]
+        findings = [
+            *examine(),
+            *sign_in_checks.findings(),
+            *deployment_checks.findings(),
+            connection_settings.finding(),
+            *tool_findings(),
+        ]
         if any(found.what == "database" and found.ok for found in findings):
-            findings += [deployment_checks.required_factor(), *doctor_checks.findings()]
+            findings += [sign_in_checks.required_factor(), *doctor_checks.findings()]
         if options["json"]:
             report = {"ok": healthy(findings), "findings": [found.to_json() for found in findings]}
             self.stdout.write(json.dumps(report))

@@ -92,7 +92,8 @@ class Command(BaseCommand):
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
         self.stdout.write(f"Data is kept in {settings.DATA_DIR}")
         serve_lock.take(self.address)
-        with database_upgrade.exclusive(), restore_journal.none_running(settings.DATA_DIR) as left:
+        # A restore on this data directory is refused first, as its keys were read before; one elsewhere is waited for.
+        with restore_journal.none_running(settings.DATA_DIR) as left, database_upgrade.exclusive():
             if left:
                 log.warning("removed what an interrupted restore had unpacked; the state from before it stays")
             serve_lock.make_private()

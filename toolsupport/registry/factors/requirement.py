@@ -17,6 +17,9 @@ CHOICES = {"off": "Off", "admins": "Administrators", "everyone": "Everybody"}
 OWN_FIRST = "Set up your own second factor first."
 KEEP = "This site requires a second factor of you. Add another one before you remove the last one."
 
+APP = Exists(SecondFactor.objects.filter(person=OuterRef("pk"), confirmed_at__isnull=False))
+PASSKEY = Exists(Passkey.objects.filter(person=OuterRef("pk")))
+
 
 def present() -> str:
     """Return the rule in force, a key of CHOICES."""
@@ -49,7 +52,13 @@ def holds_for(person: User) -> bool:
 
 def without() -> QuerySet[User]:
     """Return the active people with a password and no second factor."""
-    app = SecondFactor.objects.filter(person=OuterRef("pk"), confirmed_at__isnull=False)
-    passkey = Passkey.objects.filter(person=OuterRef("pk"))
-    rows = User.objects.filter(is_active=True).exclude(Q(password__startswith="!") | Q(password=""))
-    return rows.filter(~Exists(app), ~Exists(passkey))
+    return _with_password().filter(~APP, ~PASSKEY)
+
+
+def some_have_one() -> bool:
+    """Return whether an active person with a password has a second factor."""
+    return _with_password().filter(APP | PASSKEY).exists()
+
+
+def _with_password() -> QuerySet[User]:
+    return User.objects.filter(is_active=True).exclude(Q(password__startswith="!") | Q(password=""))

@@ -104,15 +104,15 @@ def remove(actor: int | None, person_id: int, where: str) -> bool:
 
     The audit gets the number of the person: a name could not be removed from it later.
     """
-    if not User.objects.filter(pk=person_id).exists():
+    person = User.objects.filter(pk=person_id).annotate(had=requirement.APP | requirement.PASSKEY).first()
+    if person is None:
         raise NotFound("This person does not exist.")
-    had = active(person_id)
     for kind in (SecondFactor, Passkey, RecoveryCode):
         kind.objects.filter(person_id=person_id).delete()
-    if had:
+    if person.had:
         words = f"All of person {person_id}, {where}."
         audit_log.write(actor, "remove_second_factor", recovery_codes.subject(person_id), words)
-    return had
+    return bool(person.had)
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Case, Count, Exists, Max, OuterRef, Q, Value, When
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -45,13 +45,12 @@ class PasswordLink:
 
 def listed() -> tuple[ListedPerson, ...]:
     """Return all people whose data was not deleted, by name."""
-    signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
+    living = Q(browser_sessions__expire_date__gt=timezone.now())
+    signed_in = Count("browser_sessions", filter=living, distinct=True)
     passkeys = Exists(Passkey.objects.filter(person=OuterRef("pk")))
-    rows = (
-        User.objects.annotate(browsers=signed_in, has_passkey=passkeys)
-        .select_related("second_factor")
-        .prefetch_related("groups")
-    )
+    highest = Max(Case(*(When(groups__name=name, then=Value(rank)) for rank, name in enumerate(ROLES))))
+    rows = User.objects.annotate(browsers=signed_in, has_passkey=passkeys, highest=highest)
+    rows = rows.select_related("second_factor")
     present = rows.exclude(username__startswith=deletion.DELETED).order_by("username")
     return tuple(_shown(row) for row in present)
 
@@ -160,11 +159,11 @@ def _link(user: User) -> PasswordLink:
 
 
 def _shown(row: User) -> ListedPerson:
-    names = {group.name for group in row.groups.all()} | ({"admin"} if row.is_superuser else set())
+    highest = row.highest  # type: ignore[attr-defined]
     return ListedPerson(
         id=row.pk,
         name=row.username,
-        role=next((name for name in reversed(ROLES) if name in names), ""),
+        role="admin" if row.is_superuser else "" if highest is None else list(ROLES)[highest],
         active=row.is_active,
         invited=not row.has_usable_password(),
         last_login=row.last_login,

@@ -122,7 +122,7 @@ def digest(row: Audit) -> str:
 
 def broken_at() -> int | None:
     """Return the id of the first row that was changed, or follows a removed one; None if the chain is intact."""
-    return _broken(Audit.objects.order_by("id").iterator())
+    return _broken(row for batch in _batches(Audit.objects.order_by("id")) for row in batch)
 
 
 def _broken(rows: Iterable[Audit]) -> int | None:
@@ -138,8 +138,14 @@ def _broken(rows: Iterable[Audit]) -> int | None:
 def lines(after: int = 0) -> Iterator[str]:
     """Yield the actions behind this row as JSON lines, the oldest first, with the digests that make up the chain."""
     rows = Audit.objects.filter(pk__gt=after).select_related("actor").order_by("id")
-    while batch := list(rows[:BATCH]):
+    for batch in _batches(rows):
         yield "".join(f"{json.dumps(_plain(row))}\n" for row in batch)
+
+
+def _batches(rows: QuerySet[Audit]) -> Iterator[list[Audit]]:
+    """Yield rows that are ordered by their id, some at a time."""
+    while batch := list(rows[:BATCH]):
+        yield batch
         rows = rows.filter(pk__gt=batch[-1].pk)
 
 

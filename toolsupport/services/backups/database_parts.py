@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
+from toolsupport.config import restore_journal
 from toolsupport.core.errors import ConfigError
 from toolsupport.services.backups.archive import CHUNK, Archive, ArchiveWriter
 
@@ -77,6 +78,8 @@ def load_postgresql(archive: Archive, token: str) -> None:
     """Replace tables and rows by those of the archive, in one transaction. Raises ConfigError, DatabaseError."""
     manifest = archive.manifest
     with transaction.atomic(), connection.cursor() as cursor:
+        # Until it is given back, the next start waits: a commit may end after the process that sent it was killed.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [restore_journal.LOADING])
         for name in _tables():
             cursor.execute(f"DROP TABLE {_quoted(name)} CASCADE")
         _migrate_to(cursor, [(app, name) for app, name in manifest["migrations"]])
@@ -139,16 +142,6 @@ def _quoted(name: str) -> str:
 
 def _part(table: str) -> str:
     return f"database/{table}.copy"
-
-
-def others_connected() -> int:
-    """Return how many connections of other processes the PostgreSQL database has."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND backend_type = 'client backend' AND application_name <> current_setting('application_name')"
-        )
-        return int(cursor.fetchone()[0])
 
 
 def used_alone(file: Path) -> bool:

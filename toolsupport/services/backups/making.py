@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -45,7 +46,7 @@ def make(file: Path) -> dict[str, Any]:
             os.replace(unfinished_name(file), file)
         sync_folder(file.parent)
         _note(file, facts)
-    except (OSError, DatabaseError) as error:
+    except (OSError, DatabaseError, sqlite3.Error) as error:
         raise ConfigError(f"No backup was made: {str(error).strip()}.") from error
     return facts | {"bytes": file.stat().st_size, "parts": len(writer.parts)}
 
@@ -59,7 +60,7 @@ def last() -> tuple[datetime, str] | None:
     try:
         noted = json.loads((Path(settings.DATA_DIR) / LAST).read_text())
         return datetime.fromisoformat(noted["at"]), str(noted["file"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

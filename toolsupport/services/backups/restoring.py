@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +20,17 @@ from toolsupport.config import restore_journal
 from toolsupport.config.restore_journal import KEPT, STAGED, RestoreJournal, RestoreStep
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.servers import key_ring
-from toolsupport.services import database_upgrade, serve_lock
+from toolsupport.services import database_upgrade, serve_lock, site_lock
 from toolsupport.services.backups import archive, database_parts, making
 from toolsupport.services.backups.archive import Archive
 from toolsupport.services.backups.database_parts import SQLITE_PART
 
 ANSWER = "Nothing was changed."
+OTHERS = f"Other processes use the database. Stop the site first. {ANSWER}"
+POOLER = (
+    "DATABASE_URL leads to a pooler (such as PgBouncer), behind which other processes cannot be seen. Restore with the "
+    f"address of PostgreSQL itself. {ANSWER}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +53,9 @@ def restore(file: Path, *, replace: bool) -> RestoreResult:
             present = in_use(data)
             if present and not replace:
                 raise ConfigError(f"{present} Restore with --yes to replace it; the present state is kept beside it.")
-            _refuse_others()
-            return _restore(found, data, bool(present))
-    except (OSError, DatabaseError) as error:
+            with _alone():
+                return _restore(found, data, bool(present))
+    except (OSError, DatabaseError, sqlite3.Error) as error:
         raise ConfigError(f"The backup cannot be restored: {str(error).strip()}. {ANSWER}") from error
 
 
@@ -91,14 +99,24 @@ def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:
     return sorted(f"{app}.{name}" for app, name in ours if (app, name) not in known)
 
 
-def _refuse_others() -> None:
-    """Let no other process use the database until this one ends. Raises ConfigError."""
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let no other process use the database; one that starts meanwhile waits or is refused. Raises ConfigError."""
     serve_lock.take("the command restore")
-    file = database_parts.sqlite_file() if connection.vendor == "sqlite" else None
-    others = database_parts.others_connected() if file is None else 0
-    connection.close()
-    if others or (file and file.exists() and not database_parts.used_alone(file)):
-        raise ConfigError(f"Other processes use the database. Stop the site first. {ANSWER}")
+    if connection.vendor == "sqlite":
+        file = database_parts.sqlite_file()
+        connection.close()
+        if file.exists() and not database_parts.used_alone(file):
+            raise ConfigError(OTHERS)
+        yield
+        return
+    if site_lock.through_a_pooler():
+        raise ConfigError(POOLER)
+    with site_lock.held(wait=False):
+        if site_lock.others_connected():
+            raise ConfigError(OTHERS)
+        connection.close()
+        yield
 
 
 def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:

@@ -1,4 +1,4 @@
-"""Forms of the second factor: set up, confirm, remove, and the code at a sign-in."""
+"""Forms of the second factor: set up, confirm, and the code at a sign-in."""
 
 from __future__ import annotations
 
@@ -110,8 +110,6 @@ class SignInCodeForm(FactorForm):
 
     def clean_code(self) -> str:
         given, name = str(self.cleaned_data["code"]), self.person.get_username()
-        if "password" in self.fields and "password" not in self.cleaned_data:
-            return given  # not looked at: it would be used up
         try:
             sign_in_limits.attempt_code(name, self.address, self.device)
             right = second_factors.accepts(self.person, given)
@@ -123,9 +121,3 @@ class SignInCodeForm(FactorForm):
             raise self.refuse("code_wrong", "This code is wrong, or it was already used.")
         sign_in_limits.code_succeeded(name, self.address, self.device)
         return given
-
-
-class RemoveFactorForm(FactorPasswordForm, SignInCodeForm):
-    """Password and code; the code is not looked at while the password is wrong."""
-
-    field_order = ("password", "code")

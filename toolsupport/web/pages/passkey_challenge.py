@@ -62,9 +62,9 @@ def taken(request: HttpRequest, purpose: str) -> tuple[Ceremony, str]:
     return Ceremony(base64url_to_bytes(challenge), _origin(request), address_of(request)), str(kept["more"])
 
 
-def of_session(request: HttpRequest) -> str:
-    """Return the purpose of a new passkey, which holds in this session only."""
-    return "add " + salted_hmac(SALT, str(request.session.session_key), algorithm="sha256").hexdigest()
+def of_session(request: HttpRequest, purpose: str) -> str:
+    """Return this purpose for the present session only."""
+    return f"{purpose} " + salted_hmac(SALT, str(request.session.session_key), algorithm="sha256").hexdigest()
 
 
 def _origin(request: HttpRequest) -> str:

@@ -29,7 +29,7 @@ OFF = "Sign-in with a password is switched off, and passkeys with it."
 @public
 def begin(request: HttpRequest) -> HttpResponse:
     """Return the question to any passkey of this site."""
-    return _question(request, ALONE)
+    return question(request, ALONE)
 
 
 @require_POST
@@ -58,7 +58,7 @@ def begin_step(request: HttpRequest) -> HttpResponse:
     person, _ = second_step.waiting(request)
     if person is None:
         return JsonResponse({"error": "Enter your password again."}, status=403)
-    return _question(request, f"{STEP} {person.pk}", person)
+    return question(request, f"{STEP} {person.pk}", person)
 
 
 @require_POST
@@ -69,19 +69,31 @@ def enter_step(request: HttpRequest) -> HttpResponse:
     person, back = second_step.waiting(request)
     if person is None:
         return redirect("login")
+    try:
+        prove(request, person, f"{STEP} {person.pk}")
+    except (Busy, NotAllowed) as error:
+        return second_step.page(request, person, {"failed": str(error)}, 429 if isinstance(error, Busy) else 403)
+    return second_step.completed(request, person, back)
+
+
+def prove(request: HttpRequest, person: User, purpose: str) -> None:
+    """Accept the proof of a passkey of this person; wrong ones count like codes. Raises Busy, NotAllowed."""
+    _demand_switched_on()
     name, address = person.get_username(), address_of(request)
     device = known_devices.known(name, device_cookie.token_in(request))
     try:
         sign_in_limits.attempt_code(name, address, device)
-        ceremony, _ = passkey_challenge.taken(request, f"{STEP} {person.pk}")
+        ceremony, _ = passkey_challenge.taken(request, purpose)
         passkeys.person_of(request.POST.get("answer", ""), ceremony, person.pk)
     except (Busy, NotAllowed) as error:
-        return _refused_step(request, person, error)
+        kind = "passkey_limited" if isinstance(error, Busy) else "passkey_wrong"
+        security_events.record(kind, address, name)
+        raise
     sign_in_limits.code_succeeded(name, address, device)
-    return second_step.completed(request, person, back)
 
 
-def _question(request: HttpRequest, purpose: str, person: User | None = None) -> HttpResponse:
+def question(request: HttpRequest, purpose: str, person: User | None = None) -> HttpResponse:
+    """Return what the browser needs to prove a passkey, and keep the challenge for this purpose."""
     _demand_switched_on()
     try:
         ceremony = passkey_challenge.begin(request)
@@ -104,10 +116,3 @@ def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
     if wait:
         answer.headers["Retry-After"] = str(wait)
     return answer
-
-
-def _refused_step(request: HttpRequest, person: User, error: Exception) -> HttpResponse:
-    busy = isinstance(error, Busy)
-    kind = "passkey_limited" if busy else "passkey_wrong"
-    security_events.record(kind, address_of(request), person.get_username())
-    return second_step.page(request, person, {"failed": str(error)}, 429 if busy else 403)

@@ -13,8 +13,9 @@ from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.registry.factors import passkeys, second_factors
 from toolsupport.registry.people import sessions
 from toolsupport.registry.people.permissions import Action
+from toolsupport.web.authentication import factor_proof
 from toolsupport.web.pages import account, people
-from toolsupport.web.pages.factor_forms import FactorForm, FactorPasswordForm, FirstCodeForm, RemoveFactorForm
+from toolsupport.web.pages.factor_forms import FactorForm, FactorPasswordForm, FirstCodeForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
@@ -22,6 +23,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @never_cache
 @sensitive_post_parameters("factor-password")
 @requires(Action.OWN_ACCOUNT, before_factor=True)
+@factor_proof.needs_proof
 def begin(request: AuthedRequest) -> HttpResponse:
     """Show a new key, after the password."""
     form = FactorPasswordForm(request, request.user, request.POST)
@@ -38,23 +40,31 @@ def begin(request: AuthedRequest) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("factor-code")
 @requires(Action.OWN_ACCOUNT, before_factor=True)
+@factor_proof.needs_proof
 def confirm(request: AuthedRequest) -> HttpResponse:
     """Make the new key count; show the recovery codes once, and end the sessions that began without a code."""
     form, had = FirstCodeForm(request, request.user, request.POST), second_factors.active(request.user.pk)
     codes = _confirmed(form) if form.is_valid() else None
     if codes is None:
         return account.answer(request, {"first_code_form": form}, status=429 if form.too_often else 422)
-    ended = 0 if had else sessions.end(request.user.pk, but=request.session.session_key)
-    notice = f"Saved. Other browsers that were signed out: {ended}."
+    notice = "Saved." if had else begun(request)
     return account.answer(request, {"recovery_codes": "\n".join(codes), "notice": notice})
 
 
+def begun(request: AuthedRequest) -> str:
+    """End the other sessions, which began without the first factor; this one has just proved it."""
+    factor_proof.put(request)
+    ended = sessions.end(request.user.pk, but=request.session.session_key)
+    return account.saved_words(ended)
+
+
 @require_POST
-@sensitive_post_parameters("factor-password", "factor-code")
+@sensitive_post_parameters("factor-password")
 @requires(Action.OWN_ACCOUNT)
+@factor_proof.needs_proof
 def remove(request: AuthedRequest) -> HttpResponse:
-    """Remove the own app, after password and code."""
-    form = RemoveFactorForm(request, request.user, request.POST)
+    """Remove the own app, after the proof and the password."""
+    form = FactorPasswordForm(request, request.user, request.POST)
     if not form.is_valid():
         return _refused(request, form)
     left = passkeys.has_some(request.user.pk)

@@ -1,7 +1,8 @@
 """Kills backups and restores at each of their steps: `python -m … FOLDER FIRST EVERY` prints what was found.
 
-A step is an event that Python reports to audit hooks: a file opened, renamed, removed, a database connected. A child
-kills itself at step FIRST, FIRST + EVERY, …, until one comes to its end.
+A step is an event that Python reports to audit hooks (a file opened, renamed, removed, a database connected), or a
+statement that is sent to PostgreSQL. A child kills itself at step FIRST, FIRST + EVERY, …, until one comes to its end.
+With DATABASE_URL of an empty PostgreSQL database the rows are there, else in SQLite.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 COUNTED = ("open", "os.", "shutil.", "sqlite3.", "fcntl.")
 OLD, NEW = "old", "new"
+POSTGRESQL = os.environ.get("DATABASE_URL", "")
 State = tuple[str, ...]
 
 
@@ -26,6 +31,11 @@ def fill(data: Path, mark: str) -> None:
     (data / "workspaces" / mark).mkdir(parents=True)
     for path in (data / "secret_key", data / "workspaces" / mark / "notes.txt", data / "encryption_keys.json"):
         path.write_text(mark if path.suffix != ".json" else json.dumps({"keys": [], "mark": mark}))
+    if POSTGRESQL:
+        with psycopg.connect(POSTGRESQL) as server:
+            server.execute("DELETE FROM auth_group")
+            server.execute("INSERT INTO auth_group (name) VALUES (%s)", [mark])
+        return
     with closing(sqlite3.connect(data / "toolsupport.sqlite3")) as database:
         database.executescript(
             "PRAGMA journal_mode=WAL; CREATE TABLE django_migrations (id INTEGER, app, name, applied);"
@@ -35,8 +45,12 @@ def fill(data: Path, mark: str) -> None:
 
 def state(data: Path) -> State:
     """The mark of each thing there."""
-    with closing(sqlite3.connect(data / "toolsupport.sqlite3")) as database:
-        [(row,)] = database.execute("SELECT name FROM mark").fetchall()
+    if POSTGRESQL:
+        with psycopg.connect(POSTGRESQL) as server:
+            [(row,)] = server.execute("SELECT name FROM auth_group").fetchall()
+    else:
+        with closing(sqlite3.connect(data / "toolsupport.sqlite3")) as database:
+            [(row,)] = database.execute("SELECT name FROM mark").fetchall()
     keys = json.loads((data / "encryption_keys.json").read_text())["mark"]
     files = [path.read_text() for path in (data / "workspaces").rglob("*.txt")]
     return (row, (data / "secret_key").read_text(), keys, *files)
@@ -44,12 +58,13 @@ def state(data: Path) -> State:
 
 def killed(step: int, work: Callable[[], object]) -> bool:
     """Do the work in a child that is killed at that step; return False if it came to its end before."""
+    disconnect()
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     left = step
 
-    def count(event: str, _: object) -> None:
+    def count(event: str, _: object = None) -> None:
         nonlocal left
         if event.startswith(COUNTED):
             left -= 1
@@ -57,12 +72,36 @@ def killed(step: int, work: Callable[[], object]) -> bool:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(count)
+    count_statements(lambda: count("os.statement"))
     try:
         work()
         os._exit(0)
     except BaseException as error:
         print(repr(error), file=sys.stderr)
         os._exit(1)
+
+
+def disconnect() -> None:
+    """Give up connections to PostgreSQL, which a child must not share with its parent."""
+    from django.db import connection
+
+    if POSTGRESQL:
+        connection.close()
+        connection.close_pool()  # type: ignore[attr-defined]
+
+
+def count_statements(count: Callable[[], None]) -> None:
+    """Count what is sent to PostgreSQL, before and after the server has it: statements, copies and commits."""
+    for owner, name in ((psycopg.Cursor, "execute"), (psycopg.Copy, "write"), (psycopg.Connection, "commit")):
+        inner = getattr(owner, name)
+
+        def sent(*given: Any, inner: Callable[..., Any] = inner, **named: Any) -> Any:
+            count()
+            answer = inner(*given, **named)
+            count()
+            return answer
+
+        setattr(owner, name, sent)
 
 
 def kill_restores(data: Path, file: Path, first: int, every: int) -> list[str]:
@@ -112,10 +151,14 @@ def main(folder: Path, first: int, every: int) -> None:
     data, file = folder / "data", folder / "backup.tar"
     os.environ |= {"TOOLSUPPORT_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "toolsupport.config.settings"}
     data.mkdir()
-    fill(data, NEW)
     import django
 
     django.setup()
+    if POSTGRESQL:
+        from django.core.management import call_command
+
+        call_command("migrate", "auth", verbosity=0)  # few tables, so that a restore takes few steps
+    fill(data, NEW)
     backups = kill_backups(data, file, first, every)
     print(json.dumps({"backups": backups, "restores": kill_restores(data, file, first, every)}))
 

@@ -6,17 +6,30 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests import databases
+from tests.databases import ENGINES
 
 
-def run(folder: Path, first: int, every: int) -> dict[str, list[str]]:
+@contextmanager
+def environment(engine: str) -> Iterator[dict[str, str]]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    if engine == "sqlite":
+        yield kept
+        return
+    with databases.database() as url:
+        yield kept | {"DATABASE_URL": url}
+
+
+def run(folder: Path, engine: str, first: int, every: int) -> dict[str, list[str]]:
     command = [sys.executable, "-m", "tests.toolsupport.services.backups.killed", str(folder), str(first), str(every)]
-    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    ran = subprocess.run(command, cwd=databases.ROOT, env=environment, capture_output=True, text=True)
+    with environment(engine) as given:
+        ran = subprocess.run(command, cwd=databases.ROOT, env=given, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[-2000:]
     found: dict[str, list[str]] = json.loads(ran.stdout.splitlines()[-1])
     return found
@@ -28,10 +41,12 @@ def expect_old_or_new(found: dict[str, list[str]], least: int) -> None:
     assert set(found["backups"]) == {"none", "whole", "clean"} and len(found["backups"]) > least
 
 
-def test_killed_at_some_moments_all_is_old_or_all_is_new(tmp_path: Path) -> None:  # P3
-    expect_old_or_new(run(tmp_path, 3, 23), 3)
+@pytest.mark.parametrize(("engine", "every"), [(one, {"sqlite": 23, "postgresql": 9}[one]) for one in ENGINES])
+def test_killed_at_some_moments_all_is_old_or_all_is_new(tmp_path: Path, engine: str, every: int) -> None:  # P3
+    expect_old_or_new(run(tmp_path, engine, 3, every), 3)
 
 
 @pytest.mark.nightly
-def test_killed_at_each_moment_all_is_old_or_all_is_new(tmp_path: Path) -> None:  # P3
-    expect_old_or_new(run(tmp_path, 1, 1), 60)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_killed_at_each_moment_all_is_old_or_all_is_new(tmp_path: Path, engine: str) -> None:  # P3
+    expect_old_or_new(run(tmp_path, engine, 1, 1), 60)

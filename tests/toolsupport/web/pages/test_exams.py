@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import ModelProfileFactory, UserFactory
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.estimates import TrialGrade
@@ -51,6 +51,13 @@ def test_a_run_can_begin_with_another_model(alice: Client) -> None:
     fields["swap_from"] = str(second.pk)
     assert alice.post(reverse("model-validate", args=[second.pk]), fields).status_code == 200
     assert ExamRun.objects.count() == 1
+
+
+@pytest.mark.parametrize(("kind", "noted"), [("simulator", True), ("ollama", False)])
+def test_the_grade_of_a_simulated_model_is_shown_as_that(alice: Client, kind: str, noted: bool) -> None:
+    model = ModelProfileFactory(server=ServerFactory(kind=kind))
+    run = exam_runs.open_run(ExamRequest(model.pk, SUITES["quick"]))
+    assert ("Simulated models follow simple rules" in text(alice, "exam", run)) is noted
 
 
 def test_a_change_of_models_opens_no_gate() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.factories import ModelProfileFactory, OverrideFactory, ServerFactory, UserFactory
 from tests.markup import flat
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
@@ -58,10 +60,31 @@ def test_one_row_is_tested_as_a_run_of_one_and_a_poll_reads_only_what_runs(clien
     first = Detection.objects.get(profile=profile)
     assert (first.trigger, first.actor) == ("bulk", rita)
     joined = client.post("/models/detect/", {"model": others[0].pk}, headers=HTMX).content.decode()
-    assert "Testing 2 models" in flat(joined) and "seen=0-0" in joined
+    assert "Testing 2 models" in flat(joined) and "seen=0-0-0" in joined
     Detection.objects.filter(pk=first.pk).update(status="running")
-    begun = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-0", headers=HTMX)
+    begun = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-0-0", headers=HTMX)
     assert "Testing 2 models" in flat(begun.content.decode())
-    still = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-1", headers=HTMX)
+    still = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-1-0", headers=HTMX)
     assert still.headers["HX-Reswap"] == "none"
     assert still.content.decode().count("<tr") == 1 and f'id="model-{profile.pk}"' in still.content.decode()
+
+
+def test_a_filter_shows_whose_output_follows_a_schema(client: Client, charlie: User) -> None:
+    found = {
+        "Proven": ("auto_detected", "enforced"),
+        "Claimed": ("declared", "enforced"),
+        "Set by a person": ("user_confirmed", "enforced"),
+        "No": ("auto_detected", "accepted"),
+        "Not measured": None,
+    }
+    models = {word: ModelProfileFactory(name=f"{word.split()[0].lower()}-model") for word in found}
+    for word, claim in found.items():
+        if claim is not None:
+            OverrideFactory(profile=models[word], capability="constrains", source=claim[0], value=claim[1])
+    client.force_login(charlie)
+    page = client.get("/models/").content.decode()
+    assert ">Schema</th>" in page and "Output follows a schema" in page
+    assert "Constrained output: accepted but not enforced, test" in page
+    for word, model in models.items():
+        shown = client.get("/models/", {"schema": word}, headers=HTMX).content.decode()
+        assert re.findall(r'<tr id="model-(\d+)"', shown) == [str(model.pk)], word

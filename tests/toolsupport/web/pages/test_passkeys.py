@@ -106,7 +106,7 @@ def test_a_passkey_signs_in_alone(owner: Owner) -> None:  # P4
 def test_the_first_passkey_gives_recovery_codes_and_ends_other_sessions(bob: User) -> None:
     here, elsewhere = browser_of(bob), browser_of(bob)
     page = text(add(here, SoftPasskey()))
-    assert "Recovery codes" in page and "signed out: 1" in page and RecoveryCode.objects.count() == 10
+    assert "Recovery codes" in page and "1 other browser was signed out" in page and RecoveryCode.objects.count() == 10
     assert signed_in(here) and not signed_in(elsewhere)
     second = text(add(here, SoftPasskey(), "Key in the safe"))
     assert "not shown again" not in second and "Key in the safe" in second and RecoveryCode.objects.count() == 10
@@ -186,7 +186,7 @@ def test_a_challenge_counts_once_in_its_browser_and_for_its_purpose(owner: Owner
     other = browser_of(bob)
     mine = offered(other)
     assert other.post("/login/passkey/", {"answer": owner.device.proof(mine)}).status_code == 403
-    stolen = browser_of(owner.person)
+    stolen = owner.browser
     stolen.cookies["passkey"] = other.cookies["passkey"].value
     assert stolen.post("/account/passkeys/", {"answer": SoftPasskey().made(mine)}).status_code == 422
 

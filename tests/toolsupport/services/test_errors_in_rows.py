@@ -1,0 +1,105 @@
+"""Why a server, a database or a download failed: rows hold a code with its facts, so that wording can change."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import connection
+
+from chat.mcp import server_check
+from tests.factories import McpServerFactory, ServerFactory, UserFactory
+from toolsupport import providers
+from toolsupport.core import pull_progress, sentences
+from toolsupport.core.coded_text import SentenceTable
+from toolsupport.models import McpServer, ModelPull, Server, SqlSource
+from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.databases.sql_sources import NewSource
+from toolsupport.registry.servers import pulls
+from toolsupport.services import refresh, schema_refresh
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def stored(model: Any, column: str) -> dict[str, Any]:
+    """What the only row of a table holds in a column."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {column} FROM {model._meta.db_table}")
+        [(text,)] = cursor.fetchall()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def asked(server: int) -> None:
+    await refresh.refresh(server)
+    await providers.close()
+
+
+def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    server = ServerFactory(kind="ollama", base_url=url)
+    async_to_sync(asked)(server.pk)
+    assert stored(Server, "last_error") == {
+        "code": "server_silent",
+        "server": url,
+        "cause": {"code": "connection_refused"},
+        "hint": {"code": "start_ollama"},
+    }
+    advice = "Start it with `ollama serve`, or correct its address."
+    assert Server.objects.get().last_error == f"The server at {url} does not answer (connection refused). {advice}"
+    table = SentenceTable({**sentences.SENTENCES.templates, "server_silent": "No answer from {server}: {cause}{hint}"})
+    monkeypatch.setattr(Server._meta.get_field("last_error"), "table", table)
+    assert Server.objects.get().last_error == f"No answer from {url}: connection refused{advice}"
+
+
+def test_a_sentence_of_an_earlier_version_stays() -> None:
+    server = ServerFactory()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE toolsupport_server SET last_error = 'It refused the connection.'")
+    server.refresh_from_db()
+    assert server.last_error == "It refused the connection."
+
+
+def test_a_database_that_cannot_be_read(tmp_path: Path) -> None:
+    source = sql_sources.add(NewSource("sales", "sqlite", str(tmp_path / "gone.db")))
+    words = async_to_sync(schema_refresh.refresh_schema)(source)
+    assert stored(SqlSource, "why") == {"code": "no_such_file"}
+    assert words == SqlSource.objects.get().why == "There is no such file on the server."
+
+
+def test_what_a_database_wrote_is_a_quotation(tmp_path: Path) -> None:
+    (tmp_path / "broken.db").write_text("This is no database, and longer than its header: " + "-" * 100)
+    source = sql_sources.add(NewSource("sales", "sqlite", str(tmp_path / "broken.db")))
+    async_to_sync(schema_refresh.refresh_schema)(source)
+    assert stored(SqlSource, "why") == {"code": "database_refused", "text": "file is not a database"}
+
+
+def test_a_download_that_failed() -> None:
+    server = ServerFactory(kind="ollama")
+    pulls.request(server.pk, "qwen3:8b", UserFactory().pk)
+    pull = pulls.claim("worker")
+    assert pull is not None
+    pulls.conclude(pull.id, "worker", pull_progress.explained("write /models: no space left on device"))
+    quotation = "“write /models: no space left on device”"
+    assert stored(ModelPull, "error") == {"code": "pull_disk_full", "text": quotation}
+    [shown] = pulls.listed(server.pk)
+    assert shown.error == f"The disk of the server is full. Make room, then resume. Server: {quotation}."
+
+
+def test_an_mcp_server_that_cannot_be_reached() -> None:
+    server = McpServerFactory(url=f"http://127.0.0.1:{closed_port()}/mcp")
+    words = async_to_sync(server_check.ask)(server.pk)
+    found = stored(McpServer, "last_error")
+    assert found == {"code": "mcp_unreachable", "kind": "ConnectError", "text": "All connection attempts failed"}
+    said = "It cannot be reached (ConnectError: All connection attempts failed)."
+    assert words == McpServer.objects.get().last_error == said

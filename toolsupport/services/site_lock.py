@@ -1,0 +1,91 @@
+"""Keeps processes of a site on PostgreSQL apart while one of them changes its tables, on whatever machines they run.
+
+The lock belongs to a transaction of a connection of its own: PostgreSQL gives it back when the process dies, and a
+pooler in transaction mode keeps the connection for as long as the transaction is open.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.db import DatabaseError, connection
+
+from toolsupport.core.errors import ConfigError
+
+NUMBER = 0x746F6F6C  # "tool": one number for all processes of a site
+WAITING = "waiting: another process creates, upgrades or restores the tables of this database"
+BUSY = "Another process creates, upgrades or restores the tables of this database. Wait until it has ended."
+LEAVING = 2  # seconds until PostgreSQL has noticed the end of a process
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def held(*, wait: bool) -> Iterator[None]:
+    """Hold the lock. Raises ConfigError if another process has it and this one shall not wait, DatabaseError."""
+    with _connected() as server:
+        # An operator may have set a time after which idle transactions end.
+        server.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        if not _taken(server):
+            if not wait:
+                raise ConfigError(BUSY)
+            log.warning(WAITING)
+            server.execute("SELECT pg_advisory_xact_lock(%s)", [NUMBER])
+        yield
+
+
+def others_connected() -> int:
+    """Return how many connections of other processes the database has; those of one that has just ended go first."""
+    deadline = time.monotonic() + LEAVING
+    with _connected() as server:
+        server.autocommit = True  # a transaction would see the same ones again
+        while (found := _others(server)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+    return found
+
+
+def _others(server: psycopg.Connection[Any]) -> int:
+    row = server.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND backend_type = 'client backend' AND application_name <> current_setting('application_name')"
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def through_a_pooler() -> bool:
+    """Return whether a pooler stands before PostgreSQL: it names another process at connecting than the server does."""
+    with _connected() as server:
+        row = server.execute("SELECT pg_backend_pid()").fetchone()
+        return row is None or row[0] != server.info.backend_pid
+
+
+def _taken(server: psycopg.Connection[Any]) -> bool:
+    """Take the lock, also from a process that has just ended."""
+    server.execute("SAVEPOINT before")
+    server.execute(f"SET LOCAL lock_timeout = '{LEAVING}s'")
+    try:
+        server.execute("SELECT pg_advisory_xact_lock(%s)", [NUMBER])
+    except psycopg.errors.LockNotAvailable:
+        server.execute("ROLLBACK TO before")
+        return False
+    return True
+
+
+@contextmanager
+def _connected() -> Iterator[psycopg.Connection[Any]]:
+    words = connection.get_connection_params()
+    words.pop("cursor_factory", None)
+    try:
+        server = psycopg.connect(**words)
+    except psycopg.Error as error:
+        raise DatabaseError(str(error)) from error
+    try:
+        yield server
+    except psycopg.Error as error:
+        raise DatabaseError(str(error)) from error
+    finally:
+        server.close()
