@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -208,13 +208,26 @@ def _parts(
 
 
 def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
-    """Yield the events with long texts in pieces and adjacent short ones as one: how a text is cut changes nothing."""
+    """Yield adjacent short texts as one and long ones in pieces: how a text is cut changes nothing."""
     for kind, same in groupby(batch, type):
-        if kind is not TextDelta and kind is not ThinkingDelta:
+        if kind is TextDelta or kind is ThinkingDelta:
+            yield from map(kind, _slices(event.text for event in same if isinstance(event, TextDelta | ThinkingDelta)))
+        else:
             yield from same
-            continue
-        text = "".join(event.text for event in same if isinstance(event, TextDelta | ThinkingDelta))
-        yield from (kind(text[at : at + SLICE]) for at in range(0, max(len(text), 1), SLICE))
+
+
+def _slices(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts in slices; one that fits into a slice is not cut, since a reader may look for it whole."""
+    joined = ""
+    for text in texts:
+        if joined and len(joined) + len(text) > SLICE:
+            yield joined
+            joined = ""
+        rest = len(text) % SLICE if len(text) > SLICE else len(text)
+        yield from (text[at : at + SLICE] for at in range(0, len(text) - rest, SLICE))
+        joined += text[len(text) - rest :]
+    if joined:
+        yield joined
 
 
 async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:

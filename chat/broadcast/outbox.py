@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -45,13 +45,17 @@ class PageSocket:
         self._filled = asyncio.Event()
         self._busy = False  # frames are queued or on their way
         self.lost = False
-        # Sends a rendered frame if the connection takes it without waiting; returns whether it did.
-        self.at_once: Callable[[bytes], bool] = lambda text: False
+        # Sends rendered frames if the connection takes them without waiting; returns whether it did.
+        self.at_once: Callable[[Sequence[bytes]], bool] = lambda texts: False
 
-    def put(self, frame: ServerFrame) -> None:
-        if self.lost or (isinstance(frame, Growing) and self._bytes > QUEUE_BYTES):
+    def put(self, *given: ServerFrame) -> None:
+        if self.lost or (not self._busy and self._sent(given)):
             return
-        if not self._busy and self._sent(frame):
+        for frame in given:
+            self._add(frame)
+
+    def _add(self, frame: ServerFrame) -> None:
+        if self.lost or (isinstance(frame, Growing) and self._bytes > QUEUE_BYTES):
             return
         self._busy = True
         self._bytes += frame.weight()
@@ -62,15 +66,15 @@ class PageSocket:
             self._queue.clear()
             self._give_up()
 
-    def _sent(self, frame: ServerFrame) -> bool:
-        """Send a frame past the queue, which is empty, if the connection takes it; return whether it did.
+    def _sent(self, given: Sequence[ServerFrame]) -> bool:
+        """Send frames past the queue, which is empty, if the connection takes them; return whether it did.
 
-        The output of tools gathers in the queue, and a long frame waits for its share of the loop there.
+        The output of tools gathers in the queue, and long frames wait for their share of the loop there.
         """
-        if isinstance(frame, frames.CallOutputFrame):
+        if any(isinstance(frame, frames.CallOutputFrame) for frame in given):
             return False
-        text = frame.render()
-        return len(text) <= JOINED and self.at_once(text)
+        texts = [frame.render() for frame in given]
+        return sum(map(len, texts)) <= JOINED and self.at_once(texts)
 
     async def pump(self) -> None:
         """Send queued frames as long as the page is open. Ends only by being cancelled."""
@@ -146,10 +150,10 @@ class SocketRegistry:
         """Return the conversations with an open page in this process."""
         return list(self._sockets)
 
-    def tell(self, conversation: str, frame: ServerFrame) -> None:
-        """Queue a frame for every page of the conversation in this process."""
+    def tell(self, conversation: str, *given: ServerFrame) -> None:
+        """Queue frames for every page of the conversation in this process."""
         for socket in self._sockets.get(conversation, ()):
-            socket.put(frame)
+            socket.put(*given)
 
     def count(self) -> int:
         return sum(len(sockets) for sockets in self._sockets.values())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from channels.db import database_sync_to_async as in_database
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, Error, connection, transaction
 
 MOST = 16  # a person waits for the whole transaction, so it stays short
 
@@ -88,7 +88,7 @@ def together(works: Sequence[Work]) -> list[WriteOutcome]:
                 outcomes = [attempt(work) for work in works]
                 raise_lost(outcomes)
                 return outcomes
-        except DatabaseError:
+        except Error:
             pass
     return [attempt(work) for work in works]
 
@@ -101,9 +101,9 @@ def attempt(work: Work) -> WriteOutcome:
 
 
 def raise_lost(outcomes: Sequence[WriteOutcome]) -> None:
-    """Raise DatabaseError if the transaction may have lost what was done in it."""
+    """Raise an error of the database if the transaction may have lost what was done in it."""
     for outcome in outcomes:
-        if isinstance(outcome.error, DatabaseError):
+        if isinstance(outcome.error, Error):
             raise outcome.error
     if connection.needs_rollback:
         raise DatabaseError("the transaction was spoiled")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Protocol
 
 from channels.db import database_sync_to_async as in_database
-from django.db import DatabaseError
+from django.db import Error
 
 from chat.broadcast import frames, storage_notice
 from chat.transcript.people.socket_permissions import kept_out
@@ -69,7 +69,7 @@ class TurnHeartbeat:
             await asyncio.sleep(due - now())
             try:
                 await work()
-            except DatabaseError as error:
+            except Error as error:
                 self.cannot_write(error)
             except Exception:
                 log.exception("heartbeat of running answers failed, continuing")
@@ -97,7 +97,7 @@ class TurnHeartbeat:
         self._ticks += 1
         try:
             await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
-        except DatabaseError:
+        except Error:
             self._limit_unsaved()
             raise
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import Error, InterfaceError, OperationalError
 
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
@@ -130,11 +130,12 @@ class TurnRunner:
         if self.peers is not None and not self.listeners.has(conversation):
             self.spawn(self.peers.relay.leave(conversation, lambda: self.listeners.has(conversation)))
 
-    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
-        """Send a frame to every page of the conversation, here and in other processes."""
-        self.listeners.tell(conversation, frame)
+    def tell(self, conversation: str, *given: frames.ServerFrame) -> None:
+        """Send frames to every page of the conversation, here and in other processes."""
+        self.listeners.tell(conversation, *given)
         if self.peers is not None:
-            self.peers.tell(conversation, frame)
+            for frame in given:
+                self.peers.tell(conversation, frame)
 
     def tell_pages(self, frame: frames.ServerFrame) -> None:
         """Send a frame to every page in this process."""
@@ -142,9 +143,10 @@ class TurnRunner:
             self.listeners.tell(conversation, frame)
 
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
-        """Send the pages what is stored already."""
-        for each in announced:
-            self.tell(conversation, frame_of(each))
+        """Send the pages what is stored already, in one write: each costs a system call."""
+        given = [frame_of(each) for each in announced]
+        if given:
+            self.tell(conversation, *given)
 
     def check_room(self) -> None:
         """Raise Busy if this process cannot run another turn, StorageUnavailable if it could not save one."""
@@ -272,7 +274,7 @@ class TurnRunner:
             await self._end(run, *ENDS[why])
         except Lost:
             await self._end(run, *ENDS["lost"])
-        except DatabaseError as error:
+        except Error as error:
             log.error("could not write turn %s: %s", claimed.turn, error)
             await self._end(run, TurnStatus.FAILED, "storage")
         except Exception:

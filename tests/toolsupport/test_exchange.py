@@ -394,6 +394,6 @@ def test_texts_of_one_read_are_joined() -> None:
     batch: list[Event] = [thought, thought, *[word] * 5, Usage(), word, Finished("stop")]
     assert [*exchange._pieces(batch)] == [
         ThinkingDelta("hmhm"),
-        *(TextDelta("a" * 200), TextDelta("a" * 200), TextDelta("a" * 50)),
+        *(TextDelta("a" * 180), TextDelta("a" * 180), TextDelta("a" * 90)),
         *(Usage(), word, Finished("stop")),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.server_kinds import provider
@@ -44,13 +45,13 @@ async def _answer(endpoint: Endpoint, body: JSON, seconds: float) -> Any:
         async with asyncio.timeout(seconds):
             return await http_client.post_json(endpoint, PATHS[provider(endpoint.kind).wire][0], body)
     except TimeoutError as error:
-        raise http_client.raised(error_text.failed(endpoint, "timeout", f"nothing came for {seconds:g} s")) from error
+        raise http_client.raised(error_text.too_late(endpoint, seconds)) from error
 
 
 def _checked(endpoint: Endpoint, answer: Any, wanted: int) -> list[list[float]]:
     vectors = _vectors(answer)
     if len(vectors) != wanted or len({len(vector) for vector in vectors}) > 1:
-        raise http_client.raised(error_text.failed(endpoint, "garbled", "it returned other vectors than requested"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("other_vectors")))
     return vectors
 
 

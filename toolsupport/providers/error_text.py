@@ -20,6 +20,7 @@ import httpx
 from toolsupport.core.events import Failed
 from toolsupport.core.quotation import quoted
 from toolsupport.core.refusals import classify
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Endpoint
 from toolsupport.providers.address_guard import AddressRefused, InsideRefused
 from toolsupport.providers.server_kinds import provider
@@ -34,19 +35,17 @@ class FailureCause:
     again: bool = False
 
 
-REFUSED = FailureCause("unreachable", "connection refused", again=True)
-CLOSED = FailureCause("unreachable", "the connection was closed", again=True)
-NO_NAME = FailureCause("unreachable", "its name is not known")
-NO_TRUST = FailureCause("unreachable", "its certificate is not trusted")
-NO_TLS = FailureCause("unreachable", "no secure connection could be made")
-NOT_TAKEN = FailureCause("unreachable", "no connection in time")
-ADDRESS = FailureCause("unreachable", "its address cannot be used")
-INSIDE = FailureCause(
-    "unreachable", "its address is inside this network; an administrator can allow that on the server's page"
-)
-NEVER_USED = FailureCause("unreachable", "it resolves to an address that is never used, such as cloud metadata")
-SILENT = FailureCause("timeout", "no data came in time")
-ODD = FailureCause("garbled", "it does not speak HTTP")
+REFUSED = FailureCause("unreachable", sentence("connection_refused"), again=True)
+CLOSED = FailureCause("unreachable", sentence("connection_closed"), again=True)
+NO_NAME = FailureCause("unreachable", sentence("name_unknown"))
+NO_TRUST = FailureCause("unreachable", sentence("certificate_untrusted"))
+NO_TLS = FailureCause("unreachable", sentence("not_secure"))
+NOT_TAKEN = FailureCause("unreachable", sentence("not_connected_in_time"))
+ADDRESS = FailureCause("unreachable", sentence("address_unusable"))
+INSIDE = FailureCause("unreachable", sentence("address_inside"))
+NEVER_USED = FailureCause("unreachable", sentence("address_never_used"))
+SILENT = FailureCause("timeout", sentence("no_data_in_time"))
+ODD = FailureCause("garbled", sentence("not_http"))
 
 # Exception → its meaning before the first byte of an answer. The first row that matches any link of the chain
 # counts: the most specific rows come first.
@@ -69,16 +68,16 @@ CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (httpx.PoolTimeout, NOT_TAKEN),
     (httpx.ReadTimeout, SILENT),
     (httpx.WriteTimeout, SILENT),
-    (httpx.ProxyError, FailureCause("unreachable", "a proxy answers in its place")),
+    (httpx.ProxyError, FailureCause("unreachable", sentence("proxy_answers"))),
     (httpx.UnsupportedProtocol, ADDRESS),
     (httpx.InvalidURL, ADDRESS),
     (httpx.RemoteProtocolError, ODD),
-    (httpx.LocalProtocolError, FailureCause("refused", "the request cannot be written")),
+    (httpx.LocalProtocolError, FailureCause("refused", sentence("request_unwritable"))),
     (httpx.DecodingError, ODD),
-    (httpx.TooManyRedirects, FailureCause("refused", "it redirects to another address")),
-    (httpx.StreamError, FailureCause("garbled", "its answer could not be read")),
+    (httpx.TooManyRedirects, FailureCause("refused", sentence("redirects"))),
+    (httpx.StreamError, FailureCause("garbled", sentence("answer_unreadable"))),
     (TimeoutError, NOT_TAKEN),  # of the system; the transport's clock recognises our own limits
-    (OSError, FailureCause("unreachable", "the network has no route to it")),
+    (OSError, FailureCause("unreachable", sentence("no_route"))),
     (httpx.ConnectTimeout, NOT_TAKEN),
     (httpx.TimeoutException, SILENT),
     (httpx.NetworkError, CLOSED),
@@ -98,7 +97,7 @@ def cause_of(error: BaseException) -> FailureCause:
     if any(isinstance(link, httpx.RemoteProtocolError) and DISCONNECTED in str(link) for link in chain):
         return CLOSED
     fitting = (cause for kind, cause in CAUSES if any(isinstance(link, kind) for link in chain))
-    return next(fitting, FailureCause("unreachable", "the connection failed"))
+    return next(fitting, FailureCause("unreachable", sentence("connection_failed")))
 
 
 def not_reached(endpoint: Endpoint, error: BaseException) -> Failed:
@@ -107,35 +106,41 @@ def not_reached(endpoint: Endpoint, error: BaseException) -> Failed:
     return failed(endpoint, cause.kind, cause.words)
 
 
+def too_late(endpoint: Endpoint, seconds: float) -> Failed:
+    """Return the failure of a request that was not answered within this time."""
+    return failed(endpoint, "timeout", sentence("nothing_came", seconds=seconds))
+
+
 def failed(endpoint: Endpoint, kind: str, words: str) -> Failed:
     """Return a failure before the first byte, as a sentence with advice."""
-    server = shown(endpoint)
+    server, kind_of_server = shown(endpoint), provider(endpoint.kind)
     if kind == "garbled":
-        title = provider(endpoint.kind).title
-        return Failed(kind, f"What answers at {server} is not {title} ({words}). Check the address.")
-    return Failed(kind, f"The server at {server} does not answer ({words}). {provider(endpoint.kind).hint}")
+        return Failed(kind, sentence("server_of_another_kind", server=server, title=kind_of_server.title, cause=words))
+    return Failed(kind, sentence("server_silent", server=server, cause=words, hint=kind_of_server.hint))
 
 
 def broken_off(error: BaseException) -> Failed:
     """Return the failure of a reply that ended after it had begun."""
     cause = cause_of(error)
-    return Failed("cut", f"The answer was cut off: {CLOSED.words if cause.kind == 'garbled' else cause.words}.")
+    return Failed("cut", sentence("answer_cut_off", cause=CLOSED.words if cause.kind == "garbled" else cause.words))
 
 
 def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
     """Return the failure for a status other than 200."""
     words = classify(status, body).message
     kind = _kind(status, words)
-    lead = LEADS[kind].format(server=shown(endpoint), status=status)
-    return Failed(kind, f"{lead} {quoted(words) if words else _phrase(status)}.", status, body)
+    facts = {"server": shown(endpoint), "text": quoted(words) if words else _phrase(status)}
+    facts |= {} if kind == "model_missing" else {"status": str(status)}
+    return Failed(kind, sentence(ANSWERED[kind], **facts), status, body)
 
 
-LEADS = {
-    "unauthorized": "The server at {server} requires another API key ({status}):",
-    "model_missing": "The server at {server} does not have this model:",
-    "busy": "The server at {server} is busy ({status}):",
-    "refused": "The server at {server} refused the request ({status}):",
-    "server": "The server at {server} failed ({status}):",
+# Kind → its sentence.
+ANSWERED = {
+    "unauthorized": "server_unauthorized",
+    "model_missing": "server_without_model",
+    "busy": "server_busy",
+    "refused": "server_refused",
+    "server": "server_failed",
 }
 
 

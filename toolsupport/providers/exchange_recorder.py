@@ -14,7 +14,7 @@ TAIL = 50_000
 class RecordedExchange:
     """One request with what came back. `status` is None where no reply came; `times`: the same came back so often."""
 
-    def __init__(self, url: str, body: bytes) -> None:
+    def __init__(self, url: str, body: bytes, head: int = HEAD) -> None:
         self.url, self.body = url, body
         self.started_at = datetime.now(UTC)
         self.status: int | None = None
@@ -24,13 +24,14 @@ class RecordedExchange:
         self.duration_ms: int | None = None
         self._begun = time.monotonic()
         self._head: list[bytes] = []
+        self._room = head
         self._tail: deque[bytes] = deque()
         self._head_size = self._tail_size = 0
 
     def add(self, piece: bytes) -> None:
         """Take a piece of the reply; every token passes through here."""
         self.size += len(piece)
-        room = HEAD - self._head_size
+        room = self._room - self._head_size
         if room > 0:
             self._head.append(piece[:room])
             self._head_size += len(self._head[-1])
@@ -67,15 +68,16 @@ class RecordedExchange:
 
 
 class ExchangeRecorder:
-    """The exchanges of one turn since they were taken last, in order."""
+    """The exchanges of one turn since they were taken last, in order. `head` is how much of a beginning is kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, head: int = HEAD) -> None:
+        self._head = head
         self._exchanges: list[RecordedExchange] = []
 
     def begin(self, url: str, body: bytes) -> RecordedExchange:
         """A request is about to be sent."""
         self._fold()
-        made = RecordedExchange(url, body)
+        made = RecordedExchange(url, body, self._head)
         self._exchanges.append(made)
         return made
 

@@ -69,4 +69,4 @@ async def _in_time(asked: Awaitable[T], endpoint: Endpoint, seconds: float) -> T
         async with asyncio.timeout(seconds):
             return await asked
     except TimeoutError as error:
-        raise http_client.raised(error_text.failed(endpoint, "timeout", f"nothing came for {seconds:g} s")) from error
+        raise http_client.raised(error_text.too_late(endpoint, seconds)) from error

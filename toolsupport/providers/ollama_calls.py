@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.events import CallReady, CallRejected, Event
+from toolsupport.core.events import CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, ToolCall
 
@@ -56,7 +56,7 @@ class NativeCalls:
 
     def flush(self, finish: str = "stop") -> list[Event]:
         """Return the remaining calls, after the reply ended for the reason `finish`."""
-        cut = self._drafts.pop() if finish == "length" and self._drafts and not self._drafts[-1].whole else None
+        cut = self._drafts.pop() if ended_early(finish) and self._drafts and not self._drafts[-1].whole else None
         last = [CallRejected(cut.name, CUT, cut.text, cut.id, fault="cut")] if cut else []
         return [*self._release(len(self._drafts)), *last]
 

@@ -39,7 +39,7 @@ async def pull(endpoint: Endpoint, name: str) -> AsyncGenerator[bytes, None]:
     try:
         sent = http_client.request(endpoint, "/api/pull", orjson.dumps({"model": name}))
         async with asyncio.timeout(SILENCE):
-            response = await http_client.client(endpoint.inside).send(sent, stream=True)
+            response = await http_client.send(endpoint, sent)
     except error_text.FAULTS as error:
         raise http_client.raised(error_text.not_reached(endpoint, error)) from error
     try:
@@ -48,7 +48,7 @@ async def pull(endpoint: Endpoint, name: str) -> AsyncGenerator[bytes, None]:
             text = body.decode(errors="replace")
             raise http_client.raised(error_text.answered(endpoint, response.status_code, text))
         lines = LineSplitter(LONGEST_LINE)
-        async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
+        async with aclosing(http_client.pieces(response)) as pieces:
             while piece := await _next(endpoint, pieces):
                 for line in lines.feed(piece):
                     yield line
@@ -81,7 +81,7 @@ async def _within(seconds: float, endpoint: Endpoint, asked: Awaitable[Any]) -> 
         async with asyncio.timeout(seconds):
             return await asked
     except TimeoutError as error:
-        raise http_client.raised(error_text.failed(endpoint, "timeout", f"nothing came for {seconds:g} s")) from error
+        raise http_client.raised(error_text.too_late(endpoint, seconds)) from error
 
 
 async def _next(endpoint: Endpoint, pieces: Any) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.reported_numbers import MOST_BYTES, whole
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
@@ -26,7 +27,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     )
     loaded = {str(entry.get("name")) for entry in _entries(running)}
     if not isinstance(tags, dict) or "models" not in tags:
-        raise http_client.raised(error_text.failed(endpoint, "garbled", "it lists no models"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
     models = {report.name: report for entry in _entries(tags) if (report := _report(entry, loaded)).name}
     return ServerReport(_text(version, "version"), tuple(models.values()))
 
@@ -35,7 +36,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     """Return the details about one model from /api/show. Raises ProviderError."""
     shown = await http_client.post_json(endpoint, "/api/show", {"model": name})
     if not isinstance(shown, dict):
-        raise http_client.raised(error_text.failed(endpoint, "garbled", "it does not describe its models"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_description")))
     info, details = _mapping(shown, "model_info"), _mapping(shown, "details")
     template = _text(shown, "template")
     return ModelDetails(

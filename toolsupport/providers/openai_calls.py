@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event
+from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, ToolCall, is_json_object
 
@@ -76,7 +76,7 @@ class PiecedCalls:
     def flush(self, finish: str) -> list[Event]:
         """Return every call, after the reply ended for the reason `finish`."""
         drafts, self._drafts = self._drafts, []
-        return [_event(draft, cut=finish == "length" and draft is drafts[-1]) for draft in drafts]
+        return [_event(draft, cut=ended_early(finish) and draft is drafts[-1]) for draft in drafts]
 
     def _take(self, piece: _CallPiece) -> list[Event]:
         draft = self._belongs_to(piece)

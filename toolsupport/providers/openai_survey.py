@@ -16,6 +16,7 @@ from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.reported_numbers import MOST_BYTES, whole
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.server_kinds import provider
@@ -34,7 +35,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     """Return the models with all reported facts, and the version if there is one. Raises ProviderError."""
     entries = _entries(await http_client.get_json(endpoint, LIST))
     if entries is None:
-        raise http_client.raised(error_text.failed(endpoint, "garbled", "it lists no models"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
     about = await _about(endpoint, entries)
     extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
     if "chat_template_caps" in about and len(entries) == 1:

@@ -9,6 +9,7 @@ from functools import partial
 
 from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.sentences import sentence
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.ollama import OllamaCodec
 from toolsupport.providers.openai_compatible import OpenAICodec
@@ -55,14 +56,14 @@ OPENAI = Provider(
     codec=OpenAICodec,
     chat_path="/v1/chat/completions",
     default_url="",
-    hint="Start it, or correct its address: the part before /v1 or /chat/completions.",
+    hint=sentence("start_openai"),
 )
 
 # The same protocol at another path, or with small differences. Templates of local models get a switch for thinking;
 # servers that ignore tool_choice or apply only a part of it (llama.cpp, LM Studio, LocalAI) do not get it.
 LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content")
 SERVED = replace(LOCAL, tool_choice=True)
-HOSTED = "Check its address and its API key, and whether this machine reaches the internet."
+HOSTED = sentence("check_hosted")
 
 PROVIDERS = {
     provider.kind: provider
@@ -74,7 +75,7 @@ PROVIDERS = {
             codec=OllamaCodec,
             chat_path="/api/chat",
             default_url="http://127.0.0.1:11434",
-            hint="Start it with `ollama serve`, or correct its address.",
+            hint=sentence("start_ollama"),
             loads_on_demand=True,
             holds_calls_back=True,
             constrains="format",
@@ -87,7 +88,7 @@ PROVIDERS = {
             codec=OllamaCodec,
             chat_path="/api/chat",
             default_url="",
-            hint=f"It starts with this site; alone, start it with `{COMMAND} simulator`.",
+            hint=sentence("start_simulator", command=COMMAND),
             constrains="format",
             thinks_first=True,
         ),
@@ -97,7 +98,7 @@ PROVIDERS = {
             kind="llamacpp",
             title="llama.cpp",
             default_url="http://127.0.0.1:8080",
-            hint="Start it with `llama-server --jinja -m MODEL.gguf`, or correct its address.",
+            hint=sentence("start_llamacpp"),
             about="/props",
             loads_on_demand=True,
             codec=partial(OpenAICodec, dialect=LOCAL),
@@ -107,7 +108,7 @@ PROVIDERS = {
             kind="vllm",
             title="vLLM",
             default_url="http://127.0.0.1:8000",
-            hint="Start it with `vllm serve MODEL --enable-auto-tool-choice --tool-call-parser NAME`.",
+            hint=sentence("start_vllm"),
             about="/version",
             codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True)),
             thinks_first=True,
@@ -119,7 +120,7 @@ PROVIDERS = {
             kind="sglang",
             title="SGLang",
             default_url="http://127.0.0.1:30000",
-            hint="Start it with `--tool-call-parser NAME`: without one, calls stay in the text.",
+            hint=sentence("start_sglang"),
             codec=partial(OpenAICodec, dialect=replace(SERVED, strict=True)),
             thinks_first=True,
             keywords=PATTERNS_AND_MULTIPLES,
@@ -130,7 +131,7 @@ PROVIDERS = {
             kind="lmstudio",
             title="LM Studio",
             default_url="http://127.0.0.1:1234",
-            hint="Start its server in the developer tab, or with `lms server start`.",
+            hint=sentence("start_lmstudio"),
             about="/api/v0/models",
             loads_on_demand=True,
         ),
@@ -139,7 +140,7 @@ PROVIDERS = {
             kind="localai",
             title="LocalAI",
             default_url="http://127.0.0.1:8080",
-            hint="Start it with `local-ai run`, or correct its address.",
+            hint=sentence("start_localai"),
             about="/version",
             loads_on_demand=True,
         ),

@@ -25,6 +25,7 @@ from toolsupport import loop_share
 from toolsupport.core import load_failures
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Endpoint, Limits, Request
 from toolsupport.providers import error_text, http_client, reading_pace
 from toolsupport.providers.codec import Codec
@@ -141,7 +142,7 @@ async def stream(
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]
         return
-    http_client.client(endpoint.inside)  # making the first one is not the server's time
+    http_client.get_ready(endpoint)  # this is not the server's time
     sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder)
     response = await _open(sending)
     if isinstance(response, Failed):
@@ -190,7 +191,7 @@ async def _try(sending: _Sending) -> httpx.Response | _FailedAttempt:
         async with asyncio.timeout_at(clock.deadline()) as waiting:
             sent = http_client.request(endpoint, provider(endpoint.kind).chat_path, sending.body)
             sending.begin(sent)
-            response = await http_client.client(endpoint.inside).send(sent, stream=True)
+            response = await http_client.send(endpoint, sent)
     except error_text.FAULTS as error:
         if waiting.expired():
             return _FailedAttempt(clock.late())
@@ -201,7 +202,7 @@ async def _try(sending: _Sending) -> httpx.Response | _FailedAttempt:
     if response.headers.get("content-type", "").startswith("text/html"):
         # Such as the sign-in page of a network, which some put in the place of every answer.
         await response.aclose()
-        return _FailedAttempt(error_text.failed(endpoint, "garbled", "it sent a web page"))
+        return _FailedAttempt(error_text.failed(endpoint, "garbled", sentence("web_page")))
     return response
 
 
@@ -237,7 +238,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
     clock = sending.clock
     size = _SizeLimit(clock.limits)
     with reading_pace.reading() as pace:
-        async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
+        async with aclosing(http_client.pieces(response)) as pieces:
             while True:
                 try:
                     async with asyncio.timeout_at(clock.deadline()) as waiting:

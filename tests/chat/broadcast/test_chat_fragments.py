@@ -144,3 +144,20 @@ def test_no_key_in_a_field_of_an_approval_presses_its_first_button() -> None:
     html = fragments.call(replace(CALL, status="waiting", question=shown))
     assert "<input" not in html and 'name="reply"' in html
     assert html.index('value="once"') < html.index('value="deny"')
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("parent", [None, 41])
+@pytest.mark.parametrize("model", ["", "qwen3:8b", "<b>&</b>"])
+@pytest.mark.parametrize("text", ["", "Hello", "<script>alert(\"1\")</script> & '2'", "{{ message.id }}\n0"])
+def test_a_message_that_begins_an_answer_is_rendered_from_parts_as_from_its_template(
+    role: str, parent: int | None, model: str, text: str
+) -> None:
+    for number in (7, 1_234_567):
+        shown = ShownMessage(number, parent, role, text, finished=role == "user", model=model, conversation="c", turn=9)
+        assert fragments.message(shown) == fragments._rendered("chat/message.html", {"message": shown})
+
+
+def test_marks_in_a_text_are_text() -> None:
+    shown = ShownMessage(7, 41, "user", f"{fragments.ID} {fragments.PARENT} {fragments.TEXT}")
+    assert fragments.message(shown) == fragments._rendered("chat/message.html", {"message": shown})

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -56,10 +57,10 @@ class Wire:
         self.got: list[dict[str, Any]] = []
         self.at_once: list[str] = []
 
-    def take(self, text: bytes) -> bool:
+    def take(self, texts: Sequence[bytes]) -> bool:
         if self.flows:
-            self.got.append(json.loads(text))
-            self.at_once.append(self.got[-1]["type"])
+            self.got += map(json.loads, texts)
+            self.at_once += [frame["type"] for frame in map(json.loads, texts)]
         return self.flows
 
     async def send(self, text: str) -> None:
@@ -73,18 +74,23 @@ async def settled() -> None:
 
 
 @pytest.mark.asyncio
-@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=20))
-async def test_what_is_sent_at_once_overtakes_nothing(steps: list[tuple[bool, bool, bool]]) -> None:
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()), max_size=20))
+async def test_what_is_sent_at_once_overtakes_nothing(steps: list[tuple[bool, bool, bool, bool]]) -> None:
     wire = Wire()
     socket = PageSocket(wire.send)
     socket.at_once = wire.take
     pump = asyncio.create_task(socket.pump())
-    for number, (flows, output, turns) in enumerate(steps):
+    together: list[frames.ServerFrame] = []
+    for number, (flows, output, turns, waits) in enumerate(steps):
         wire.flows = flows
         text = "x" * (JOINED if number % 7 == 6 else 1)
         output_frame = frames.CallOutputFrame(1, str(number), number, text)
-        socket.put(output_frame if output else frames.NoticeFrame(number, "code", text, ""))
+        together.append(output_frame if output else frames.NoticeFrame(number, "code", text, ""))
+        if not waits:
+            socket.put(*together)
+            together.clear()
         await asyncio.sleep(0) if turns else None
+    socket.put(*together)
     await settled()
     assert [frame.get("seq", frame.get("offset")) for frame in wire.got] == list(range(len(steps)))
     # Output of tools gathers in the queue.
@@ -104,6 +110,21 @@ async def test_a_connection_that_reads_again_gets_frames_at_once_again() -> None
         await settled()
     assert (len(wire.got), len(wire.at_once)) == (3, 2)
     pump.cancel()
+
+
+@pytest.mark.asyncio
+async def test_what_is_announced_together_is_one_write() -> None:
+    writes: list[list[str]] = []
+
+    def take(texts: Sequence[bytes]) -> bool:
+        writes.append([json.loads(text)["type"] for text in texts])
+        return True
+
+    registry, socket = SocketRegistry(), PageSocket(Wire().send)
+    socket.at_once = take
+    registry.add("a", socket)
+    registry.tell("a", frames.NoticeFrame(1, "code", "", ""), frames.PongFrame())
+    assert writes == [["notice", "pong"]]
 
 
 @given(st.lists(st.text(max_size=9), max_size=30))
@@ -163,11 +184,11 @@ async def test_a_page_that_does_not_read_costs_a_bounded_queue_and_loses_no_thin
 
 
 def test_listeners_hear_their_own_conversation_only() -> None:
-    listeners, received = SocketRegistry(), []
+    listeners, received = SocketRegistry(), list[frames.ServerFrame]()
 
     class Ear(PageSocket):
-        def put(self, frame: frames.ServerFrame) -> None:
-            received.append(frame)
+        def put(self, *given: frames.ServerFrame) -> None:
+            received.extend(given)
 
     async def nothing(text: str) -> None: ...
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
 from chat.models import Conversation
 from chat.turns import batch_writer
@@ -70,6 +70,19 @@ def test_where_the_database_fails_each_is_tried_alone():
     assert (outcomes[0], outcomes[2]) == (WriteOutcome("one"), WriteOutcome("two"))
     assert tried == [True, False]
     assert titles() == {"one", "two"}
+
+
+def test_a_connection_that_broke_within_it_counts_as_a_failure_of_all():
+    first, second = ConversationFactory(), ConversationFactory()
+    ends = iter([InterfaceError("the connection is closed")])
+
+    def breaks() -> str:
+        for error in ends:
+            raise error
+        return "again"
+
+    outcomes = batch_writer.together([renames(first, "one"), breaks, renames(second, "two")])
+    assert outcomes == [WriteOutcome("one"), WriteOutcome("again"), WriteOutcome("two")]
 
 
 def test_nothing_is_told_of_a_transaction_that_is_spoiled():

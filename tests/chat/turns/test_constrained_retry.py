@@ -45,8 +45,8 @@ async def answered(conversation: Conversation, *replies: list[Step]) -> tuple[Tu
     """The turn of one question whose server answers so, and the requests to it."""
     runner, ended = TurnRunner(), asyncio.Event()
 
-    def tell(conversation: str, frame: Any) -> None:
-        if frame.type == "turn.ended":
+    def tell(conversation: str, *given: Any) -> None:
+        if any(frame.type == "turn.ended" for frame in given):
             ended.set()
 
     runner.listeners.tell = tell  # type: ignore[method-assign]

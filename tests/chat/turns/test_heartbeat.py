@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 
 from chat.broadcast import frames, storage_notice
 from chat.transcript.questions.questions import ClosedQuestion
@@ -139,3 +139,24 @@ async def test_errors_do_not_end_it_and_pages_are_told_once_until_it_works_again
         "could not write running answers, retrying: locked",
         "heartbeat of running answers failed, continuing",
     ]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+async def test_a_lost_connection_is_a_failed_write_like_any_other(
+    owner: Owner, kept: list[Any], error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    def fails(*_: object) -> Heartbeat:
+        raise error("the connection is closed")
+
+    monkeypatch.setattr(leases, "keep_alive", fails)
+    monkeypatch.setattr(heartbeat, "UNSAVED", 1)
+    monkeypatch.setattr(storage, "state", storage.StorageState())
+    owner.reply.add_text(TextDelta("So it was"))
+    beat = TurnHeartbeat(owner)
+    task = asyncio.create_task(beat.every(0.05, beat.tick))
+    async with asyncio.timeout(10):
+        while (1, "unsaved") not in owner.cancelled:
+            await asyncio.sleep(0.001)
+    task.cancel()
+    assert caplog.messages == ["could not write running answers, retrying: the connection is closed"]

@@ -54,8 +54,8 @@ class Answering:
     conversation: Conversation
     told: list[frames.ServerFrame] = field(default_factory=list)
 
-    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
-        self.told.append(frame)
+    def tell(self, conversation: str, *given: frames.ServerFrame) -> None:
+        self.told += given
 
     async def ask(self) -> None:
         sent = SentMessage("c1", "tell me")

@@ -47,7 +47,7 @@ def test_every_exception_of_the_library_is_caught_and_mapped(module: object) -> 
 
 def test_every_kind_is_one_of_the_closed_list() -> None:
     assert {cause.kind for _, cause in error_text.CAUSES} <= set(FAILURES)
-    assert set(error_text.LEADS) <= set(FAILURES)
+    assert set(error_text.ANSWERED) <= set(FAILURES)
     assert set(http_client.ERRORS) <= set(FAILURES)
 
 

@@ -46,14 +46,13 @@ async def test_a_reply_that_breaks_off_says_so() -> None:
 
 
 def test_the_middle_of_a_long_reply_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange_recorder, "HEAD", 10)
     monkeypatch.setattr(exchange_recorder, "TAIL", 4)
     whole = bytes(range(40))
     for size in (1, 3, 7, 40):
-        made = RecordedExchange("u", b"")
+        made = RecordedExchange("u", b"", 10)
         for start in range(0, 40, size):
             made.add(whole[start : start + size])
         assert (made.head, made.tail, made.left_out, made.size) == (whole[:10], whole[-4:], 26, 40)
-    short = RecordedExchange("u", b"")
+    short = RecordedExchange("u", b"", 10)
     short.add(whole[:12])
     assert (short.head, short.tail, short.left_out) == (whole[:10], whole[10:12], 0)

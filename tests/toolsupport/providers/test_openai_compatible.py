@@ -342,7 +342,7 @@ def test_many_lines_of_a_document_count_together() -> None:
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        ("half arguments at the limit", "reached its limit"),
+        ("half arguments at the limit", "limit of tokens was reached"),
         ("arguments that are no object", "one JSON object"),
     ],
 )

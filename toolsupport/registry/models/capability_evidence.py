@@ -111,7 +111,8 @@ def links(entries: Sequence[OverrideStatus]) -> tuple[ChainLink, ...]:
 
 def tried(tests: Iterable[int]) -> list[TriedStep]:
     """Return the trials of these tests, oldest first, without what was sent and received; one query."""
-    rows = Trial.objects.filter(detection__in=set(tests)).order_by("detection", "seq")
+    # 0 stands for no test.
+    rows = Trial.objects.filter(detection__in=set(tests) - {0}).order_by("detection", "seq")
     found = rows.values_list("detection", "step", "passed", "response__subject")
     return [TriedStep(test, step, passed, subject or "") for test, step, passed, subject in found]
 

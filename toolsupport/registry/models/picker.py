@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, Q, QuerySet
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import STATES, ModelEvidence
@@ -57,16 +57,19 @@ def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
 def find(wanted: str) -> int:
     """Return the id of the model for a profile id, `server/name` or a unique name. Raises NotFound with a reason."""
     wanted = wanted.strip()
-    rows = ModelProfile.objects.filter(enabled=True, server__enabled=True)
     if wanted.isascii() and wanted.isdigit():
-        found = list(rows.filter(pk=int(wanted[:18])).values_list("pk", flat=True))
+        found = list(_usable().filter(pk=int(wanted[:18])).values_list("pk", flat=True))
     else:
-        found = _named(rows, wanted)
+        found = _exact(wanted) or _named(_usable(), wanted)
     if len(found) == 1:
         return found[0]
     if found:
         raise NotFound(f"Several servers have a model {wanted!r}: write server/name.")
     raise NotFound(f"There is no model {wanted!r}.")
+
+
+def _usable() -> QuerySet[ModelProfile]:
+    return ModelProfile.objects.filter(enabled=True, server__enabled=True)
 
 
 def first_choice(last: int | None = None) -> int | None:
@@ -126,9 +129,10 @@ def offered(simulated: bool = False) -> list[ModelProfile]:
     return [row for row in rows if not row.server.simulated] if not simulated and _simulator_aside(rows) else rows
 
 
-def hidden_simulated() -> tuple[int, str, bool]:
+def hidden_simulated(where: Q | Exists | None = None) -> tuple[int, str, bool]:
     """Return how many simulated models are left out while others are offered, why, and whether they could be used."""
     rows = ModelProfile.objects.filter(server__kind="simulator", server__removed_at=None, gone_since=None)
+    rows = rows if where is None else rows.filter(where)
     usable = [*rows.filter(enabled=True).values_list("server__enabled", flat=True)]
     off = settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off" or not any(usable)
     return len(usable), SIMULATOR_OFF if off else SIMULATOR_ASIDE, not off
@@ -136,8 +140,10 @@ def hidden_simulated() -> tuple[int, str, bool]:
 
 def hidden_note() -> str:
     """Return how many simulated models the lists of a site leave out, and why; "" where none is."""
-    rows = ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True)
-    count, why, _ = hidden_simulated() if _simulator_aside(rows) else (0, "", False)
+    setting = settings.ENV["TOOLSUPPORT_SIMULATOR"]
+    real = ModelProfile.objects.filter(enabled=True, server__enabled=True, gone_since=None, server__reachable=True)
+    where = Exists(real.exclude(server__kind="simulator")) if setting == "auto" else Q()
+    count, why, _ = hidden_simulated(where) if setting in ("auto", "off") else (0, "", False)
     return f"{count} simulated model{' is' if count == 1 else 's are'} hidden: {why}." if count else ""
 
 
@@ -165,8 +171,6 @@ def _exact(wanted: str) -> list[int]:
 
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
     """Return the ids for `server/name`, else for the name alone; exact names first, then any case."""
-    if found := _exact(wanted):
-        return found
     there = rows.filter(gone_since=None)
     names = (wanted, f"{wanted}:latest")
     any_case = Q(name__iexact=names[0]) | Q(name__iexact=names[1])

@@ -14,6 +14,12 @@ ON toolsupport_server.id = toolsupport_modelprofile.server_id WHERE toolsupport_
 _remembered: dict[int, tuple[tuple[Any, ...], ModelProfile]] = {}
 
 
+def holds(profile: ModelProfile) -> bool:
+    """Return whether this is the shared object, which callers do not change."""
+    known = _remembered.get(profile.pk)
+    return known is not None and known[1] is profile
+
+
 def profile(profile_id: int) -> ModelProfile | None:
     """Return the model as it is stored now, with its server; callers must not change it."""
     stored = raw_sql.row(STORED, profile_id)

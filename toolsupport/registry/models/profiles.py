@@ -30,6 +30,7 @@ COLUMNS = (
     ("leaves_alone", "Restraint"),
     ("thinking", "Thinking"),
     ("vision", "Vision"),
+    ("constrains", "Schema"),
     ("tool:read_file", "read"),
     ("tool:write_file", "write"),
     ("tool:list_directory", "list"),
@@ -80,6 +81,8 @@ SIGNS = {
 THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
 CONSTRAINS = {"enforced": "enforced", "accepted": "accepted but not enforced", "refused": "refused"}
 WORDS_OF = {"tools_thinking": THINKING, "constrains": CONSTRAINS}
+# What supports that the output of a model follows a schema, by the glyph of an enforced one.
+FOLLOWS = {"yes": "Proven", "claimed": "Claimed", "set": "Set by a person"}
 TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
 
@@ -135,6 +138,14 @@ class ModelRow:
     def older(self) -> bool:
         """Whether it was tested on another build than the running one."""
         return self.evidence.older
+
+    @property
+    def follows_schema(self) -> str:
+        """Whether the output of the model follows a schema, in the words of a filter."""
+        found = next(cell for cell in self.cells if cell.capability == "constrains")
+        if found.state == "unknown":
+            return "Not measured"
+        return FOLLOWS[found.glyph] if found.words == CONSTRAINS["enforced"] else "No"
 
     @property
     def testable(self) -> bool:

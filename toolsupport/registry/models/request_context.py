@@ -15,7 +15,7 @@ from toolsupport.core.prompt.token_counts import TokenCounts, tools_digest
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.tool_selection import Candidate, Toolbox, ToolPreferences, choose
-from toolsupport.core.types import ChatSettings, Endpoint, RequestSpec, ToolFilter, ToolSpec
+from toolsupport.core.types import Capabilities, ChatSettings, Endpoint, RequestSpec, ToolFilter, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import (
     effective_values,
@@ -110,10 +110,52 @@ def request_spec(
 def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, session: str = "") -> RequestContext:
     """Do the same for a model row that is read already, together with its server."""
     capabilities = effective_values.known(profile, session)
+    inputs = (profile, capabilities, offered.ours, offered.candidates, settings, offered.team)
+    kept = _drafts.get(profile.pk)
+    if kept is None or not _same(kept.inputs, inputs):
+        kept = _draft(inputs)
+        if offered.ours and profile_cache.holds(profile):  # a program's tools are others each time
+            if len(_drafts) >= MOST:
+                _drafts.clear()
+            _drafts[profile.pk] = kept
+    made, build = kept.request_spec, profile.build.key
+    if made.offers_tools and (made.format != "native" or made.fallbacks):
+        made = replace(made, examples=proven_calls.examples(build, made.tools))
+    counts = prompt_counts.known(build, kept.tools_digest)
+    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
+    watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
+    window, team = context_sizes.window(profile), switches.of(offered.team)
+    more = (prompt_origins.modelfile_prompt(profile), team, bool(profile.options.get("fallback_models")))
+    return RequestContext(made, endpoint, build, counts, kept.toolbox, window, offered.remotes, flag, watch, *more)
+
+
+Inputs = tuple[ModelProfile, Capabilities, bool, tuple[Candidate, ...], ChatSettings, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestDraft:
+    """The part of a request that follows from its inputs alone, without further rows."""
+
+    inputs: Inputs
+    request_spec: RequestSpec
+    toolbox: Toolbox
+    tools_digest: str
+
+
+# The latest of each model, for chats: choosing the tools takes longer than comparing what they are chosen from.
+_drafts: dict[int, RequestDraft] = {}
+MOST = 500
+
+
+def _same(kept: Inputs, inputs: Inputs) -> bool:
+    """Return whether the inputs are the same; a model and its values are other objects as soon as they change."""
+    return kept[0] is inputs[0] and kept[1] is inputs[1] and kept[2:] == inputs[2:]
+
+
+def _draft(inputs: Inputs) -> RequestDraft:
+    profile, capabilities, ours, candidates, settings, team = inputs
     kept = model_settings.of(profile)
-    window = context_sizes.window(profile)
-    team = offered.team
-    toolbox = choose(capabilities, offered.candidates, preferences(profile, settings, team))
+    toolbox = choose(capabilities, candidates, preferences(profile, settings, team))
     made = RequestSpec(
         model=profile.name,
         capabilities=capabilities,
@@ -125,28 +167,21 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
         fallbacks=toolbox.fallbacks,
         if_refused=toolbox.if_refused,
         system=settings.system or prompt_origins.base_prompt(profile, team),
-        options=options(replace(kept, num_ctx=window.given), settings, team),
+        options=options(replace(kept, num_ctx=context_sizes.window(profile).given), settings, team),
         think=kept.think,
         keep_alive=kept.keep_alive,
         turn_context=kept.turn_context,
         begins_inside=reasoning_starts.known(profile),
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
-    if offered.ours and switches.of(team).translates and kept.translation is not False:
+    if ours and switches.of(team).translates and kept.translation is not False:
         made = tool_translation.rerouted(made)
     if made.offers_tools and made.format == "native":
         made = replace(made, stream=capabilities["streaming"].value is not False)
     if made.offers_tools and made.think is None:
         made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
     made = _able_to_force(made, profile.server.kind, switches.of(team))
-    build = profile.build.key
-    if made.offers_tools and (made.format != "native" or made.fallbacks):
-        made = replace(made, examples=proven_calls.examples(build, made.tools))
-    counts = prompt_counts.known(build, tools_digest(made))
-    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
-    watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
-    more = (prompt_origins.modelfile_prompt(profile), switches.of(team), bool(profile.options.get("fallback_models")))
-    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, *more)
+    return RequestDraft(inputs, made, toolbox, tools_digest(made))
 
 
 def _able_to_force(made: RequestSpec, kind: str, team: TeamSwitches) -> RequestSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,11 +16,13 @@ from tests.examples import at_least
 from tests.factories import ModelProfileFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.prompt.sampling import options
+from toolsupport.core.tool_selection import Candidate
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models.request_context import request_spec
+from toolsupport.registry.models import profile_cache, request_context
+from toolsupport.registry.models.request_context import RequestContext, ToolOffer, for_profile, request_spec
 from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.settings.context_sizes import num_ctx
@@ -167,3 +170,52 @@ class ToolsNeedSupport(TestCase):
         supported = made.capabilities["tools"].value is True
         self.assertEqual(bool(made.tools), supported and wish is not False)
         self.assertEqual(made.format == "native", bool(made.tools))
+
+
+CHANGES: list[Callable[[ModelProfile], object]] = [
+    lambda profile: overrides.add(NewOverride(profile.pk, "tools", True)),
+    lambda profile: overrides.add(NewOverride(profile.pk, "tools", False)),
+    lambda profile: overrides.add(NewOverride(profile.pk, "streaming", False)),
+    lambda profile: ModelProfile.objects.filter(pk=profile.pk).update(options={"temperature": 0.5}),
+    lambda profile: ModelProfile.objects.filter(pk=profile.pk).update(options={"tool_choice": "none"}),
+    lambda profile: ModelProfile.objects.filter(pk=profile.pk).update(default_context=4096),
+    lambda profile: team_settings.put("base_system_prompt", "Be brief."),
+    lambda profile: team_settings.put("text_formats", "all"),
+    lambda profile: team_settings.put("left_out", {"tools": ["read_file"]}),
+    lambda profile: team_settings.put("disabled_formats", ["native"]),
+]
+CHATS = [ChatSettings(), ChatSettings(tools_on=False), ChatSettings(system="Here."), ChatSettings(temperature=1.0)]
+
+
+class KeptRequestsAreRight(TestCase):
+    """What is kept of the last request gives the same as reading everything again, whatever changed in between."""
+
+    @settings(max_examples=at_least(15), deadline=None)
+    @given(st.lists(st.tuples(st.none() | st.sampled_from(CHANGES), st.sampled_from(CHATS), st.booleans()), max_size=8))
+    def test_it_is_as_if_nothing_was_kept(
+        self, steps: list[tuple[Callable[[ModelProfile], object] | None, ChatSettings, bool]]
+    ) -> None:
+        made = ModelProfileFactory()
+        for change, chat, both in steps:
+            if change is not None:
+                change(made)
+            candidates = tuple(map(Candidate, TOOLS if both else TOOLS[:1]))
+
+            def found(chat: ChatSettings = chat, candidates: tuple[Candidate, ...] = candidates) -> RequestContext:
+                profile = profile_cache.profile(made.pk)
+                assert profile is not None
+                return for_profile(profile, ToolOffer(candidates, team_settings.everything(), ours=True), chat)
+
+            kept = found()
+            request_context._drafts.clear()
+            self.assertEqual(kept, found())
+
+
+@pytest.mark.django_db
+def test_the_tools_of_an_unchanged_chat_are_chosen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = profile_cache.profile(ModelProfileFactory().pk)
+    assert profile is not None
+    offered = ToolOffer((Candidate(TOOLS[0]),), team_settings.everything(), ours=True)
+    for_profile(profile, offered, ChatSettings())
+    monkeypatch.delattr(request_context, "choose")
+    for_profile(profile, offered, ChatSettings())
