@@ -3,13 +3,15 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast check bench nightly real clients agents loss mcp clean lock reference screenshots
+.PHONY: help run test test-fast check bench nightly real clients agents loss mcp exam-bfcl clean lock reference screenshots
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
 PORT ?= 8000
 ARGS ?=
 PARTS ?= all
+MODEL ?=
+SAMPLE ?= 20
 # Without a cache, hundreds of processes of a test run would each compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -84,6 +86,10 @@ loss: $(STAMP) ## Measure how many calls get lost between a model and a program 
 mcp: $(STAMP) .venv-mcp/.installed ## Run the tests with MCP servers of other projects (time, git, fetch, files, memory, everything)
 	@$(PY) -m pytest -m real_server tests/mcp $(ARGS)
 
+exam-bfcl: $(STAMP) .venv-bfcl/.installed ## Run cases of the Berkeley leaderboard on a model (MODEL=ollama/qwen3:8b SAMPLE=20)
+	@test -n "$(MODEL)" || { echo "Name a model: make exam-bfcl MODEL=server/name" >&2; exit 2; }
+	@$(PY) -m tests.bfcl --data .venv-bfcl --model "$(MODEL)" --sample "$(SAMPLE)" $(ARGS)
+
 reference: $(STAMP) ## Write docs/reference from the code
 	@$(PY) -m tests.reference
 
@@ -91,7 +97,7 @@ screenshots: $(STAMP) ## Take the pictures of docs/screenshots from a running si
 	@CHROMIUM="$(CHROMIUM)" DJANGO_SETTINGS_MODULE=toolsupport.config.settings $(PY) -m tests.screenshots
 
 clean: ## Remove everything that make has made, except data/
-	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-agents .venv-described .venv-mcp .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
+	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-agents .venv-described .venv-mcp .venv-bfcl .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: ## Lock the newest versions that fit pyproject.toml, with their hashes
@@ -104,6 +110,8 @@ endif
 		PATH=".venv-lock/bin:$$PATH" uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 			--no-header --no-annotate --no-emit-index-url --output-file tests/$$room/requirements.txt tests/$$room/requirements.in; \
 	done
+	@PATH=".venv-lock/bin:$$PATH" uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-deps \
+		--no-header --no-annotate --no-emit-index-url --output-file tests/bfcl/requirements.txt tests/bfcl/requirements.in
 
 # The server of `make real` has its own environment: 350 MB that nothing else needs.
 .venv-mlx/.installed: tests/real/requirements.txt
@@ -128,6 +136,13 @@ endif
 	@mkdir -p .venv-clients/node
 	@cp tests/clients/package.json tests/clients/package-lock.json tests/clients/programs/*.mjs .venv-clients/node
 	@cd .venv-clients/node && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch "$@"
+
+# Only the data of this package is used, and nothing of it is run: its 40 dependencies are left out.
+.venv-bfcl/.installed: tests/bfcl/requirements.txt
+	@echo "Preparing .venv-bfcl (a few seconds, once)"
+	@"$(PYTHON)" -m venv --clear .venv-bfcl
+	@.venv-bfcl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tests/bfcl/requirements.txt
 	@touch "$@"
 
 # The agents bring programs for one kind of machine, which their own scripts choose: npm's lock does not list all of them.

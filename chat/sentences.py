@@ -121,6 +121,9 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "refused_native_tools": "was refused native tools by its server",
         "unknown_number": "an unknown number of",
         "by_program": "A program with one of your keys requested it.",
+        "exam_failed": "It failed.",
+        "exam_waits": "The exam runs when the server is idle.",
+        "exam_in_other_format": "It was made in another call format.",
         "in_prose": "The model wrote this call in its answer instead of calling the tool.",
         "after_outside_content": "Requested after reading untrusted content.",
     }

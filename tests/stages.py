@@ -25,13 +25,15 @@ LIMIT = 3600.0  # seconds of a part: no promise, but an end
 ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
     *("tests/chat/test_person_deletion.py", "tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
+    "tests/toolsupport/services/backups",
 )
 # Here run: all that reaches rows itself (the registry, the transcript, migrations), one flow of each kind that writes
-# from several tasks at once (answers, tests of models, batches), and what has several processes. Tests that reach rows
-# only through those run on SQLite alone.
+# from several tasks at once (answers, tests of models, exams, replays, batches), and what has several processes. Tests
+# that reach rows only through those run on SQLite alone.
 STORED = (
     *ON_SERVERS,
     *("tests/chat/transcript", "tests/toolsupport/registry", "tests/chat/turns/test_batch_writer.py"),
+    *("tests/toolsupport/services/test_exam_worker.py", "tests/chat/turns/test_replay_worker.py"),
     *(f"tests/chat/test_{name}.py" for name in ("end_to_end", "learning", "model_questions")),
 )
 SERVERS = ("TOOLSUPPORT_TEST_DATABASE_URL", "TOOLSUPPORT_TEST_REDIS_URL")

@@ -30,6 +30,7 @@ SKIPPED = {
     ".venv-clients",
     ".venv-agents",
     ".venv-mcp",
+    ".venv-bfcl",
     ".venv-described",
     ".git",
     "data",

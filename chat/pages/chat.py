@@ -17,7 +17,7 @@ from chat.transcript.messages.view_models import ShownConversation
 from chat.transcript.messages.windows import MessageWindow
 from chat.transcript.questions import unknown_model
 from chat.turns import runner
-from toolsupport.core import sanitize, spreadsheet
+from toolsupport.core import spreadsheet
 from toolsupport.registry.models import picker as model_picker
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detections
@@ -147,7 +147,7 @@ def models(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def settings(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Store the conversation's own system prompt, temperature and call format."""
-    sent = {name: sanitize.replaced(request.POST.get(name, "")) for name in ("system", "temperature", "format")}
+    sent = {name: request.POST.get(name, "") for name in ("system", "temperature", "format")}
     context = sent | {"saved": True}
     try:
         conversations.save_settings(request.user, str(conversation_id), FormSettings(**sent))

@@ -22,7 +22,6 @@ from chat.transcript.conversations.day_groups import PINNED, Calendar, DayGroup,
 from chat.transcript.conversations.export import ExportedConversation, export
 from chat.transcript.conversations.listing import ConversationPage, ListedConversation, PagePlace
 from chat.turns import runner
-from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -60,7 +59,7 @@ def actions(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def rename(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Rename a conversation."""
-    row = listing.rename(request.user, str(conversation_id), sanitize.replaced(request.POST.get("title", "")))
+    row = listing.rename(request.user, str(conversation_id), request.POST.get("title", ""))
     return _shown(request, row) if request.htmx else redirect("conversation", conversation_id)
 
 

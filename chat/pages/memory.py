@@ -15,7 +15,6 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.memory_dump import MOST_BYTES
 from chat.transcript.conversations import memory as conversations_memory
-from toolsupport.core import sanitize
 from toolsupport.core.errors import Conflict
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -34,7 +33,7 @@ def memory(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def write(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Store a person's text; on an error it stays in the form."""
-    text = sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
+    text = request.POST.get("text", "").replace("\r\n", "\n")
     change = partial(conversations_memory.write, text=text)
     return _changed(request, str(conversation_id), change, "Saved. It applies from the next message on.")
 

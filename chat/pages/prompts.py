@@ -11,7 +11,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import prompts
 from chat.transcript.conversations.prompts import PromptDraft
-from toolsupport.core import sanitize
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.row_ids import row_number
 from toolsupport.registry.people.permissions import Action
@@ -63,7 +62,7 @@ def withdraw(request: AuthedRequest) -> HttpResponse:
 
 
 def _given(request: AuthedRequest) -> PromptDraft:
-    fields = [sanitize.replaced(request.POST.get(name, "")) for name in ("name", "description", "text")]
+    fields = [request.POST.get(name, "") for name in ("name", "description", "text")]
     basis = row_number(request.POST.get("basis", ""))
     return PromptDraft(fields[0], fields[1], fields[2].replace("\r\n", "\n"), basis)
 

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.questions import questions, tools_remedy
 from chat.turns import runner
-from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy, ConfigError, Conflict
 from toolsupport.core.tools_remedy import TEST
 from toolsupport.registry.people.permissions import Action
@@ -101,6 +100,6 @@ def _given(request: AuthedRequest) -> questions.SubmittedAnswer:
     fields = {
         name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)
     }
-    edited = {name: sanitize.replaced(value.replace("\r\n", "\n")) for name, value in fields.items()}
-    reply = sanitize.replaced(request.POST.get("reply", ""))
+    edited = {name: value.replace("\r\n", "\n") for name, value in fields.items()}
+    reply = request.POST.get("reply", "")
     return questions.SubmittedAnswer(request.POST.get("answer", ""), edited, reply)

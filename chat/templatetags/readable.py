@@ -86,6 +86,12 @@ def plain(value: Any) -> str:
 
 
 @register.filter
+def thousands(number: int) -> str:
+    """Return a number with commas between its thousands."""
+    return f"{number:,}"
+
+
+@register.filter
 def seen(text: str) -> str:
     """Return a text with invisible characters written out, for a person who decides about it."""
     return invisible_chars.written_out(text)

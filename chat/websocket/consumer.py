@@ -13,7 +13,7 @@ from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 
 from chat.broadcast import client_frames, frames, storage_notice
 from chat.broadcast.client_frames import ClientFrame
@@ -104,7 +104,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self._refuse(error.code, str(error), error.client_id or client_id)
         except KINDS as error:
             self._refuse(row_of(error).frame, str(error), client_id)
-        except DatabaseError as error:
+        except Error as error:
             log.error("could not write a frame's change: %s", error)
             storage.state.failed(error)
             self._refuse("storage", CANNOT_WRITE, client_id)

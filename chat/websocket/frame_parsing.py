@@ -12,6 +12,7 @@ from toolsupport.core import sanitize, strict_json
 # Fields that a text may be long in; every other text is a name or an id.
 LONG_FIELDS = {"text": TEXT_LIMIT}
 SHORT = 300
+UNSTORABLE = "The text holds a NUL character (U+0000), which cannot be stored. Remove it, and send it again."
 MOST = 100  # entries of a list
 
 
@@ -25,6 +26,8 @@ def parse(text: str | bytes | None) -> ClientFrame:
     client_id = frame.get("client_id")
     client_id = client_id if isinstance(client_id, str) and len(client_id) <= SHORT else ""
     kind = frame.pop("type", None)
+    if not sanitize.is_storable(frame):
+        raise FrameError("bad_frame", UNSTORABLE, client_id)
     shape = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
     if shape is None:
         raise FrameError("unknown_type", "There is no frame of this type.", client_id)
@@ -37,7 +40,7 @@ def parse(text: str | bytes | None) -> ClientFrame:
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in a text."""
     try:
-        value = sanitize.replaced(strict_json.read(text))
+        value = strict_json.read(text)
     except ValueError as error:
         raise FrameError("bad_frame", "The frame is not valid JSON.") from error
     if not isinstance(value, dict):

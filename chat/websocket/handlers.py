@@ -27,7 +27,6 @@ from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner
-from toolsupport.core import sanitize
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people.permissions import PUBLIC, Action
 from toolsupport.registry.testing import detections
@@ -239,7 +238,7 @@ async def call_repeat(place: PageContext, socket: PageSocket, frame: client_fram
 @allowed_to(Action.DECIDE_FOR_CHAT)
 async def question_answer(place: PageContext, socket: PageSocket, frame: client_frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
-    given = questions.SubmittedAnswer(frame.answer, frame.arguments or {}, sanitize.replaced(frame.reply or ""))
+    given = questions.SubmittedAnswer(frame.answer, frame.arguments or {}, frame.reply or "")
     try:
         await runner.current().answer(place.user_id, frame.question, given)
     except ValueError as error:

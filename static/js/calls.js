@@ -5,6 +5,8 @@ import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
 
 const LONG = 5;
+// So many calls of one tool in a row are one row, as in the finished answer (call_groups.py).
+const FEWEST = 3;
 const since = new WeakMap();
 let send = () => false;
 
@@ -12,14 +14,24 @@ export const start = (sender) => {
   send = sender;
 };
 
+// While calls of one tool are written, only the newest of them is shown; a card that a reader opened stays.
+const fold = (card) => {
+  const same = [card];
+  for (let one; (one = same.at(-1).previousElementSibling)?.dataset.tool === card.dataset.tool;) same.push(one);
+  if (same.length < FEWEST) return;
+  for (const one of same.slice(1)) one.hidden = !one.open;
+  card.querySelector(".state").textContent = `${same.length} calls being written`;
+};
+
 const written = ({ message, call, name }) => {
   const cards = messageOf(message)?.querySelector("[data-calls]");
   const there = cards && [...cards.children].find((card) => card.dataset.writing === call);
   if (!cards || there) return there;
   const card = document.getElementById("writing").content.firstElementChild.cloneNode(true);
-  card.dataset.writing = call;
+  Object.assign(card.dataset, { writing: call, tool: name });
   card.querySelector("[data-name]").textContent = name;
   cards.append(card);
+  fold(card);
   return card;
 };
 

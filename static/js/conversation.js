@@ -37,7 +37,7 @@ const refresh = async () => {
   catching = true;
   try {
     // Signed out, or the conversation is gone: a reload shows the reason.
-    if (!(await catchUp(earlier.path()))) return void location.reload();
+    if (!(await catchUp(earlier.path))) return void location.reload();
     setTurn(transcript().dataset.turn);
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }

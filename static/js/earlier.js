@@ -27,7 +27,9 @@ const load = async (since) => {
   busy = true;
   try {
     const response = await fetch(`${PATH}?since=${since ?? old.dataset.since}&until=${old.dataset.until}`);
-    if (response.ok) insert(await response.text(), old);
+    const html = await response.text();
+    // A transcript that was fetched meanwhile may begin elsewhere, with another button.
+    if (response.ok && old.isConnected) insert(html, old);
   } catch { /* The server is away: the button stays. */ }
   busy = false;
 };

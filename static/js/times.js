@@ -1,23 +1,33 @@
-// Times are shown relative ("5 min"); the exact time is in the title. A clock time is that of the reader.
+// Times are shown relative ("5 min ago"; short: "5 min"), or since when: a clock time of today, or a day. The exact time is
+// in the title. A clock time is that of the reader.
 const STEPS = [[60, 1, "now"], [3600, 60, "min"], [86400, 3600, "h"], [604800, 86400, "d"]];
 
-const short = (then) => {
+const day = (then) => new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+const clock = (then) => new Date(then).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+
+const short = (then, after = "") => {
   const seconds = (Date.now() - then) / 1000;
   const step = STEPS.find(([limit]) => seconds < limit);
-  if (!step) return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
-  return step[2] === "now" ? "now" : `${Math.floor(seconds / step[1])} ${step[2]}`;
+  if (!step) return day(then);
+  return step[2] === "now" ? `${after && "just "}now` : `${Math.floor(seconds / step[1])} ${step[2]}${after}`;
+};
+
+const FORMS = {
+  "": (then) => short(then, " ago"),
+  short: (then) => short(then),
+  since: (then) => (new Date(then).toDateString() === new Date().toDateString() ? clock(then) : day(then)),
 };
 
 export const refresh = (root = document) => {
   for (const time of root.querySelectorAll("time[data-relative]")) {
     const then = Date.parse(time.dateTime);
     time.title ||= new Date(then).toLocaleString();
-    time.textContent = short(then);
+    time.textContent = FORMS[time.dataset.relative](then);
   }
   for (const time of root.querySelectorAll("time[data-clock]")) {
     const then = new Date(time.dateTime);
     time.title = then.toLocaleString();
-    time.textContent = then.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+    time.textContent = clock(then);
   }
 };
 

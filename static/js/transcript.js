@@ -82,11 +82,17 @@ export const finishMessage = (html) => {
   put(transcript(), fresh);
 };
 
-// Fetch the transcript and change only what differs. Returns false if the server refuses it.
-export const catchUp = async (url) => {
-  const response = await fetch(url, { redirect: "manual" });
-  if (!response.ok) return false;
-  const fresh = parse(await response.text()), here = transcript();
+// Fetch the transcript and change only what differs; `address` is that of all shown messages, of which earlier ones may
+// arrive during the fetch. Returns false if the server refuses it.
+export const catchUp = async (address) => {
+  let url, html;
+  do {
+    url = address();
+    const response = await fetch(url, { redirect: "manual" });
+    if (!response.ok) return false;
+    html = await response.text();
+  } while (url !== address());
+  const fresh = parse(html), here = transcript();
   const wanted = new Set([...fresh.children].map((child) => child.id));
   for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();
   [...fresh.children].forEach((child, index) => {

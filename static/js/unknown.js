@@ -50,7 +50,7 @@ export const asked = (frame) => {
 const sent = () => {
   const shown = card();
   if (shown && !left) send({ type: "question.answer", client_id: newId(), question: Number(shown.dataset.unknown), answer: "none" });
-  for (const test of place().querySelectorAll(".test:not([hx-trigger])")) test.remove();
+  for (const test of place().querySelectorAll(".test:not([data-open])")) test.remove();
 };
 
 export const progress = (frame) => {

@@ -71,8 +71,8 @@ class Played:
     kept: str = ""
     lost_at: int = 0
 
-    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
-        self.told.append(frame)
+    def tell(self, conversation: str, *given: frames.ServerFrame) -> None:
+        self.told += given
 
     @property
     def afterwards(self) -> list[frames.ServerFrame]:

@@ -21,7 +21,8 @@ PAGES = (
     *("/start/", "/models/", "/models/1/", "/models/1/explain/", "/models/import/", "/models/add/", "/models/edit/"),
     *("/families/", "/families/add/", "/history/", "/history/?show=all", "/insights/", "/tools/", "/tools/mcp/"),
     *("/tools/prompts/", "/tools/sources/", "/servers/", "/servers/1/", "/people/", "/people/audit/", "/account/"),
-    *("/account/code/", "/shared/", "/others/"),
+    *("/account/code/", "/shared/", "/others/", "/quotas/", "/backup/", "/exams/", "/models/1/validate/"),
+    *("/detections/1/", "/exams/1/"),
 )
 OPEN = "document.querySelectorAll('main details').forEach(one => one.open = true)"
 
@@ -54,6 +55,10 @@ def fill(request: APIRequestContext, token: str) -> None:
         ("/tools/sources/example/", {}),
         ("/account/keys/", {"name": "walker", "scopes": "chat"}),
         ("/people/invite/", {"name": "walker", "role": "user"}),
+        ("/quotas/save/", {"subject": "role:user", "requests_day": "100", "tokens_day": "100000"}),
+        ("/backup/make/", {}),
+        ("/models/1/detect/", {}),
+        ("/models/1/validate/", {"suite": "quick"}),
     )
     for address, form in forms:
         assert request.post(address, form=form, headers={"X-CSRFToken": token}).ok

@@ -12,6 +12,7 @@ from tests.serving import ADMIN, Site
 from tests.toolsupport.web.authenticator import Authenticator
 
 pytestmark = pytest.mark.e2e
+OWN_PASSWORD = "nine green umbrellas sing"
 
 
 def put_device(page: Page) -> None:
@@ -23,10 +24,10 @@ def put_device(page: Page) -> None:
     tools.send("WebAuthn.addVirtualAuthenticator", {"options": {**device, **more}})
 
 
-def give_password(page: Page, address: str) -> None:
+def give_password(page: Page, address: str, person: tuple[str, str] = ADMIN) -> None:
     page.goto(f"{address}/login/")
-    page.get_by_label("Username").fill(ADMIN[0])
-    page.get_by_label("Password").fill(ADMIN[1])
+    page.get_by_label("Username").fill(person[0])
+    page.get_by_label("Password").fill(person[1])
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
@@ -38,6 +39,12 @@ def enter_with_passkey(page: Page, address: str) -> None:
 
 def sign_out(page: Page) -> None:
     page.context.clear_cookies()
+
+
+def remove_passkey(page: Page, name: str) -> None:
+    page.get_by_label("Password").fill(ADMIN[1])
+    page.get_by_role("button", name="Remove passkey").click()
+    expect(page.get_by_text(f"Removed {name} here.")).to_be_visible()
 
 
 def test_a_passkey_from_its_addition_to_its_removal(
@@ -68,16 +75,69 @@ def test_a_passkey_from_its_addition_to_its_removal(
     page.get_by_role("button", name="Use a passkey").click()
     page.wait_for_url(lambda url: "/login" not in url)
     page.goto(f"{address}/account/")
+    page.get_by_role("link", name="Change the second factor").click()
+    assert violations(page) == []
+    page.get_by_role("button", name="Use a passkey").click()
     page.get_by_role("link", name="Remove").click()
     assert violations(page) == []
-    page.get_by_label("Password").fill(ADMIN[1])
-    page.get_by_role("button", name="Remove passkey").click()
-    expect(page.get_by_text("Removed Laptop here.")).to_be_visible()
+    remove_passkey(page, "Laptop")
     sign_out(page)
     enter_with_passkey(page, address)
     expect(page.get_by_role("alert").filter(has_text="This passkey was not accepted.")).to_be_visible()
     assert [status for text in complaints for status in ("403", "422") if status in text] == ["422", "403"]
     complaints.clear()  # the wrong password and the removed passkey
+
+
+def join(page: Page, link: str) -> None:
+    """Come in by an invitation, and add a passkey and an app."""
+    put_device(page)
+    page.goto(link)
+    for label in ("Password", "Password again"):
+        page.get_by_label(label, exact=True).fill(OWN_PASSWORD)
+    page.get_by_role("button", name="Set the password").click()
+    page.wait_for_url(lambda url: "/join" not in url)
+    page.goto(link.partition("/join/")[0] + "/account/")
+    form = page.locator("form[data-passkey]")
+    form.get_by_label("Name").fill("Phone")
+    form.get_by_label("Password").fill(OWN_PASSWORD)
+    form.get_by_role("button", name="Add a passkey").click()
+    expect(page.get_by_label("Recovery codes")).to_be_visible()
+    page.goto(link.partition("/join/")[0] + "/account/")
+    form = page.locator("form").filter(has_text="Authenticator app")
+    form.get_by_label("Password").fill(OWN_PASSWORD)
+    form.get_by_role("button", name="Set up authenticator app").click()
+    page.get_by_role("textbox", name="Code").fill(Authenticator(page.content()).code())
+    page.get_by_role("button", name="Confirm").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+
+
+def test_an_admin_removes_the_lost_factors_of_a_person(
+    own_site: Site, open_browser: Callable[..., BrowserContext], complaints: list[str]
+) -> None:
+    address = f"http://localhost:{own_site.port}"
+    admin, dora = open_browser(own=True).new_page(), open_browser(own=True).new_page()
+    give_password(admin, address)
+    admin.goto(f"{address}/people/")
+    admin.get_by_label("Username").fill("dora")
+    admin.get_by_role("button", name="Invite").click()
+    join(dora, admin.get_by_text("/join/?token=").inner_text())
+    sign_out(dora)
+    give_password(dora, address, ("dora", OWN_PASSWORD))
+    expect(dora.get_by_role("button", name="Use a passkey")).to_be_visible()
+    admin.goto(f"{address}/people/")
+    assert violations(admin) == []
+    admin.once("dialog", lambda dialog: dialog.accept())
+    admin.get_by_role("button", name="Remove the second factors of dora").click()
+    expect(admin.get_by_text("Removed. They sign in with the password alone.")).to_be_visible()
+    give_password(dora, address, ("dora", OWN_PASSWORD))
+    dora.wait_for_url(lambda url: "/login" not in url)
+    dora.goto(f"{address}/account/")
+    expect(dora.get_by_role("button", name="Set up authenticator app")).to_be_visible()
+    sign_out(dora)
+    enter_with_passkey(dora, address)
+    expect(dora.get_by_role("alert").filter(has_text="This passkey was not accepted.")).to_be_visible()
+    assert len(complaints) == 1 and "403" in complaints[0]
+    complaints.clear()  # the removed passkey
 
 
 def test_a_required_app_and_a_recovery_code(

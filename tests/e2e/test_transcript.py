@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Request, Route, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph, ready
 from tests.e2e.test_access_for_all import violations
@@ -35,6 +35,12 @@ def reader(site: Site) -> Iterator[WritingServer]:
     with writing_server(texts=texts, reads=reads) as server, known_to(site, "reader", server):
         site.manage("shell", "--no-imports", "-c", KNOWN)
         yield server
+
+
+# The most rows of calls that a reader saw at once outside of a group.
+MOST = """window.most = 0; new MutationObserver(() => { window.most = Math.max(window.most,
+  [...document.querySelectorAll(".call:not(.call-group, .call-group *)")].filter((row) => row.checkVisibility()).length)
+}).observe(document.getElementById("transcript"), { subtree: true, childList: true })"""
 
 
 def upload(page: Page) -> None:
@@ -71,9 +77,11 @@ def test_calls_of_one_tool_a_long_chat_and_paper(
     expect(messages).to_have_count(100)
     expect(messages.first).to_contain_text("user 10")
 
+    page.evaluate(MOST)
     ask(page, "read")
     answered(page)
     expect(messages).to_have_count(103)
+    assert page.evaluate("window.most") == 2  # from the third call on they are one row
     group = page.locator(".call-group")
     expect(group.locator("> summary")).to_contain_text("Read 8 of 10 files · 2 failed")
     visible = group.locator(".calls > .call").filter(visible=True)
@@ -91,6 +99,41 @@ def test_calls_of_one_tool_a_long_chat_and_paper(
     assert group.inner_text() == live
 
     on_paper(page)
+
+
+def catches_up(request: Request) -> bool:
+    """Whether a page fetches its present transcript: the earlier part of one has an end too."""
+    return "/messages/?since=" in request.url and "until=" not in request.url
+
+
+def test_earlier_messages_that_come_while_the_page_catches_up_stay(
+    open_browser: Callable[..., BrowserContext], site: Site
+) -> None:
+    page = new_chat(open_browser(own=True).new_page())
+    site.manage("shell", "--no-imports", "-c", LONG.format(page.url.rstrip("/").rpartition("/")[2]))
+    page.reload()
+    ready(page)
+    messages = page.locator(".message")
+    expect(messages).to_have_count(50)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if held or not catches_up(route.request):
+            return route.continue_()
+        held.append(route)
+
+    page.route("**/messages/?*", hold)
+    # The page missed frames, and the transcript that it fetches takes long.
+    page.evaluate("document.getElementById('transcript').dataset.tail = -9")
+    with page.expect_request(catches_up):
+        page.get_by_label("Message", exact=True).fill("Hello")
+        page.keyboard.press("Enter")
+    page.get_by_role("button", name="Show earlier messages").press("Enter")
+    expect(messages).to_have_count(100)
+    held[0].continue_()
+    expect(messages).to_have_count(102)
+    answered(page)
+    expect(messages.first).to_contain_text("user 10")
 
 
 def test_a_chat_that_another_tab_deleted_keeps_what_was_typed(

@@ -6,6 +6,7 @@ LLAMA_SERVER llama.cpp is asked too, as far as it enforces what a schema demands
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -17,8 +18,10 @@ from typing import Any
 import httpx
 import jsonschema_rs
 import pytest
+from django.core.management import call_command
 
 from tests.examples import by_night
+from tests.factories import ModelProfileFactory, ServerFactory
 from tests.forced.tool_sets import ToolSet, tool_sets
 from tests.real.servers import HERE, Served, answering, running
 from toolsupport.core.constrained import SchemaRules, call_schema
@@ -107,6 +110,18 @@ def shares(server: Served) -> tuple[int, float, float]:
 def test_replies_of_noise_fit_with_a_schema_and_hardly_ever_without(noise: Served) -> None:  # K1
     ended, forced, free = shares(noise)
     assert ended > REPLIES / 3 and forced >= FIT and free < 0.01
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_report_of_a_user_counts_them(noise: Served) -> None:
+    """At temperature 0 this model chooses to answer each time, and writes no word: that fits."""
+    server = ServerFactory(name="box", kind="vllm", base_url=noise.url)
+    ModelProfileFactory(server=server, name=noise.model)
+    out = io.StringIO()
+    call_command("force_report", noise.model, "--rounds", "1", "--json", stdout=out)
+    found = json.loads(out.getvalue())["figures"]
+    counts = {name: found["constrained"][name] for name in ("ended", "fits", "called", "errors")}
+    assert counts == {"ended": 12, "fits": 12, "called": 0, "errors": {}} and found["free"]["accepted"] == 0
 
 
 def test_llama_server_makes_them_fit_too(llama_noise: Served) -> None:  # K1

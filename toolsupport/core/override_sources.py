@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolsupport.core.sentences import sentence
+
 
 @dataclass(frozen=True, slots=True)
 class OverrideSource:
@@ -16,16 +18,24 @@ class OverrideSource:
     meaning: str
 
 
+def _source(name: str, rank: int, letter: str, meaning: str) -> OverrideSource:
+    return OverrideSource(name, rank, letter, sentence(f"source_{name}"), meaning)
+
+
 SOURCES = {
     source.name: source
     for source in (
-        OverrideSource("session", 0, "C", "this chat", "decided for this chat only"),
-        OverrideSource("user_confirmed", 1, "U", "person", "a person set it for everyone"),
-        OverrideSource("auto_detected", 2, "A", "test", "measured on the build that runs now"),
-        OverrideSource("declared", 3, "D", "server", "the server's own claim"),
-        OverrideSource("auto_detected_stale", 4, "A", "test of an older build", "measured on an earlier build"),
-        OverrideSource("profile", 5, "P", "profile", "built-in knowledge about the family"),
-        OverrideSource("default", 6, "–", "built-in default", "no evidence"),
+        _source("session", 0, "C", "decided for this chat only"),
+        _source("user_confirmed", 1, "U", "a person set it for everyone"),
+        OverrideSource(
+            "auto_detected", 2, "A", sentence("source_auto_detected"), "measured on the build that runs now"
+        ),
+        _source("declared", 3, "D", "the server's own claim"),
+        OverrideSource(
+            "auto_detected_stale", 4, "A", sentence("source_auto_detected_stale"), "measured on an earlier build"
+        ),
+        _source("profile", 5, "P", "built-in knowledge about the family"),
+        _source("default", 6, "–", "no evidence"),
     )
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.quotation import quoted
 from toolsupport.core.reported_numbers import MOST_BYTES, whole
+from toolsupport.core.sentences import sentence
 
 STEPS = {
     "": "Waiting",
@@ -17,19 +18,19 @@ STEPS = {
     "writing": "Saving",
 }
 MOST_LAYERS = 1_000
-BROKEN_OFF = "The connection to the server was lost. Resume to continue."
+BROKEN_OFF = sentence("pull_broken_off")
 
-# What Ollama writes, with what a person can do about it; the first row that fits counts.
+# What Ollama writes → the sentence with what a person can do about it; the first row that fits counts.
 ERRORS = (
-    (r"no space left|not enough space|disk quota", "The disk of the server is full. Make room, then resume."),
-    (r"newer version of ollama|\b412\b", "This model needs a newer version of Ollama."),
-    (r"file does not exist|manifest unknown|\b404\b", "The registry has no model of this name. Check name and tag."),
-    (r"invalid model name|invalid model path|name \S{1,200} is invalid", "This is not a valid model name."),
-    (r"digest mismatch", "The downloaded data was damaged. Resume to download them again."),
-    (r"unauthorized|access denied|denied|\b40[13]\b", "The registry denies access to this model."),
+    (r"no space left|not enough space|disk quota", "pull_disk_full"),
+    (r"newer version of ollama|\b412\b", "pull_needs_newer"),
+    (r"file does not exist|manifest unknown|\b404\b", "pull_not_found"),
+    (r"invalid model name|invalid model path|name \S{1,200} is invalid", "pull_bad_name"),
+    (r"digest mismatch", "pull_damaged"),
+    (r"unauthorized|access denied|denied|\b40[13]\b", "pull_denied"),
     (
         r"no such host|dial tcp|i/o timeout|connection re|network is unreachable|tls|max retries|proxy|unexpected eof",
-        "The server cannot reach the registry. Check its network, then resume.",
+        "pull_no_registry",
     ),
 )
 
@@ -83,6 +84,5 @@ class PullReader:
 def explained(words: str) -> str:
     """Return what a person can do about an error, with the server's own words quoted."""
     plain = words[:1000].lower()
-    found = (advice for pattern, advice in ERRORS if re.search(pattern, plain))
-    advice = next(found, "The server could not download it.")
-    return f"{advice} Server: {quoted(words)}."
+    found = (code for pattern, code in ERRORS if re.search(pattern, plain))
+    return sentence(next(found, "pull_failed"), text=quoted(words))

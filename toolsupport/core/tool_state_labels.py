@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Capabilities
 
 
@@ -9,7 +10,7 @@ def tools_word(capabilities: Capabilities) -> str:
     """Return Enabled, Disabled, Text mode or Unknown. The state with its evidence is in evidence_state."""
     tools = capabilities["tools"]
     if tools.value is True:
-        return "Enabled"
+        return sentence("tools_enabled")
     if not tools.known:
-        return "Unknown"
-    return "Text mode" if capabilities["format"].value else "Disabled"
+        return sentence("tools_unknown")
+    return sentence("tools_as_text" if capabilities["format"].value else "tools_disabled")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from toolsupport.coded_columns import SentenceJSONField
+from toolsupport.coded_columns import SentenceJSONField, SentenceTextField
 from toolsupport.models.encrypted import EncryptedTextField
 
 
@@ -26,7 +26,7 @@ class McpServer(models.Model):
     last_seen_at = models.DateTimeField(null=True, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     down_since = models.DateTimeField(null=True, blank=True)
-    last_error = models.TextField(blank=True, default="")
+    last_error = SentenceTextField(blank=True, default="")
     left_out = SentenceJSONField(default=list, blank=True, help_text="What of its list could not be taken, in words.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.servers import Server
 
 
@@ -18,7 +19,7 @@ class ModelPull(models.Model):
     step = models.CharField(max_length=20, blank=True, default="", help_text="A key of pull_progress.STEPS.")
     completed = models.BigIntegerField(default=0, help_text="Bytes, of all layers seen so far.")
     total = models.BigIntegerField(default=0)
-    error = models.TextField(blank=True, default="")
+    error = SentenceTextField(blank=True, default="")
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from toolsupport.coded_columns import SentenceTextField
 from toolsupport.core.types import Build
 from toolsupport.models.encrypted import EncryptedTextField
 
@@ -23,7 +24,7 @@ class Server(models.Model):
     last_seen_at = models.DateTimeField(null=True, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     down_since = models.DateTimeField(null=True, blank=True)
-    last_error = models.TextField(blank=True, default="")
+    last_error = SentenceTextField(blank=True, default="")
     fault = models.CharField(max_length=20, blank=True, default="", help_text="A key of server_faults.FAULTS.")
     failures = models.PositiveIntegerField(default=0, help_text="How often in a row it was asked in vain.")
     next_check_at = models.DateTimeField(null=True, blank=True, help_text="When it is asked again by itself.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import Group
 from django.db import models
 
+from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.encrypted import EncryptedTextField
 
 
@@ -18,7 +19,7 @@ class SqlSource(models.Model):
     groups = models.ManyToManyField(Group, blank=True, related_name="+", help_text="Whose chats may read it.")
     tables = models.JSONField(default=list, blank=True)
     looked_at = models.DateTimeField(null=True, blank=True)
-    why = models.TextField(blank=True, default="", help_text="Why it cannot be read, or empty.")
+    why = SentenceTextField(blank=True, default="", help_text="Why it cannot be read, or empty.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

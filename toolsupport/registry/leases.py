@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cache
 
 from django.db import transaction
 from django.db.models import DateTimeField, ExpressionWrapper, Q
@@ -18,6 +19,7 @@ TEST = timedelta(seconds=60)
 JOB = timedelta(seconds=60)
 
 
+@cache
 def in_future(delta: timedelta) -> Combinable:
     """Return an expression for now + delta. All processes use the clock of the database."""
     return ExpressionWrapper(Now() + delta, output_field=DateTimeField())

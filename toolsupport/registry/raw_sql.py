@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -124,7 +124,12 @@ def _placed(row: Model, value: Any, field: Any) -> tuple[str, Sequence[Any]]:
     """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
     if not hasattr(value, "resolve_expression"):
         return "%s", (field.get_db_prep_save(value, connection),)
-    query = Query(type(row))
+    return _compiled(type(row), connection.vendor, value)
+
+
+@lru_cache(maxsize=64)
+def _compiled(model: type[Model], vendor: str, value: Any) -> tuple[str, Sequence[Any]]:
+    query = Query(model)
     resolved = value.resolve_expression(query, allow_joins=False, for_save=True)
     place, parameters = query.get_compiler(connection=connection).compile(resolved)
     return place, parameters

@@ -4,35 +4,64 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsupport import exchange
+import jsonschema_rs
+import orjson
+
+from toolsupport import exchange, providers
 from toolsupport.core import force_tasks
-from toolsupport.core.events import CallGarbled, CallReady, CallRejected, Event, Failed, TextDelta, Usage
+from toolsupport.core.events import FAILURES, Failed
 from toolsupport.core.force_tasks import TASKS, TOOLS, ForceTask
 from toolsupport.core.formats import forced_json
+from toolsupport.core.reply_builder import ReplyBuilder
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import JSON, ChatMessage, Permit, RequestSpec, Role
+from toolsupport.detection.probe_reply import ProbeReply, is_malformed
+from toolsupport.providers.exchange_recorder import ExchangeRecorder, RecordedExchange
 from toolsupport.registry.models.request_context import RequestContext
 
 FREE, FORCED = "free", "constrained"
 TEXT_FORMAT = "hermes"  # for a model without native tools that has no format yet
 LONGEST = 1024  # tokens of a reply
+LARGEST = 4 * 1024 * 1024  # bytes of a reply that are kept, since a schema is about all of it
+SHOWN = 200  # characters of a reply that does not fit
 
 
 @dataclass(frozen=True, slots=True)
 class ForceOutcome:
-    """One task: whether its reply could be read and fitted, whether it was right, and what it cost."""
+    """One task: how its reply ended, whether it fits the schema of its request, and what it called.
+
+    `fits` is None where no schema was sent. `accepted`: all its calls fit their tools. `written` is the beginning of a
+    reply that does not fit.
+    """
 
     way: str
     question: str
-    fits: bool
+    ended: bool
+    fits: bool | None
+    called: bool
+    accepted: bool
     right: bool
     seconds: float
     tokens: int | None = None
     error: str = ""
+    written: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForceFit:
+    """The text of a reply, and whether it fits the schema of its request."""
+
+    fits: bool | None
+    text: str
+
+
+NOTHING = ForceFit(None, "")
 
 
 def ways(prepared: RequestContext) -> dict[str, RequestSpec]:
@@ -55,20 +84,71 @@ async def measured(prepared: RequestContext, rounds: int) -> AsyncIterator[Force
 
 
 async def _one(prepared: RequestContext, way: str, spec: RequestSpec, task: ForceTask) -> ForceOutcome:
-    began, events = time.monotonic(), list[Event]()
-    answer = exchange.ask(prepared.endpoint, spec, [ChatMessage(Role.USER, task.question)])
-    async with aclosing(answer) as batches:
+    began, reply, recorder = time.monotonic(), ProbeReply(budget=LONGEST), ExchangeRecorder(LARGEST)
+    asked = [ChatMessage(Role.USER, task.question)]
+    async with aclosing(exchange.ask(prepared.endpoint, spec, asked, recorder)) as batches:
         async for batch in batches:
-            events += batch
-    seconds = time.monotonic() - began
-    failed = next((event for event in events if isinstance(event, Failed)), None)
-    unread = any(isinstance(event, CallRejected | CallGarbled) for event in events)
-    made = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallReady)]
-    said = any(isinstance(event, TextDelta) and event.text.strip() for event in events)
-    tokens = next((event.output_tokens for event in events if isinstance(event, Usage)), None)
-    fits = failed is None and not unread and bool(made or said)
-    right = fits and force_tasks.is_right(task, made)
-    return ForceOutcome(way, task.question, fits, right, seconds, tokens, failed.message if failed else "")
+            for event in batch:
+                reply.take(event)
+    reply.seconds = time.monotonic() - began
+    sent = recorder.taken()
+    return _judged(way, task, reply, _fit(prepared.endpoint.kind, sent[-1]) if sent else NOTHING)
+
+
+def _judged(way: str, task: ForceTask, reply: ProbeReply, fit: ForceFit) -> ForceOutcome:
+    """Return the outcome of a reply. An answer without words fits: a schema cannot demand any."""
+    unread = reply.failed is not None and is_malformed(reply.failed)
+    ended = unread or (reply.failed is None and not reply.cut)
+    called = ended and bool(reply.calls or reply.rejected or unread)
+    accepted = called and not (reply.rejected or unread)
+    made = [(call.name, call.arguments) for call in reply.calls]
+    usable = accepted or (ended and not called and bool(reply.text.strip()))
+    return ForceOutcome(
+        way,
+        task.question,
+        ended=ended,
+        fits=fit.fits if fit.fits is None else ended and fit.fits,
+        called=called,
+        accepted=accepted,
+        right=usable and force_tasks.is_right(task, made),
+        seconds=reply.seconds,
+        tokens=reply.usage.output_tokens,
+        error=_error(reply.failed) if reply.failed and not unread else "",
+        written=fit.text[:SHOWN] if ended and fit.fits is False else "",
+    )
+
+
+def _error(failed: Failed) -> str:
+    """Return the kind of a failure, without the server's words, which may hold addresses."""
+    return f"{failed.kind} ({failed.status})" if failed.status else failed.kind
+
+
+def _fit(kind: str, recorded: RecordedExchange) -> ForceFit:
+    """Compare the text of a reply, as the server sent it, with the schema that was sent."""
+    text, schema = _text(kind, recorded), _schema(recorded)
+    return ForceFit(None if schema is None else _is_valid(text, schema), text)
+
+
+def _text(kind: str, recorded: RecordedExchange) -> str:
+    """Return the text without reasoning, and with its calls as they were written."""
+    codec, reply = providers.codec(kind), ReplyBuilder()
+    for event in ReplyReader("", ()).hear([*codec.feed(recorded.head), *codec.flush()]):
+        reply.take(event)
+    return reply.text
+
+
+def _schema(recorded: RecordedExchange) -> JSON | None:
+    body = orjson.loads(recorded.body)
+    named = (body.get("response_format") or {}).get("json_schema") or {}
+    found: JSON | None = body.get("format") or named.get("schema")
+    return found
+
+
+def _is_valid(text: str, schema: JSON) -> bool:
+    try:
+        return jsonschema_rs.is_valid(schema, orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return False
 
 
 def figures(outcomes: Sequence[ForceOutcome]) -> JSON:
@@ -80,14 +160,18 @@ def _figures(outcomes: Sequence[ForceOutcome]) -> JSON:
     calls = [one for one in outcomes if _needs_call(one)]
     plain = [one for one in outcomes if not _needs_call(one)]
     written = [one.tokens for one in outcomes if one.tokens is not None]
+    judged = [one.fits for one in outcomes if one.fits is not None]
     return {
         "tasks": len(outcomes),
-        "readable": sum(one.fits for one in outcomes),
+        "ended": sum(one.ended for one in outcomes),
+        "fits": sum(judged) if judged else None,
+        "called": sum(one.called for one in outcomes),
+        "accepted": sum(one.accepted for one in outcomes),
         "calls_wanted": len(calls),
         "calls_right": sum(one.right for one in calls),
         "answers_wanted": len(plain),
         "answers_without_call": sum(one.right for one in plain),
-        "errors": sum(bool(one.error) for one in outcomes),
+        "errors": dict(Counter(one.error for one in outcomes if one.error)),
         "median_seconds": round(statistics.median(one.seconds for one in outcomes), 2) if outcomes else None,
         "median_tokens": statistics.median(written) if written else None,
     }
@@ -97,21 +181,31 @@ def _needs_call(outcome: ForceOutcome) -> bool:
     return any(task.tool for task in TASKS if task.question == outcome.question)
 
 
+# Title, what is counted, of which count.
 ROWS = (
-    ("Readable replies", "readable", "tasks"),
+    ("Replies ended", "ended", "tasks"),
+    ("Fit the schema", "fits", "ended"),
+    ("Made a call", "called", "ended"),
+    ("Calls accepted", "accepted", "called"),
     ("Right calls", "calls_right", "calls_wanted"),
     ("Answers without a call", "answers_without_call", "answers_wanted"),
-    ("Errors", "errors", "tasks"),
 )
 
 
 def table(found: JSON, formats: dict[str, str]) -> Iterator[str]:
-    """Yield the lines of a plain table of two columns."""
-    rows: list[tuple[str, Any, Any]] = [("", "free", "constrained"), ("Format", formats[FREE], formats[FORCED])]
+    """Yield the lines of a plain table of two columns, and a line for each kind of error."""
+    rows: list[tuple[str, Any, Any]] = [("", FREE, FORCED), ("Format", formats[FREE], formats[FORCED])]
     for title, count, whole in ROWS:
-        cells = [f"{found[way][count]} of {found[way][whole]}" for way in (FREE, FORCED)]
-        rows.append((title, cells[0], cells[1]))
+        free, forced = (_cell(found[way][count], found[way][whole]) for way in (FREE, FORCED))
+        rows.append((title, free, forced))
     for title, key in (("Seconds (median)", "median_seconds"), ("Tokens written (median)", "median_tokens")):
         cells = ["unknown" if found[way][key] is None else f"{found[way][key]:g}" for way in (FREE, FORCED)]
         rows.append((title, cells[0], cells[1]))
-    return (f"{title:<26}{free:<18}{forced}".rstrip() for title, free, forced in rows)
+    yield from (f"{title:<26}{free:<18}{forced}".rstrip() for title, free, forced in rows)
+    for way in (FREE, FORCED):
+        for error, times in found[way]["errors"].items():
+            yield f"{times} × {way}: {FAILURES[error.split()[0]]}"
+
+
+def _cell(count: int | None, whole: int) -> str:
+    return "–" if count is None else f"{count} of {whole}"

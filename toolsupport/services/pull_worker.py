@@ -64,9 +64,9 @@ class PullWorker(ClaimLoop):
                         return read.error
         except ProviderError as error:
             words = unwrap(error.body).message
-            return pull_progress.explained(words) if words else str(error)
+            return pull_progress.explained(words) if words else error.words
         except (ConfigError, NotFound) as error:
-            return str(error)
+            return error.words
         except Exception:
             log.exception("download of %s failed", pull.name)
             return pull_progress.BROKEN_OFF

@@ -51,8 +51,8 @@ async def refresh(server_id: int) -> RefreshResult:
         endpoint = await database_sync_to_async(servers.endpoint)(server_id)
         report = await providers.survey(endpoint)
     except (ProviderError, ConfigError) as error:
-        await database_sync_to_async(reachability.record_failure)(server_id, str(error), _fault(error))
-        return RefreshResult(server_id, why=str(error))
+        await database_sync_to_async(reachability.record_failure)(server_id, error.words, _fault(error))
+        return RefreshResult(server_id, why=error.words)
     wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
     reported = {model.name: model.details for model in report.models}
     details = {row: listed for row, name in wanted if (listed := reported.get(name)) and _says_anything(listed)}

@@ -16,7 +16,7 @@ async def refresh_schema(source_id: int) -> str:
         source = await database_sync_to_async(sql_sources.reached)(source_id)
         tables = await query_process.shapes(source)
     except (SourceError, ConfigError) as error:
-        await database_sync_to_async(sql_sources.keep_failure)(source_id, str(error))
-        return str(error)
+        await database_sync_to_async(sql_sources.keep_failure)(source_id, error.words)
+        return error.words
     await database_sync_to_async(sql_sources.keep_tables)(source_id, tables)
     return ""

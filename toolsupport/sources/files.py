@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 
+from toolsupport.core.sentences import sentence
 from toolsupport.sources import duckdb_checks
 from toolsupport.sources.types import ROWS, Column, DatabaseSource, SourceError, Table, TableShape, table
 
@@ -62,14 +63,14 @@ def tables(source: DatabaseSource) -> dict[str, Path]:
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except (OSError, ValueError):
-        raise SourceError("There is no such directory on the server.") from None
+        raise SourceError(sentence("no_such_directory")) from None
     found: dict[str, Path] = {}
     for entry in entries:
         path = root.resolve() / entry.name
         if path.suffix.lower() in READERS and _ordinary(entry) and len(found) < MOST_FILES:
             found.setdefault(re.sub(r"\W+", "_", path.stem), path)
     if not found:
-        raise SourceError("This directory has no CSV, TSV or Parquet file.")
+        raise SourceError(sentence("no_files_of_tables"))
     return found
 
 

@@ -11,6 +11,7 @@ from psycopg.rows import TupleRow
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.http_address import check_host
+from toolsupport.core.sentences import sentence
 from toolsupport.sources import postgresql_checks
 from toolsupport.sources.types import (
     ROWS,
@@ -95,7 +96,7 @@ def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
     ) as connection:
         connection.read_only = True
         if postgresql_checks.value(connection, IDENTITY) == source.forbidden:
-            raise SourceError("This is the database of toolsupport itself, which is never a source.")
+            raise SourceError(sentence("own_database"))
         postgresql_checks.check_role(connection)
         yield connection
         connection.rollback()
@@ -108,4 +109,4 @@ def _check_hosts(location: str) -> None:
         try:
             check_host(host.strip())
         except ConfigError as error:
-            raise SourceError(str(error)) from None
+            raise SourceError(error.words) from None

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import TupleRow
 
+from toolsupport.core.sentences import sentence
 from toolsupport.sources import postgresql_lexer
 from toolsupport.sources.types import SourceError
 
@@ -101,7 +102,6 @@ def _check_names(connection: Connection, text: str, found: list[postgresql_lexer
             raise SourceError(words.format(row[0]))
 
 
-ONLY_READS = "name one that can only read."
 POWERS = """SELECT rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls
 FROM pg_roles WHERE rolname = current_user"""
 MEMBER = """SELECT string_agg(rolname, ', ') FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER') AND
@@ -141,15 +141,11 @@ SELECT 'the foreign server ' || srvname FROM pg_foreign_server WHERE has_server_
 def check_role(connection: Connection) -> None:
     """Raise SourceError for a role that can do more than read the tables of its database."""
     if value(connection, POWERS):
-        raise SourceError(f"Its role has special powers (superuser or the like): {ONLY_READS}")
-    for statement, words in (
-        (MEMBER, "Its role belongs to {}"),
-        (WRITES, "Its role can change {}"),
-        (REACHES, "Its role can use {}, and reach other servers, files or programs with it"),
-    ):
+        raise SourceError(sentence("role_has_powers"))
+    for statement, code in ((MEMBER, "role_belongs_to"), (WRITES, "role_can_change"), (REACHES, "role_can_reach")):
         found = value(connection, statement)
         if found:
-            raise SourceError(f"{words.format(str(found)[:200])}: {ONLY_READS}")
+            raise SourceError(sentence(code, found=str(found)[:200]))
 
 
 def value(connection: Connection, statement: str) -> object:

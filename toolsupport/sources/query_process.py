@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from toolsupport.core.sentences import SENTENCES, sentence
 from toolsupport.sources.types import SECONDS, Column, DatabaseSource, SourceError, Table, TableShape
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -48,7 +49,7 @@ async def ask(source: DatabaseSource, task: Literal["run", "look"], text: str) -
         async with asyncio.timeout(SECONDS + GRACE):
             written, _ = await process.communicate(json.dumps(asked | {"query": text}).encode())
     except TimeoutError:
-        raise SourceError(f"The query was stopped: it took longer than {SECONDS:g} seconds.") from None
+        raise SourceError(sentence("query_too_long", seconds=SECONDS)) from None
     finally:
         with suppress(ProcessLookupError):
             process.kill()
@@ -58,10 +59,10 @@ async def ask(source: DatabaseSource, task: Literal["run", "look"], text: str) -
 
 def _read(written: bytes) -> Any:
     if not written or len(written) > MOST_BYTES:
-        raise SourceError("The query was stopped: it needed too much time or memory.")
+        raise SourceError(sentence("query_too_large"))
     answer = json.loads(written)
     if "error" in answer:
-        words = str(answer["error"])
+        words = SENTENCES.read(answer["error"])
         took_long = "interrupted" in words or "statement timeout" in words
-        raise SourceError(f"The query was stopped: it took longer than {SECONDS:g} seconds." if took_long else words)
+        raise SourceError(sentence("query_too_long", seconds=SECONDS) if took_long else words)
     return answer["answer"]

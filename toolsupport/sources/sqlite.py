@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import quote
 
+from toolsupport.core.sentences import sentence
 from toolsupport.sources.types import (
     BYTES,
     SECONDS,
@@ -76,16 +77,16 @@ def identity(path: str) -> str:
     try:
         status = os.stat(path)
     except (OSError, ValueError):
-        raise SourceError("There is no such file on the server.") from None
+        raise SourceError(sentence("no_such_file")) from None
     if not stat.S_ISREG(status.st_mode):
-        raise SourceError("This is not an ordinary file.")
+        raise SourceError(sentence("no_ordinary_file"))
     return f"sqlite {status.st_dev} {status.st_ino}"
 
 
 @contextmanager
 def _open(source: DatabaseSource) -> Iterator[sqlite3.Connection]:
     if identity(source.location) == source.forbidden:
-        raise SourceError("This is the database of toolsupport itself, which is never a source.")
+        raise SourceError(sentence("own_database"))
     address = f"file:{quote(os.path.abspath(source.location))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=2, isolation_level=None)) as connection:
         for limit, most in LIMITS.items():

@@ -24,6 +24,11 @@ CELL = 10_000
 class SourceError(Exception):
     """A database cannot be used, or a query was refused or failed; the message is for people and models."""
 
+    @property
+    def words(self) -> str:
+        """The message; one that a row may hold is a sentence with its code."""
+        return self.args[0] if self.args else ""
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSource:

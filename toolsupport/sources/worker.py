@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from toolsupport.core.coded_text import plain
+from toolsupport.core.sentences import sentence
 from toolsupport.sources import guard
 from toolsupport.sources.types import DatabaseSource, SourceError
 
@@ -28,7 +30,7 @@ LIMITS = (
 
 
 def main() -> None:
-    """Answer the one query, as JSON: {"answer": …} or {"error": message}."""
+    """Answer the one query, as JSON: {"answer": …} or {"error": a text or a stored sentence}."""
     asked = json.load(sys.stdin)
     for limit, most in (*LIMITS, (resource.RLIMIT_AS, MEMORY[asked["kind"]])):
         resource.setrlimit(limit, (most, most))
@@ -41,11 +43,11 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"answer": TASKS[asked["task"]](source, asked["query"])}
     except SourceError as error:
-        return {"error": str(error)}
+        return {"error": plain(error.words)}
     except MemoryError:
-        return {"error": "The query needs too much memory."}
+        return {"error": plain(sentence("query_needs_memory"))}
     except Exception as error:
-        return {"error": f"The database refused: {_shortened(str(error), source)}"}
+        return {"error": plain(sentence("database_refused", text=_shortened(str(error), source)))}
 
 
 def run(source: DatabaseSource, query: str) -> Any:

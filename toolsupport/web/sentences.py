@@ -11,7 +11,7 @@ from toolsupport.detection import DETECTORS
 # A key of core.outcomes.CODES → what the model or its server did in one trial.
 OUTCOMES: Mapping[str, str] = MappingProxyType(
     {
-        "right": "Called the right tool",
+        "right": "As expected",
         "no_call": "Called nothing",
         "in_text": "Wrote the call as text",
         "malformed": "Wrote an unreadable call",

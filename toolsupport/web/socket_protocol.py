@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 # Twisted's loop must be chosen before anything else imports Twisted.
@@ -133,14 +134,14 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         # The header and the data in one write, where beginning and ending a message would take three.
         self.sendFrame(opcode=BINARY if binary else TEXT, payload=data)
 
-    def send_at_once(self, text: bytes) -> bool:
-        """Send a frame of text if the socket is open and takes it now; return whether it did.
+    def send_at_once(self, texts: Sequence[bytes]) -> bool:
+        """Send frames of text if the socket is open and takes them now; return whether it did.
 
         A frame that goes through the application's queue, Daphne and Autobahn costs several times as much.
         """
         if self.state != self.STATE_OPEN or self.send_queue or self.flow is None or not self.flow.flows:
             return False
-        self.transport.write(header_of(len(text)) + text)
+        self.transport.write(b"".join(part for text in texts for part in (header_of(len(text)), text)))
         return True
 
     def serverClose(self, code: int | None = None) -> None:

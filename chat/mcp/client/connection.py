@@ -16,6 +16,7 @@ from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.invisible_chars import UNSEEN
 from toolsupport.core.remote_tools import MOST_TOOLS, RemoteServer
 from toolsupport.core.schema_limits import parts_of
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 
 TRANSPORTS = {"stdio": stdio.opened, "http": http.opened}
@@ -63,7 +64,7 @@ class McpConnection:
                 found += page["tools"]
                 listed += parts_of(page["tools"])
                 if listed >= MOST_LISTED:
-                    self._guard.broke(f"Its list of tools is too large: it has more than {MOST_LISTED:,} values.")
+                    self._guard.broke(sentence("mcp_list_too_large", most=MOST_LISTED))
                 cursor = page.get("nextCursor")
                 if not cursor or not page["tools"]:
                     break
@@ -142,15 +143,15 @@ def in_words(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
-        return "It does not answer in time."
+        return sentence("mcp_no_answer")
     if isinstance(error, ToolsupportError):
-        return str(error)
+        return error.words
     kind = type(error).__name__
     if kind == "MCPError" and UNPARSED not in str(error)[:LONGEST_ERROR]:
-        return f"It answered with an error: {_one_line(error, 300)}"
+        return sentence("mcp_error", text=_one_line(error, 300))
     if kind in ("ValidationError", "MCPError"):
-        return "Its answer does not follow the protocol."
-    return f"It cannot be reached ({kind}: {_one_line(error, 200)})."
+        return sentence("mcp_protocol")
+    return sentence("mcp_unreachable", kind=kind, text=_one_line(error, 200))
 
 
 def _one_line(error: BaseException, longest: int) -> str:

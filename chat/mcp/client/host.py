@@ -13,6 +13,7 @@ from toolsupport import cancellable_threads
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 
 ENTERING = 30.0  # seconds
@@ -71,7 +72,7 @@ class McpHost:
             async with asyncio.timeout(ENTERING) as clock, connected(self.server, self.look) as connection:
                 clock.reschedule(None)
                 await self._keep(connection)
-            return "It was left."
+            return sentence("mcp_left")
         except Exception as error:  # of the SDK, of its transports, of whatever the server made them do
             return in_words(error)
         finally:

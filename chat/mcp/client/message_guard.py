@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.sentences import sentence
 
 LINE_BYTES = 8 * 1024 * 1024
 # Values of one message, and objects and lists among them: these take about 100 ms.
@@ -33,13 +34,13 @@ class MessageGuard:
     def message(self, size: int, containers: int, commas: int) -> None:
         """Count a message. Raises ServerBroke if it, or all of them, cost too much."""
         if containers > MOST_CONTAINERS or containers + commas > MOST_VALUES:
-            self.broke("It sent a message with too many values.")
+            self.broke(sentence("mcp_too_many_values"))
         now = asyncio.get_running_loop().time()
         if now - self._begun > WINDOW:
             self._begun, self._cost = now, 0.0
         self._cost += 1 + size / BYTES_OF_ONE + (containers + commas) / VALUES_OF_ONE
         if self._cost > MOST_COST:
-            self.broke("It sent too much within ten seconds.")
+            self.broke(sentence("mcp_too_much"))
 
     def line(self, line: bytes) -> None:
         """Count a message on one line. Raises ServerBroke."""
@@ -88,4 +89,4 @@ class StreamCounter:
         self._containers += part.count(b"{") + part.count(b"[")
         self._commas += part.count(b",")
         if self._size > LINE_BYTES:
-            self._guard.broke("It sent a message of more than 8 MiB.")
+            self._guard.broke(sentence("mcp_message_too_long"))

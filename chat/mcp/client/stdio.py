@@ -18,6 +18,7 @@ from typing import Any
 from chat.mcp.client.message_guard import LINE_BYTES, MessageGuard, ServerBroke
 from toolsupport.core.errors import ConfigError, ToolsupportError
 from toolsupport.core.remote_tools import RemoteServer
+from toolsupport.core.sentences import sentence
 
 GRACE = 0.5  # seconds a server has to end on its own, then again after it was asked to
 LAST_WORDS = 400
@@ -76,9 +77,8 @@ async def _started(server: RemoteServer) -> Process:
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{server.command} cannot be started: {getattr(error, 'strerror', None) or error}."
-        ) from error
+        text = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(sentence("mcp_not_started", command=server.command, text=text)) from error
 
 
 async def _read(process: Process, to_client: Any, lost: Callable[[], None], guard: MessageGuard) -> None:
@@ -99,7 +99,7 @@ async def _read(process: Process, to_client: Any, lost: Callable[[], None], guar
                 except ValueError:
                     unreadable += 1
                     if unreadable > MOST_UNREADABLE:
-                        guard.broke(f"It sent more than {MOST_UNREADABLE} lines that are no messages.")
+                        guard.broke(sentence("mcp_no_messages", most=MOST_UNREADABLE))
                     continue
                 await to_client.send(SessionMessage(message))
     finally:
@@ -112,7 +112,7 @@ async def _line(stdout: asyncio.StreamReader, guard: MessageGuard) -> bytes:
     try:
         return await stdout.readline()
     except ValueError:
-        guard.broke("It sent a line of more than 8 MiB.")
+        guard.broke(sentence("mcp_line_too_long"))
         raise
 
 
@@ -153,5 +153,6 @@ def _kill(process: Process, how: signal.Signals) -> None:
 def _farewell(process: Process, stderr_lines: deque[str]) -> str:
     words = " ".join("".join(stderr_lines).split())
     code = process.returncode or 0
-    how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-    return f"The process {how}. Its last output: {words}" if words else f"The process {how}."
+    facts = {"signal": -code} if code < 0 else {"status": code}
+    bare, after = ("mcp_killed", "mcp_killed_after") if code < 0 else ("mcp_ended", "mcp_ended_after")
+    return sentence(after, **facts, text=words) if words else sentence(bare, **facts)

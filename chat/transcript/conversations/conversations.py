@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from chat.models import Conversation, Message, Turn
+from chat.sentences import sentence
 from chat.statuses import OPEN
 from chat.tools.files.example_workspace import fill
 from chat.tools.files.workspace import Workspace
@@ -35,11 +36,7 @@ SYSTEM_LENGTH = 20_000
 TEMPERATURE = "The temperature must be a number from 0 to 2."
 UNTITLED = "New chat"
 # The state of a required exam that is not passed → the end of its notice.
-GATES = {
-    "failed": "It failed.",
-    "waits": "The exam runs when the server is idle.",
-    "other_format": "It was made in another call format.",
-}
+GATES = {"failed": "exam_failed", "waits": "exam_waits", "other_format": "exam_in_other_format"}
 # A person's last chats that are looked at for the picker, and the models of them that stand first.
 LAST_CHATS, RECENT = 30, 4
 
@@ -110,7 +107,7 @@ def show(person: Person, conversation_id: str, wanted: MessageWindow | None = No
         id=str(conversation.pk),
         title=conversation.title or UNTITLED,
         tail=conversation.tail,
-        model=_model_of(conversation),
+        model=shown_model(conversation),
         messages=messages,
         earlier=earlier,
         turn=turn.pk if turn else None,
@@ -204,7 +201,7 @@ def select_model(person: Person, conversation_id: str, wanted: str) -> tuple[Ann
     profile = profile_cache.profile(profile_id)
     required = exam_gate.gate(profile) if profile is not None else ExamGate()
     if required.open:
-        waits = {"model": model.name, "exam": required.suite, "state": GATES[required.state]}
+        waits = {"model": model.name, "exam": required.suite, "state": sentence(GATES[required.state])}
         switched.append(say(conversation, "exam_missing", waits))
     others = Turn.objects.filter(conversation=conversation, status__in=OPEN).exclude(profile_id=profile_id)
     return (*switched, say(conversation, "model_changed", {})) if others.exists() else (*switched,)
@@ -255,14 +252,14 @@ def state(person: Person, conversation_id: str) -> ConversationState:
     if conversation.profile is None:
         return ConversationState(conversation.tail, turn, None, {})
     known = effective_values.known(conversation.profile, here)
-    return ConversationState(conversation.tail, turn, _model_of(conversation, known), known.to_json())
+    return ConversationState(conversation.tail, turn, shown_model(conversation, known), known.to_json())
 
 
 def model_of(person: Person, conversation_id: str) -> ShownModel | None:
     """Return the model of a conversation. Raises NotFound."""
     conversation = own(person, conversation_id)
     choose_first(conversation)
-    return _model_of(conversation)
+    return shown_model(conversation)
 
 
 def chosen(person: Person, conversation_id: str) -> int | None:
@@ -272,7 +269,7 @@ def chosen(person: Person, conversation_id: str) -> int | None:
     return conversation.profile_id
 
 
-def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
+def shown_model(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
     """Return the conversation's model; its row was read with the conversation."""
     profile = conversation.profile
     if profile is None:

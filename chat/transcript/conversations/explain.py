@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from chat.models import Conversation
 from chat.statuses import OPEN
 from chat.transcript.conversations import raw_request
-from chat.transcript.conversations.conversations import UNTITLED, Person, choose_first, own
+from chat.transcript.conversations.conversations import UNTITLED, Person, choose_first, own, shown_model
 from chat.transcript.messages import attachments
 from chat.transcript.messages.history import canonical
 from chat.transcript.settings import prompt_context, turn_settings
@@ -23,7 +23,7 @@ from toolsupport.core.tool_limits import ToolLimit
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import RequestSpec, Role, ToolFilter
 from toolsupport.registry.fallbacks import fallback_chain
-from toolsupport.registry.models import picker, profile_cache, profiles, prompt_origins
+from toolsupport.registry.models import profile_cache, profiles, prompt_origins
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.models.profiles import CapabilityCell
 from toolsupport.registry.models.request_context import RequestContext
@@ -136,7 +136,7 @@ def of_conversation(person: Person, conversation_id: str, text: str = "") -> Req
 
 def _explained(conversation: Conversation, text: str) -> RequestExplanation:
     prompt_parts = turn_settings.prepared(conversation)
-    model = picker.shown(conversation.profile_id, str(conversation.pk))
+    model = shown_model(conversation, prompt_parts.request_spec.capabilities)
     if model is None:
         raise ConfigError("Choose a model first.")
     asked, settings = (

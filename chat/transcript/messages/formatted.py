@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from django.db import DatabaseError
+from django.db import Error
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.safestring import SafeString, mark_safe
 
@@ -133,7 +133,7 @@ def keep(row: Message, text: str, html: str | None) -> None:
 def _store(made: Sequence[tuple[int, str, str]]) -> None:
     try:
         _write([_row(*one) for one in made])
-    except DatabaseError as error:
+    except Error as error:
         # The page is shown all the same, and the next one tries again.
         log.warning("could not store the HTML of %d messages: %s", len(made), error)
 

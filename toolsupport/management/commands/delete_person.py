@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["username"]
         if not options["yes"]:
-            raise CommandError(f"Nothing was changed. Add --yes to delete the data of {name}; it cannot be had again.")
+            raise CommandError(f"Nothing was changed. Add --yes to delete the data of {name}; this cannot be undone.")
         try:
             person = deletion.number_of(name)
             async_to_sync(person_deletion.delete)(DeletionOrder(person, name))

@@ -34,7 +34,7 @@ def rounds(text: str) -> int:
 class Command(BaseCommand):
     help = (
         "Measure what constrained replies gain on a model: the same tasks with and without. Writes a file that holds "
-        "the figures and each outcome, without addresses or keys."
+        "the figures, each outcome and the beginning of replies that do not fit, without addresses or keys."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -31,6 +31,8 @@ BAR = 30
 
 class Command(BaseCommand):
     help = "Run an exam with a model. No tool is executed. Exit 0: passed, 1: failed, 2: inconclusive."
+    swap_from = ""
+    quiet = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", required=True, metavar="ID", help="The model's name, or server/name.")
@@ -50,7 +52,7 @@ class Command(BaseCommand):
         parser.add_argument("--junit", metavar="FILE", help="Write the result as JUnit XML; - is the standard output.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.swap_from: str = options["swap_from"] or ""
+        self.swap_from = options["swap_from"] or ""
         self.quiet = "-" in (options["json"], options["junit"])
         try:
             suite = _suite(options)

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from toolsupport.core import redaction, remote_tools
+from toolsupport.core.coded_text import mapped
 from toolsupport.core.types import JSON
 from toolsupport.models import McpServer, McpTool
 
@@ -59,7 +60,7 @@ def failed(server_id: int, why: str) -> None:
         return
     server.reachable, server.checked_at = False, timezone.now()
     server.down_since = server.down_since or server.checked_at
-    server.last_error = redaction.redact(why)[:LONGEST_ERROR]
+    server.last_error = mapped(why, lambda text: redaction.redact(text)[:LONGEST_ERROR])
     server.save(update_fields=["reachable", "checked_at", "down_since", "last_error"])
 
 

@@ -6,6 +6,7 @@ from cryptography.fernet import InvalidToken, MultiFernet
 
 from toolsupport.core import redaction
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.sentences import sentence
 from toolsupport.registry.servers import key_ring
 
 
@@ -22,9 +23,7 @@ def decrypt(stored: str) -> str:
     try:
         secret = box(key_ring.keys()).decrypt(stored.encode()).decode()
     except InvalidToken:
-        raise ConfigError(
-            "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
-        ) from None
+        raise ConfigError(sentence("key_unreadable")) from None
     redaction.add_secrets(secret)
     return secret
 

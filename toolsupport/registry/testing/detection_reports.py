@@ -13,7 +13,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.core.verdicts import VERDICTS
-from toolsupport.models import Detection, HistoryEntry, ModelProfile, Trial
+from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry.knowledge import format_findings
 from toolsupport.registry.knowledge.effective_values import display_name
@@ -36,7 +36,7 @@ class ShownDetection:
     """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" if not set.
 
     `older`: its model has another build by now. `undone` is read for pages only. `place` is its position in its
-    server's queue, 0 if it does not wait.
+    server's queue, 0 if it does not wait. `later`: steps of it are still to come, after its verdict.
     """
 
     id: int
@@ -58,6 +58,7 @@ class ShownDetection:
     older: bool = False
     undone: UndoReport | None = None
     place: int = 0
+    later: bool = False
 
     @property
     def open(self) -> bool:
@@ -132,13 +133,14 @@ def expected_seconds(profile: ModelProfile) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BulkProgress:
-    """The progress of a person's bulk of tests; `left` in seconds."""
+    """The progress of a person's bulk of tests; `left` in seconds. Of `later` tests a step follows the verdicts."""
 
     since: int
     done: int
     total: int
     left: int
     seen: str = ""
+    later: int = 0
 
     @property
     def open(self) -> bool:
@@ -162,22 +164,30 @@ def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
         done=Count("pk", filter=over),
         each=Avg("run_ms", filter=over),
         running=Count("pk", filter=Q(status="running")),
+        later=Count("pk", filter=Q(remaining=True)),
     )
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
     still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
-    return BulkProgress(first, found["done"], found["total"], round(still * each), _stage(found))
+    return BulkProgress(
+        since=first,
+        done=found["done"],
+        total=found["total"],
+        left=round(still * each),
+        seen=_stage(found),
+        later=found["later"],
+    )
 
 
 def stage(actor: int | None, since: int) -> str:
     """Return how far a person's bulk is: it differs as soon as a test of it has begun or ended."""
     mine = Detection.objects.filter(actor_id=actor, trigger="bulk", pk__gte=since)
     over, running = Count("pk", filter=~Q(status__in=OPEN)), Count("pk", filter=Q(status="running"))
-    return _stage(mine.aggregate(done=over, running=running))
+    return _stage(mine.aggregate(done=over, running=running, later=Count("pk", filter=Q(remaining=True))))
 
 
 def _stage(counted: Mapping[str, int]) -> str:
-    return f"{counted['done']}-{counted['running']}"
+    return "-".join(str(counted[name]) for name in ("done", "running", "later"))
 
 
 def began(actor: int | None, test: int) -> int:
@@ -193,10 +203,12 @@ def expected_bulk(models: int, took_ms: Sequence[int]) -> int:
 
 
 def lately(since: int) -> set[int]:
-    """Return the models whose tests, from the id `since` on, are open or ended a moment ago."""
-    ended = Q(finished_at__gte=timezone.now() - timedelta(seconds=LATELY))
-    rows = Detection.objects.filter(pk__gte=since, kind="tools").filter(Q(status__in=OPEN) | ended)
-    return set(rows.values_list("profile_id", flat=True))
+    """Return the models whose tests, from the id `since` on, are open or have measured something a moment ago."""
+    moment = timezone.now() - timedelta(seconds=LATELY)
+    rows = Detection.objects.filter(pk__gte=since, kind="tools").order_by()
+    measured = Override.objects.filter(created_at__gte=moment, detection__in=rows).order_by().values("profile")
+    tested = rows.filter(Q(status__in=OPEN) | Q(finished_at__gte=moment)).values("profile")
+    return set(tested.union(measured).values_list("profile", flat=True))
 
 
 def running(since: int) -> list[int]:
@@ -240,6 +252,7 @@ def of_row(row: Detection) -> ShownDetection:
         run_ms=row.run_ms,
         older=row.build_key != row.profile.build.key,
         place=queue.place(row),
+        later=row.remaining,
     )
 
 

@@ -14,10 +14,10 @@ from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.factors import second_factors
 from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
 from toolsupport.registry.people.permissions import Action
-from toolsupport.web.authentication import device_cookie
+from toolsupport.web.authentication import device_cookie, factor_proof
 from toolsupport.web.pages import passkey_challenge
 from toolsupport.web.pages.client_ip import address_of
-from toolsupport.web.pages.factor_forms import FactorPasswordForm, NewPasskeyForm, RemoveFactorForm, RenewCodesForm
+from toolsupport.web.pages.factor_forms import FactorPasswordForm, NewPasskeyForm, RenewCodesForm
 from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.pages.people_forms import PasswordForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -45,9 +45,16 @@ def password(request: AuthedRequest) -> HttpResponse:
     ended = sessions.end(user.pk, but=request.session.session_key)
     known_devices.forget(user.pk)
     security_events.record("password_changed", form.address, user.get_username())
-    saved = answer(request, {"notice": f"Saved. Other browsers that were signed out: {ended}."})
+    saved = answer(request, {"notice": saved_words(ended)})
     device_cookie.renew(request, saved, user)
     return saved
+
+
+def saved_words(ended: int) -> str:
+    """Return the sentence for a change that signed out so many other browsers."""
+    if not ended:
+        return "Saved. No other browser was signed in."
+    return f"Saved. {ended} other browser{' was' if ended == 1 else 's were'} signed out."
 
 
 @require_POST
@@ -89,10 +96,11 @@ def _factor(request: AuthedRequest) -> dict[str, Any]:
     found = second_factors.state(request.user.pk)
     if not (found.active or request.user.has_usable_password()):
         return {}
-    form = RemoveFactorForm if found.app else FactorPasswordForm
+    if found.active and not factor_proof.fresh(request):
+        return {"factor": found, "factor_closed": True}
     return {
         "factor": found,
-        "factor_form": form(request, request.user),
+        "factor_form": FactorPasswordForm(request, request.user),
         "passkey_problem": passkey_challenge.problem(request),
         "passkey_form": NewPasskeyForm(request, request.user),
         "renew_form": RenewCodesForm(request, request.user),

@@ -74,8 +74,8 @@ async def make(request: AuthedRequest) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def download(request: AuthedRequest, backup: str) -> HttpResponseBase:
     """Send an archive after the password was entered again."""
+    form = BackupPasswordForm(request)  # before the file is opened: a broken body ends here
     file = kept_backups.opened(backup)
-    form = BackupPasswordForm(request)
     if not form.is_valid():
         file.close()
         return _page(request, {"failed": form.errors["password"][0]}, 422)

@@ -114,18 +114,26 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     test = detection_reports.shown(detection_id)
     allowed = request.actions
     found = {"test": test, "may_detect": Action.DETECT in allowed, "may_undo": Action.DECIDE_FOR_ALL in allowed}
-    if wants_part(request):
-        answer = render(request, f"{PAGE}#live", found)
-        if not test.open:
-            # The list of tests on the page reloads itself.
-            answer.headers["HX-Trigger"] = "tested"
-        return answer
+    if wants_part(request) and "trials" not in request.GET:
+        return _live(request, found)
     # A step comes in rounds, between which others run: its trials are shown together, where it began.
     steps: dict[str, list[Any]] = {}
     for trial in detection_reports.trials(detection_id):
         title = sentences.step(trial.step)
         steps.setdefault(title, []).append(trial)
-    return render(request, PAGE, found | {"trials": steps.items()})
+    part = "#trials" if wants_part(request) else ""
+    return render(request, f"{PAGE}{part}", found | {"trials": steps.items()})
+
+
+def _live(request: AuthedRequest, found: dict[str, Any]) -> HttpResponse:
+    """Return the present state of a test; `later` in the address: its verdict is shown, a step is still to come."""
+    later = request.GET.get("later", "")
+    answer = render(request, f"{PAGE}#{'later' if later == 'line' else 'live'}", found)
+    test = found["test"]
+    if not test.open and not (later and test.later):
+        # What the page shows of its results reloads itself.
+        answer.headers["HX-Trigger"] = "tested"
+    return answer
 
 
 def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[int], since: int = 0) -> dict[str, Any]:

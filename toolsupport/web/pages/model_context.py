@@ -62,6 +62,7 @@ def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
         "timeline": timeline,
         "needs_review": waiting or timeline.flagged,
         "open_tests": [detection_reports.of_model_row(row, page.profile) for row in page.tests.open],
+        "later": {"id": last.pk, "later": True} if last and last.remaining else None,
         "ended": last if last and last.status in ("cancelled", "interrupted", "failed") else None,
     }
 

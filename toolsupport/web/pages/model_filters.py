@@ -19,6 +19,7 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
         "server": ("Server", lambda row: row.server),
         "family": ("Family", lambda row: row.family),
         "source": ("Source", lambda row: row.source),
+        "schema": ("Output follows a schema", lambda row: row.follows_schema),
     }
 )
 REVIEW, STATE, OLDER = "review", "state", "older"

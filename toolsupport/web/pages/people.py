@@ -85,14 +85,15 @@ def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[st
 
 def answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:
     """Return the page, or its board, with a message."""
+    people = accounts.listed()
     context = {
-        "people": accounts.listed(),
+        "people": people,
         "roles": list(ROLES),
         "form": InvitationForm(initial={"role": "user"}),
         "rule": requirement.present(),
         "rules": requirement.CHOICES.items(),
         "rule_locked": requirement.locked(),
-        "without_factor": requirement.without().count(),
+        "without_factor": sum(one.active and not one.invited and not one.second_factor for one in people),
         **notice,
     }
     return board(request, "toolsupport/people.html", context)

@@ -16,13 +16,11 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.people.quota_overview import QuotaOverview
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-EMPTY = "Leave empty to use the more general quota. 0 means no limit."
-
 
 class QuotaForm(forms.Form):
     """The quota of one subject."""
 
-    subject = forms.ChoiceField(label="For", help_text=EMPTY)
+    subject = forms.ChoiceField(label="For")
 
     def __init__(self, choices: Sequence[tuple[str, str]], given: HttpRequest | None, chosen: str = "") -> None:
         kind, _, subject = chosen.partition(":")

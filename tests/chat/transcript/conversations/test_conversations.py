@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import TextField
+from django.db.models.functions import Cast
 from django.test import Client
 
 from chat.models import Conversation, Message
@@ -64,6 +68,9 @@ def test_choosing_a_model_says_what_is_known_and_why(alice: User) -> None:
     switched = conversations.select_model(alice, str(conversation.pk), "gemma3:1b")
     [(_, notice)] = switched
     assert notice.message.text == "Switched to gemma3:1b. Tools: Disabled (profile)"
+    [stored] = Message.objects.filter(code="switched").values_list(Cast("facts", TextField()), flat=True)
+    labels = {"state": {"code": "tools_disabled"}, "source": {"code": "source_profile"}}
+    assert json.loads(stored) == {"model": "gemma3:1b", **labels}
     assert conversations.select_model(alice, str(conversation.pk), str(other.pk)) == ()
     conversation.refresh_from_db()
     assert canonical(conversation) == ()

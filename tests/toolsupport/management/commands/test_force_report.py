@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +15,84 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.toolsupport.services.simulator_thread import running_simulator
 from toolsupport.core.force_tasks import TASKS, TOOLS, ForceTask, is_right
 from toolsupport.services import force_report
 from toolsupport.services.force_report import ForceOutcome
-from toolsupport.simulator.server import Simulator
 
 pytestmark = pytest.mark.django_db(transaction=True)
+EMPTY = '{"answer": ""}'
+MISFIT = '{"tool": "get_weather", "arguments": {"city": 7}}'
+RIGHT = '{"tool": "get_weather", "arguments": {"city": "Paris", "days": 3}}'
+BOTH = f'{{"calls": [{RIGHT}, {MISFIT}]}}'
+# What a server sends for a request with a schema: the text, and why it ends there.
+SENT: dict[str, tuple[str, str]] = {
+    "enforces, and its model answers nothing": (EMPTY, "stop"),
+    "enforces, and its model makes one call": (RIGHT, "stop"),
+    "ignores the schema": ("Hello there.", "stop"),
+    "fails open": (MISFIT, "stop"),
+    "fails open in a list": (BOTH, "stop"),
+    "thinks in its text": (f"<think>Hm.</think>{EMPTY}", "stop"),
+    "is cut": (RIGHT, "length"),
+}
+# ended, fits, called, accepted, right calls, right answers, each of 12, of 9 and of 3.
+COUNTED = {
+    "enforces, and its model answers nothing": (12, 12, 0, 0, 0, 0),
+    "enforces, and its model makes one call": (12, 12, 12, 12, 1, 0),
+    "ignores the schema": (12, 0, 0, 0, 0, 3),
+    "fails open": (12, 0, 12, 0, 0, 0),
+    "fails open in a list": (12, 0, 12, 0, 0, 0),
+    "thinks in its text": (12, 12, 0, 0, 0, 0),
+    "is cut": (0, 0, 0, 0, 0, 0),
+}
+KEYS = ("ended", "fits", "called", "accepted", "calls_right", "answers_without_call")
+
+
+class ScriptedHandler(BaseHTTPRequestHandler):
+    """An OpenAI-compatible server that answers each request with a schema in the same way."""
+
+    sends: tuple[int, bytes]
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        status, data = self.sends if "response_format" in body else (200, streamed("No idea.", "stop"))
+        self.send_response(status)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+def streamed(text: str, reason: str) -> bytes:
+    choices = ({"index": 0, "delta": {"content": text}}, {"index": 0, "delta": {}, "finish_reason": reason})
+    lines = [json.dumps({"object": "chat.completion.chunk", "choices": [choice]}) for choice in choices]
+    return "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]).encode()
+
+
+@contextmanager
+def serving(status: int, data: bytes) -> Iterator[str]:
+    handler = type("Handler", (ScriptedHandler,), {"sends": (status, data)})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[str]:
-    """A simulator in a thread of its own, since a command runs its own event loop."""
-    loop, running = asyncio.new_event_loop(), Simulator(pace_ms=0)
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(running.start(), loop).result(20)
-    yield running.url
-    asyncio.run_coroutine_threadsafe(running.stop(), loop).result(20)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+    with running_simulator() as url:
+        yield url
 
 
-def known(url: str, *names: str) -> None:
-    server = ServerFactory(name="box", kind="simulator", base_url=url)
+def known(url: str, *names: str, kind: str = "simulator") -> None:
+    server = ServerFactory(name="box", kind=kind, base_url=url)
     for name in names:
         ModelProfileFactory(server=server, name=name)
 
@@ -54,7 +109,8 @@ def test_a_model_that_malforms_its_calls_gains(simulator: str, tmp_path: Path) -
     lines = printed("sim-constrained", "--rounds", "1", "--file", file).splitlines()
     report = json.loads(file.read_text())
     free, forced = (report["figures"][way] for way in ("free", "constrained"))
-    assert forced["readable"] == forced["tasks"] == len(TASKS) and free["readable"] < free["tasks"]
+    assert forced["fits"] == forced["ended"] == forced["tasks"] == len(TASKS) and free["fits"] is None
+    assert forced["accepted"] == forced["called"] > free["accepted"] == 0
     assert forced["calls_right"] > free["calls_right"] == 0
     assert lines[0] == f"{2 * len(TASKS) // 10 + 1} of {2 * len(TASKS)} requests" and lines[-1] == f"Wrote {file}"
     assert any(line.split()[:2] == ["Right", "calls"] for line in lines) and "\r" not in "".join(lines)
@@ -91,9 +147,44 @@ def test_only_the_one_right_call_is_right() -> None:
     assert {task.tool for task in TASKS if task.tool} == {tool.name for tool in TOOLS}
 
 
+def report_of(status: int, data: bytes) -> Any:
+    with serving(status, data) as url:
+        known(url, "m", kind="openai")
+        return json.loads(printed("m", "--rounds", "1", "--json"))
+
+
+@pytest.mark.parametrize("name", sorted(SENT))
+def test_what_a_server_does_with_a_schema_is_counted(name: str) -> None:
+    report = report_of(200, streamed(*SENT[name]))
+    constrained, free = report["figures"]["constrained"], report["figures"]["free"]
+    assert tuple(constrained[key] for key in KEYS) == COUNTED[name]
+    assert tuple(free[key] for key in KEYS) == (12, None, 0, 0, 0, 3) and not constrained["errors"]
+
+
+def test_the_beginning_of_a_reply_that_does_not_fit_is_kept() -> None:
+    report = report_of(200, streamed("Hello " * 100, "stop"))
+    assert {one["written"] for one in report["outcomes"] if one["way"] == "constrained"} == {("Hello " * 100)[:200]}
+    assert {one["written"] for one in report["outcomes"] if one["way"] == "free"} == {""}
+
+
+def test_a_reply_of_nothing_at_all_is_an_error() -> None:
+    constrained = report_of(200, streamed("", "stop"))["figures"]["constrained"]
+    assert (constrained["ended"], constrained["errors"]) == (0, {"empty (200)": 12})
+
+
+def test_errors_are_counted_without_the_words_of_the_server(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    with serving(400, b'{"error": {"message": "Bad schema at http://10.1.2.3/ with key abc"}}') as url:
+        known(url, "m", kind="openai")
+        lines = printed("m", "--rounds", "1", "--file", file).splitlines()
+    assert "12 × constrained: the server refused the request (other 4xx)" in lines
+    assert json.loads(file.read_text())["figures"]["constrained"]["errors"] == {"refused (400)": 12}
+    assert not any(word in file.read_text() for word in (url, "127.0.0.1", "10.1.2.3", "abc"))
+
+
 def test_figures_without_any_outcome_are_no_division() -> None:
     figures = force_report.figures([])
     assert figures["free"]["median_seconds"] is None
-    one = ForceOutcome("free", TASKS[0].question, True, True, 2.5)
+    one = ForceOutcome("free", TASKS[0].question, True, None, True, True, True, 2.5)
     assert force_report.figures([one])["free"]["median_tokens"] is None
     assert "unknown" in "".join(force_report.table(figures, {"free": "hermes", "constrained": "forced_json"}))
