@@ -38,16 +38,6 @@ GOOD = [
     ({"type": "tools.switch", "on": True, "client_id": "c"}, client_frames.ToolsSwitch(True, "c")),
 ]
 
-LARGEST = 262_144  # characters of a frame
-
-
-def test_the_largest_frame_is_read() -> None:
-    assert parse('{"type": "ping"}'.ljust(LARGEST)) == client_frames.Ping()
-    with pytest.raises(FrameError) as refused:
-        parse('{"type": "ping"}'.ljust(LARGEST + 1))
-    assert refused.value.code == "too_large"
-
-
 BAD = [
     ("", "bad_frame"),
     ("{", "bad_frame"),

@@ -14,7 +14,10 @@ MOST = 262_144  # bytes
 
 
 def ping(size: int, filling: str) -> str:
-    """A ping of so many bytes, with a field too many. The page's own text is ASCII; two bytes for a letter is what others may send."""
+    """A ping of so many bytes, with a field too many.
+
+    The page's own text is ASCII; two bytes for a letter is what others may send.
+    """
     empty = json.dumps({"type": "ping", "more": ""})
     left = size - len(empty)
     letters = filling * (left // len(filling.encode()))
