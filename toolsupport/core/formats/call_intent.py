@@ -23,7 +23,8 @@ from toolsupport.core.types import ToolCall
 SENTENCE = re.compile(r"[.!?…](?=[\s*_)\"'’”]|\Z)|[。！？।։؟]")
 MARKS = re.compile(r"<[^<>]{0,200}>|https?:\S+")
 NUMBERING = re.compile(r"\A[\W_]*(?:(?:\d{1,4}|[a-zA-Z])[.)\]] +)?")
-SPACE_AND_SIGNS = re.compile(r"[\W\d_]*\Z")
+# A Latin letter alone is a sign.
+A_WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 # A heading, or at most four words that no punctuation ends.
 TITLE = re.compile(r"[\W_]*(?:\w[\w'’-]*[ *_]*){1,4}\Z")
 ENDED = re.compile(r"[.!?…。！？।։؟][*_)\"'’”\s]*\Z")
@@ -65,7 +66,7 @@ def is_label(words: str) -> bool:
         return False
     sentences = SENTENCE.split(words)
     last = NUMBERING.sub("", sentences[-1])
-    if SPACE_AND_SIGNS.match(last) or any(map(FIRST_PERSON.search, sentences)):
+    if not A_WORD.search(last) or any(map(FIRST_PERSON.search, sentences)):
         return bool(GIVEN.search(last))
     if ING.match(last) or AT_ONCE.search(last) or UNSPACED.search(last):
         return False

@@ -71,8 +71,9 @@ OPENINGS = _opening(
     r"from (?:here|now|the top|the start|scratch)|just|set to go|first off|one (?:more|last|down|by)|last one|"
     r"the (?:last|other|next|first|second) (?:one|part)?|same|both|another|all of|still|(?!reported|alleged|"
     r"supposed|original|anonymous|sad|funni|weird|iron|multip|hardly|rep|famous|typical|usual)\w{3,}ly",
-    r"therefore|thus|hence|however|instead|besides|anyway|furthermore|moreover|meanwhile|also|too|plus|"
-    r"otherwise|onwards?|ready|go|start|begin|next|now|then|again",
+    r"(?:and|but|plus|one|two|three|four|five|six|seven|eight|nine|ten)(?=\W*\Z)|therefore|thus|hence|however|"
+    r"instead|besides|anyway|furthermore|moreover|meanwhile|also|too|plus|otherwise|onwards?|ready|go|start|"
+    r"begin|next|now|then|again",
     # German
     r"einen (?:moment|augenblick)|(?:moment|augenblick|sekunde)(?:chen)?|kein problem|in ordnung|alles klar|"
     r"klar|gut|gerne?|natürlich|selbstverständlich|einverstanden|verstanden|sofort|also|ja|los|weiter|ok|"
