@@ -1,8 +1,8 @@
-"""Reads the words in front of a call, as in `Reading the file: <call>`: do they announce a call that is meant?
+"""Reads the words in front of a call, as in `Reading the file: <call>`, and decides whether they announce it.
 
-A sentence that has ended says nothing about the call behind it. Words that lead to the call do: a call is meant behind
-words of the first person, an order, an -ing form, a word for an action or its place in an order ("Now", "Step 2"), and
-behind words that name what the call is about. Any other words are a label ("Riddle:"): the call is shown.
+A sentence that has ended does not matter. Words that lead to the call do: a call is meant behind words of the first
+person, an order, an -ing form, a word for an action or its place in an order ("Now", "Step 2"), and behind words that
+name what the call is about. Any other words are a label ("Riddle:"): the call is shown.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ def is_title_of_text(line: str) -> bool:
 
 def names_the_call(words: str, call: ToolCall) -> bool:
     """Whether the words name the tool or a short value of its call, as in `Weather in Paris:`."""
-    values = call.arguments.values() if isinstance(call.arguments, dict) else ()
-    short = (value for value in values if isinstance(value, str) and len(value) <= LONGEST_VALUE)
+    short = (value for value in call.arguments.values() if isinstance(value, str) and len(value) <= LONGEST_VALUE)
     named = {stem for text in (call.name.replace("_", " "), *short) for stem in _stems(text)}
     return not named.isdisjoint(_stems(words))
 

@@ -54,7 +54,7 @@ FIRST_PERSON = _words(
     r"(?:lese|lösche|suche|prüfe|führe|rufe|öffne|schreibe|schaue|hole|starte|beginne|mache|frage|erstelle|"
     r"ändere)",
 )
-# Words at the beginning of a sentence that takes an order, asks to wait, or goes on.
+# Words at the beginning of a sentence that takes an order, asks to wait, or continues.
 OPENINGS = _opening(
     r"ok(?:ay|ey)?|k|sure|surely|yes|yep|yeah|yup|alright|all right|right|fine|great|good|nice|perfect|"
     r"excellent|understood|got (?:it|you)|gotcha|agreed|confirmed|of course|certainly|thanks|thank you|done|"
@@ -114,7 +114,7 @@ OPENINGS = _opening(
     r"baik|ya|tentu|sebentar|tunggu|tidak masalah|segera|oke|được|vâng|chờ|một (?:chút|lát)|không sao|để(?= )|"
     r"sandali|sige|opo?|walang problema|sawa|subiri",
 )
-# Words for what is done and for its place in an order, and what a sentence says is to be done.
+# Words for what is done and for its place in an order, and verbs of need.
 ACTIONS = _words(
     r"calls?|calling|tools?|functions?|actions?|steps?|(?:sub-?)?tasks?|phases?|stage \w+|invocations?|"
     r"operations?|commands?|plans?|attempts?|(?:another|next|second|third|last|final|more|quick) try|retry|"
@@ -232,7 +232,7 @@ SHOWN_BY = _words(
     r"buried|tweeted|mentioned|encoded|embedded|left|read) (?:on|in|into|by|from|at|under|over|to|for|as|with|"
     r"aloud|out|off|among|inside|near|behind|above|below|through|yesterday|earlier|here|there|today|last)",
 )
-# How a sentence below a call begins that says what the call above is.
+# How a sentence below a call begins that describes the call.
 EXPLAINED = _opening(
     r"\W*(?:this|that|it|the (?:above|call|text|line|example|block)(?: above)?|above)(?: call| text|"
     r" line)? (?:is|was|would be|looks|shows|illustrates|demonstrates|appears|appeared|stood|came|"
