@@ -116,30 +116,6 @@ def test_tools_that_a_family_refuses_are_read_too() -> None:
     assert not found["tool:bash"].known
 
 
-OLD_TEST = replace(STALE_TEST := OverrideRow(1001, 1, "tools", True, "auto_detected", build_key=THEN), kind="tools")
-OLD_FORMATS = replace(STALE_TEST, id=1002, seq=2, capability="format", value="hermes", kind="formats")
-# Claims → the kinds of tests to repeat.
-OLDER: list[tuple[list[OverrideRow], set[str]]] = [
-    ([], set()),
-    ([OLD_TEST], {"tools"}),
-    ([STALE_TEST], {"tools"}),  # imported, without a test
-    ([OLD_TEST, OLD_FORMATS], {"tools", "formats"}),
-    ([OLD_TEST, OLD_FORMATS, replace(OLD_TEST, id=1003, seq=3, build_key=NOW)], set()),
-    ([OLD_TEST, OLD_FORMATS, replace(OLD_FORMATS, id=1003, seq=3, build_key=NOW)], {"tools"}),
-    ([OLD_TEST, withdrawal(3, OLD_TEST)], set()),
-    ([OLD_TEST, withdrawal(3, OLD_TEST, session=CHAT)], {"tools"}),
-    ([replace(OLD_TEST, session=CHAT)], set()),
-    ([replace(OLD_TEST, source="user_confirmed")], set()),
-    ([replace(OLD_TEST, source="declared")], set()),
-    ([OLD_TEST, replace(OLD_TEST, id=1003, seq=3, source="declared", build_key=NOW)], {"tools"}),
-]
-
-
-@pytest.mark.parametrize(("claims", "kinds"), OLDER)
-def test_tests_of_another_build_are_to_be_repeated(claims: list[OverrideRow], kinds: set[str]) -> None:  # M3
-    assert resolve(None, claims, NOW).older == kinds
-
-
 def test_a_tool_of_ones_own_has_a_capability_too() -> None:
     capabilities = resolve(None, [claim(1, "native", "auto_detected", capability="tool:my_tool")], NOW)
     assert capabilities["tool:my_tool"].value == "native"
