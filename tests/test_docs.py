@@ -64,6 +64,24 @@ def test_files_that_the_docs_name_are_there() -> None:
     assert len(named) > 60
 
 
+# Names of buttons and pages in the guides; one of more words is a sentence that stands out.
+LABEL = re.compile(r"\*\*([A-Z][^*\n.:]{2,40})\*\*")
+MOST_WORDS = 5
+
+
+def test_buttons_that_the_guides_name_are_there() -> None:
+    pages = [
+        *house.files("*.html", "templates"),
+        *house.files("*.js", "static"),
+        *house.files("*.py", "toolsupport", "chat"),
+    ]
+    shown = " ".join(" ".join(page.read_text() for page in pages).split())
+    named = [(page.name, name) for page in DOCS.glob("guides/*.md") for name in LABEL.findall(page.read_text())]
+    named = [entry for entry in named if len(entry[1].split()) <= MOST_WORDS]
+    lost = [entry for entry in named if not all(part.strip() in shown for part in entry[1].split("…"))]
+    assert lost == [] and len(named) > 20
+
+
 NAMED_FOLDERS = ("toolsupport", "chat", "tests", "docs", "templates", "static")
 
 
