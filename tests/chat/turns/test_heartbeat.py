@@ -12,6 +12,7 @@ import pytest
 from django.db import InterfaceError, OperationalError
 
 from chat.broadcast import frames, storage_notice
+from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.turns import leases
 from chat.transcript.turns.end import TurnEnd
@@ -173,7 +174,7 @@ async def test_a_sweep_closes_what_expired_and_takes_what_others_left(
 ) -> None:
     monkeypatch.setattr(heartbeat, "in_database", in_this_thread)
     monkeypatch.setattr(heartbeat, "kept_out", lambda turns: [turn for turn in turns if turn == 2])
-    monkeypatch.setattr(heartbeat.questions, "expire", lambda: ["question"])
+    monkeypatch.setattr(questions, "expire", lambda: ["question"])
     monkeypatch.setattr(leases, "settle", lambda running, only: (["turn", running], [9]))
     owner.accepting = accepting
     await TurnHeartbeat(owner).sweep()
