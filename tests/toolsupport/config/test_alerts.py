@@ -49,7 +49,7 @@ def test_every_value_of_a_label_exists() -> None:  # P9
 
 def labels() -> dict[str, set[str]]:
     """The labels of each of our metrics, by its name without what Prometheus adds."""
-    collectors = set(metrics.REGISTRY._collector_to_names)
+    collectors: set[Any] = set(metrics.REGISTRY._collector_to_names)
     return {one._name: set(one._labelnames) for one in collectors if hasattr(one, "_labelnames")}
 
 
