@@ -189,11 +189,15 @@ async def _read(
 def _parts(
     listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
 ) -> Iterator[list[Event]]:
-    """Yield the checked events in parts: those of some text, and each call alone, whose check takes some ms."""
+    """Yield the checked events in parts: of some text, of a step, and each call alone, whose check takes some ms."""
     part: list[Event] = []
     size = 0
     for piece in _pieces(batch):
         for event in listener.read([piece]):
+            if event is None:
+                yield part
+                part = []
+                continue
             if isinstance(event, CallReady | CallFound):
                 yield part
                 part = []
