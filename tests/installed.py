@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -23,6 +24,15 @@ def needs(program: str) -> pytest.MarkDecorator:
     if program in WITHOUT:
         return pytest.mark.skip(reason=f"{program} {IMPOSSIBLE}")
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+
+
+def needs_package(name: str) -> pytest.MarkDecorator:
+    """The same for a package of Python that only an extra brings."""
+    try:
+        found = find_spec(name) is not None
+    except ModuleNotFoundError:
+        found = False
+    return pytest.mark.skipif(not found, reason=f"{name} is not installed")
 
 
 def _fail_where_nothing_may_be_left_out(report: Any) -> None:

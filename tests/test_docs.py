@@ -64,6 +64,24 @@ def test_files_that_the_docs_name_are_there() -> None:
     assert len(named) > 60
 
 
+# Names of buttons and pages in the guides; one of more words is a sentence that stands out.
+LABEL = re.compile(r"\*\*([A-Z][^*\n.:]{2,40})\*\*")
+MOST_WORDS = 5
+
+
+def test_buttons_that_the_guides_name_are_there() -> None:
+    pages = [
+        *house.files("*.html", "templates"),
+        *house.files("*.js", "static"),
+        *house.files("*.py", "toolsupport", "chat"),
+    ]
+    shown = " ".join(" ".join(page.read_text() for page in pages).split())
+    named = [(page.name, name) for page in DOCS.glob("guides/*.md") for name in LABEL.findall(page.read_text())]
+    named = [entry for entry in named if len(entry[1].split()) <= MOST_WORDS]
+    lost = [entry for entry in named if not all(part.strip() in shown for part in entry[1].split("…"))]
+    assert lost == [] and len(named) > 20
+
+
 NAMED_FOLDERS = ("toolsupport", "chat", "tests", "docs", "templates", "static")
 
 
@@ -75,3 +93,35 @@ def test_the_map_names_every_room() -> None:
     rooms = [room for room in rooms if room.name not in ("management", "migrations", "templatetags")]
     assert [f"{room.parent.name}/{room.name}" for room in rooms if f"{room.parent.name}/{room.name}" not in told] == []
     assert len(rooms) > 10
+
+
+ASVS = (house.ROOT / "docs" / "asvs.md").read_text()
+STATES = ("yes", "partly", "no", "–")
+# Requirements of the levels 1 and 2 of each section of the standard, version 5.0.0.
+IN_SECTIONS = {
+    "2": (3, 3, 4, 1),
+    "6": (3, 12, 4, 4, 5, 3, 0, 4),
+    "9": (3, 4),
+    "13": (1, 5, 2, 5),
+    "15": (3, 3, 7),
+}
+
+
+def test_the_chapters_of_asvs_are_complete_and_counted() -> None:
+    found = re.findall(r"^\| (\d+)\.(\d+)\.(\d+) \|[^|]*\| (yes|partly|no|–) \| [^|]+ \|$", ASVS, re.MULTILINE)
+    assert len(found) == len(re.findall(r"^\| \d+\.", ASVS, re.MULTILINE))
+    expected = [
+        (chapter, str(section), str(number))
+        for chapter, sizes in IN_SECTIONS.items()
+        for section, size in enumerate(sizes, 1)
+        for number in range(1, size + 1)
+    ]
+    assert [one[:3] for one in found] == expected
+    for chapter in IN_SECTIONS:
+        counts = [sum(one[0] == chapter and one[3] == state for one in found) for state in STATES]
+        assert f"| V{chapter} | {' | '.join(map(str, counts))} |" in ASVS
+
+
+def test_the_tests_that_asvs_names_are_there() -> None:
+    names = {path.name for path in (house.ROOT / "tests").rglob("test_*.py")}
+    assert set(re.findall(r"`(test_\w+\.py)`", ASVS)) <= names

@@ -31,6 +31,7 @@ KNOWN = {
     "toolsupport.registry.knowledge.effective_values._folds": "keyed by model and chat, compared with the newest claim",
     "toolsupport.services.tool_search._indexes": "keyed by all entries of the index",
     "toolsupport.loop_share._shares": "keyed by the event loop; costly steps take turns by person",
+    "toolsupport.config.traces._recorder": "the spans of this process; each begins within that of its own task",
     "toolsupport.services.background_jobs._work": "the supervisor of this process",
 }
 

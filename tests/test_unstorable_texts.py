@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import parse_cookie
 from django.test import Client
 from django.urls import reverse
 
@@ -13,6 +17,7 @@ from tests.test_permissions import ADDRESSES, undone
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.exams import exam_files
 from toolsupport.registry.people import api_keys
+from toolsupport.registry.people.sessions import SessionStore
 
 # It looks at the size of a body before it reads one, and stores no field of it.
 TAKES_FILES = "conversation-files"
@@ -71,3 +76,32 @@ def test_programs_are_refused_too() -> None:
 def test_an_exam_with_a_nul_is_refused_with_the_reason() -> None:
     with pytest.raises(ConfigError, match="holds a NUL character"):
         exam_files.read(b'{"name": "a\\u0000", "cases": []}')
+
+
+# What browsers put into quotation marks may hold any character, as three digits.
+COOKIES = (
+    '"\\000bcdefghijklmnop"',
+    f'"{"a" * 31}\\000"',
+    '"\\377\\376abcdefgh"',
+    *("x" * 4000, "A" * 32, "a" * 31, "é" * 32),
+)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("value", COOKIES)
+def test_a_cookie_that_is_no_key_of_ours_is_not_looked_up(
+    value: str, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    session = SessionStore(parse_cookie(f"sessionid={value}")["sessionid"])
+    with django_assert_num_queries(0):
+        assert session.get("anything") is None and session.session_key is None
+    for path in ("/", "/login/", "/models/", "/admin/login/"):
+        assert Client(headers={"cookie": f"sessionid={value}"}).get(path).status_code < 400
+
+
+@pytest.mark.django_db
+def test_a_key_of_ours_is_looked_up() -> None:
+    session = SessionStore()
+    session["kept"] = 1
+    session.save()
+    assert SessionStore(session.session_key)["kept"] == 1

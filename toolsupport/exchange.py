@@ -22,7 +22,7 @@ from toolsupport import loop_share, providers
 from toolsupport.config import metrics
 from toolsupport.core import calls, forced_calls, prompt, retry_prompts
 from toolsupport.core.constrained import SchemaRules, call_schema
-from toolsupport.core.constrained.conformity import ReplyBeginning, has_further_keywords, is_refusal
+from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
 from toolsupport.core.events import (
     CallDelta,
     CallFound,

@@ -43,6 +43,7 @@ from chat.turns.phases import SilenceReport
 from chat.turns.recovery import FormatRecovery
 from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
+from chat.turns.turn_trace import TurnTrace
 from toolsupport.core import format_choice
 from toolsupport.core.events import (
     CallDelta,
@@ -81,6 +82,7 @@ class TurnRun:
         self.output = LiveOutput(lambda frame: self._tell(frame))
         self.executor = ToolExecutor(self.claimed, replace(context, say=self.output.say))
         self.executor.written = self.output.written
+        self.trace = TurnTrace(claimed, self.executor)
         self.parked = False
         self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
         self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
@@ -204,6 +206,7 @@ class TurnRun:
     # -- events --
 
     async def _handle(self, event: TurnEvent) -> None:
+        self.trace.take(event)
         handler = HANDLERS.get(type(event))
         if handler is not None:
             await handler(self, event)

@@ -261,6 +261,7 @@ class TurnRunner:
     async def _run(self, run: TurnRun) -> None:
         claimed = run.claimed
         loop_share.person.set(claimed.person)
+        run.trace.begin()
         try:
             self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
@@ -281,6 +282,7 @@ class TurnRunner:
             log.exception("turn %s failed", claimed.turn)
             await self._end(run, TurnStatus.FAILED, "internal")
         finally:
+            run.trace.end()
             self.runs.pop(claimed.turn, None)
             self._why.pop(claimed.turn, None)
             self._ending.discard(claimed.turn)
@@ -288,6 +290,7 @@ class TurnRunner:
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
         """Store and announce the end. It is shielded: a cancelled stop would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
+        run.trace.ended(reason)
         if reason == "lost":
             log.warning("stopped turn %s: another process ended it or runs it", run.claimed.turn)
             self.spawn(self._give_up(run))

@@ -27,6 +27,7 @@ from chat.turns import retention, runner
 from chat.turns.replay_worker import ReplayWorker
 from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
+from toolsupport.config import traces
 from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
 from toolsupport.services.supervisor import TaskSupervisor
@@ -43,6 +44,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 def start() -> None:
     """Start the background work: turns, periodic jobs, MCP servers. Needs the running event loop."""
+    traces.start(settings.ENV["TOOLSUPPORT_TRACES"])
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
@@ -60,7 +62,7 @@ async def stop() -> None:
     await asyncio.gather(runner.drain(seconds), answer_runner.drained(seconds))
     await ended(runner.shut_down(), mcp_hosts.shut_down())
     await ended(background_jobs.shut_down())
-    await ended(providers.close())
+    await ended(providers.close(), traces.stop())
 
 
 async def ended(*parts: Coroutine[Any, Any, None]) -> None:

@@ -259,6 +259,9 @@ VARIABLES = (
         "Let programs on this machine read /metrics without a token. Without effect behind a proxy with https.",
     ),
     EnvironmentVariable(
+        "TOOLSUPPORT_TRACES", "", text, "Address of an OpenTelemetry collector (OTLP over HTTP). Unset: no traces."
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."
     ),
     EnvironmentVariable(
@@ -280,7 +283,8 @@ _SERVER_KEY = re.compile(r"TOOLSUPPORT_SERVER_([A-Z0-9_]+)_KEY")
 def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return all variables, parsed. Raises ConfigError with the variable's name and the expected value."""
     values: dict[str, Any] = {GIVEN: frozenset(one.name for one in VARIABLES if environ.get(one.name))}
-    values[SERVER_KEYS] = {found[1]: environ[name] for name in environ if (found := _SERVER_KEY.fullmatch(name))}
+    keys = {found[1]: environ[name] for name in environ if (found := _SERVER_KEY.fullmatch(name))}
+    values[SERVER_KEYS] = {name: key.strip() for name, key in keys.items()}  # some come from files with a line end
     for variable in VARIABLES:
         given = environ.get(variable.name, "") or variable.default
         try:

@@ -72,6 +72,18 @@ def checked(text: str, secret: str = "an API key", query: bool = False) -> Split
     return url
 
 
+def checked_key(text: str) -> str:
+    """Return an API key or token without the spaces and line ends around it. Raises ConfigError: no header holds it."""
+    key = text.strip()
+    if not fits_header(key):
+        raise ConfigError("A key has letters, digits and signs of ASCII only, and this one has others. Copy it again.")
+    return key
+
+
+def fits_header(key: str) -> bool:
+    return key.isascii() and key.isprintable()
+
+
 def check_host(host: str) -> None:
     """Raise ConfigError for a host written as a forbidden address; what names lead to is judged at each connection."""
     # Clients write dots and digits of other scripts as ASCII before they look a name up.

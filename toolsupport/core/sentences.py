@@ -212,6 +212,7 @@ CAUSES = {
     "not_http": "it does not speak HTTP",
     "proxy_answers": "a proxy answers in its place",
     "request_unwritable": "the request cannot be written",
+    "key_unwritable": "its API key has a character that cannot be sent; enter it again",
     "redirects": "it redirects to another address",
     "answer_unreadable": "its answer could not be read",
     "no_route": "the network has no route to it",

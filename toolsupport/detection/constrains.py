@@ -11,7 +11,7 @@ import orjson
 
 from toolsupport import providers
 from toolsupport.core import side_findings
-from toolsupport.core.constrained import CALLS, REPLY, SchemaRules, call_schema, conformity
+from toolsupport.core.constrained import CALLS, REPLY, SchemaRules, call_schema, schema_enforcement
 from toolsupport.core.events import Failed
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
@@ -167,4 +167,4 @@ def _of_refusal(message: str, shape: str) -> tuple[str, str]:
 
 
 def _is_refusal(failed: Failed) -> bool:
-    return failed.status in conformity.REFUSED or conformity.is_refusal(failed.status, failed.body)
+    return failed.status in schema_enforcement.REFUSED or schema_enforcement.is_refusal(failed.status, failed.body)

@@ -12,7 +12,8 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
-from toolsupport.config import metrics
+from toolsupport.config import metrics, traces
+from toolsupport.config.traces import TraceSpan
 from toolsupport.core.errors import Busy, ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
@@ -85,6 +86,8 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     left = finished = began = False
     last: Event | None = None
     counted: CountedRequest | None = None
+    span = traces.begin("invoke_agent", operation="invoke_agent", model=prepared.request_spec.model)
+    traces.enter(span)
     try:
         counted = await spend(prepared.limited)
         async with aclosing(_tested_first(prepared, tally)) as batches:
@@ -100,9 +103,18 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     finally:
         if not left:
             places.leave(prepared.caller)
+        _close(span, last)
         nothing = isinstance(last, Failed) and not began
         await settle(counted, tally.prompt_tokens + tally.output_tokens, given_back=nothing)
         await _count(tally.answered_by or prepared, tally, finished)
+
+
+def _close(span: TraceSpan, last: Event | None) -> None:
+    """End the span of an answer, which may have been left by its program."""
+    if isinstance(last, Failed):
+        span.fail(last.kind)
+    span.add(outcome="done" if isinstance(last, Finished) else "failed" if isinstance(last, Failed) else "stopped")
+    span.end()
 
 
 async def spend(limited: tuple[QuotaHolder, ...]) -> CountedRequest | None:

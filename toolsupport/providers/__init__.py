@@ -7,6 +7,7 @@ from toolsupport.providers.kind_guess import guess
 from toolsupport.providers.model_listing import describe, is_loaded, survey
 from toolsupport.providers.ollama_models import RunningModel, delete, pull, running, unload
 from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
+from toolsupport.providers.request_trace import stream
 from toolsupport.providers.server_kinds import (
     PROVIDERS,
     VERSIONED,
@@ -19,7 +20,6 @@ from toolsupport.providers.server_kinds import (
     takes_format_beside_tools,
 )
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
-from toolsupport.providers.transport import stream
 
 __all__ = [
     "PROVIDERS",

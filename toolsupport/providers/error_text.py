@@ -26,6 +26,10 @@ from toolsupport.providers.address_guard import AddressRefused, InsideRefused
 from toolsupport.providers.server_kinds import provider
 
 
+class KeyUnwritable(httpx.LocalProtocolError):
+    """A key that no header can hold, stored by an older version."""
+
+
 @dataclass(frozen=True, slots=True)
 class FailureCause:
     """`kind` is a key of events.FAILURES, `words` is a part of the sentence, `again`: a retry may help."""
@@ -72,6 +76,7 @@ CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (httpx.UnsupportedProtocol, ADDRESS),
     (httpx.InvalidURL, ADDRESS),
     (httpx.RemoteProtocolError, ODD),
+    (KeyUnwritable, FailureCause("refused", sentence("key_unwritable"))),
     (httpx.LocalProtocolError, FailureCause("refused", sentence("request_unwritable"))),
     (httpx.DecodingError, ODD),
     (httpx.TooManyRedirects, FailureCause("refused", sentence("redirects"))),

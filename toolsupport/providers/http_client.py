@@ -19,6 +19,7 @@ from httpx_aiohttp import AiohttpTransport
 
 from toolsupport.core.errors import GarbledReply, ProviderError, RequestRefused, Unreachable
 from toolsupport.core.events import Failed
+from toolsupport.core.http_address import fits_header
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text
@@ -115,12 +116,14 @@ def _address(base_url: str, path: str) -> tuple[httpx.URL, bytes]:
 
 
 def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: str = "") -> httpx.Request:
-    """Build a GET, or a POST of JSON, or `method`. Raises httpx.InvalidURL or UnsupportedProtocol: a bad address."""
+    """Build a GET, or a POST of JSON, or `method`. Raises error_text.FAULTS: an address or a key cannot be used."""
     # Compressed answers are not asked for: they would be held back, and could unpack to any size.
     headers = {"accept": "*/*", "user-agent": AGENT}
     headers |= {"accept-encoding": "identity", "content-type": "application/json"}
     bare, userinfo = _address(endpoint.base_url, path)
     if endpoint.api_key:
+        if not fits_header(endpoint.api_key):
+            raise error_text.KeyUnwritable("the key cannot be sent")
         headers["authorization"] = f"Bearer {endpoint.api_key}"
     elif userinfo:
         headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(userinfo)).decode()}"

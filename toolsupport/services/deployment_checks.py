@@ -1,4 +1,4 @@
-"""Checks how the site is run: the disk, the age of its backup, proxies, processes, poolers."""
+"""Checks how the site is run: the disk, the age of its backup, proxies, processes, poolers, traces."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from toolsupport.config import traces
 from toolsupport.config.locations import COMMAND
 from toolsupport.core import passkey_rules
 from toolsupport.services import site_lock
@@ -18,6 +20,7 @@ from toolsupport.services.backups import making
 from toolsupport.services.doctor import Finding
 
 OLD = timedelta(days=7)
+PATIENCE = 5  # seconds
 LITTLE, TOO_LITTLE = 2**30, 50 * 2**20  # bytes that are free on the disk
 
 
@@ -30,6 +33,7 @@ def findings() -> Iterator[Finding]:
     yield from pooler()
     yield retention()
     yield passkey_addresses()
+    yield trace_collector()
 
 
 def passkey_addresses() -> Finding:
@@ -99,6 +103,24 @@ def proxies() -> Finding:
         words = "X-Forwarded-For counts from this machine and private networks. Name your proxies"
         return Finding(what, None, f"{words} in TOOLSUPPORT_TRUSTED_PROXIES.")
     return Finding(what, True, "none; browsers connect to the site itself")
+
+
+def trace_collector() -> Finding:
+    """Send an empty list of spans to the collector, if there is one."""
+    what, collector = "traces", settings.ENV["TOOLSUPPORT_TRACES"]
+    if not collector:
+        return Finding(what, True, "off; TOOLSUPPORT_TRACES names a collector")
+    if not traces.installed():
+        return Finding(what, False, f"The packages are missing, so none are sent. Run: {traces.INSTALL}")
+    place = traces.address(collector)
+    try:
+        headers = {"content-type": "application/x-protobuf"}
+        status = httpx.post(place, content=b"", headers=headers, trust_env=False, timeout=PATIENCE).status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Finding(what, False, f"{place} does not answer ({type(error).__name__}). See TOOLSUPPORT_TRACES.")
+    if status != httpx.codes.OK:
+        return Finding(what, False, f"{place} answers {status}. See TOOLSUPPORT_TRACES.")
+    return Finding(what, True, f"sent to {place}")
 
 
 def retention() -> Finding:

@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from toolsupport import loop_share
+from toolsupport.config import traces
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +25,11 @@ class TaskSupervisor:
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start a task with a new context: a request's database handles must not leak into it.
 
-        Its work counts for the person of the caller's context.
+        Its work counts for the person of the caller's context, and is a part of the caller's span.
         """
         context = contextvars.Context()
         context.run(loop_share.person.set, loop_share.person.get())
+        context.run(traces.enter, traces.current())
         task = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._ended)

@@ -166,6 +166,7 @@ def test_loops_end_with_a_reason(limits: LoopLimits, path: str, words: str) -> N
         pytest.param("same", 1, 3, id="the same call"),
         pytest.param("other{}", 1, 25, id="rounds"),
         pytest.param("other{}", 2, 32, id="calls"),
+        pytest.param("other{}", 3, 32, id="calls, reached within a reply"),
     ],
 )
 def test_the_limits_are_exact(path: str, at_once: int, ran: int) -> None:

@@ -215,3 +215,8 @@ def test_no_page_has_a_badge_or_a_rule_of_its_own() -> None:
     code = [path for part in ("toolsupport", "chat") for path in (ROOT / part).rglob("*.py")]
     callers = {path.name for path in code if "state_of(" in path.read_text() and "evidence_state" in path.read_text()}
     assert callers == {"model_evidence.py"}
+
+
+def test_a_tile_tells_wrong_calls_from_unreliable_ones() -> None:
+    for passed, words in ((0, "Wrong calls 0 of 9"), (7, "Unreliable 7 of 9")):
+        assert state_of(EvidenceFacts(known(True, MEASURED), ended("flaky", passed, 9))).result == words

@@ -110,6 +110,12 @@ def test_a_false_of_the_family_is_a_no() -> None:
     assert resolve(YES, [], NOW)["parallel"].value is False
 
 
+def test_tools_that_a_family_refuses_are_read_too() -> None:
+    found = resolve(YES, [], NOW)
+    assert (found["tool:read_file"].value, found["tool:read_file"].source) == ("refused", "profile")
+    assert not found["tool:bash"].known
+
+
 def test_a_tool_of_ones_own_has_a_capability_too() -> None:
     capabilities = resolve(None, [claim(1, "native", "auto_detected", capability="tool:my_tool")], NOW)
     assert capabilities["tool:my_tool"].value == "native"

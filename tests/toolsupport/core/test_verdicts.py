@@ -275,6 +275,24 @@ def test_empty_replies_to_every_demand_prove_nothing() -> None:  # D6
     assert (judge(outcomes).name, dict(judge(outcomes).values)) == ("inconclusive", {})
 
 
+def test_a_tool_is_refused_only_by_a_model_that_calls_others() -> None:  # D13
+    asked = [TrialOutcome("per_tool", "no_call", subject="read_file") for _ in range(7)]
+    assert judge((*OPEN, *called("right", "right", "right"), *asked)).values["tool:read_file"] == "refused"
+    assert "tool:read_file" not in judge((*OPEN, *called(*["no_call"] * 5), *asked)).values
+
+
+@pytest.mark.parametrize("step", ["formats", "per_tool", "constrains"])
+def test_a_test_of_a_part_needs_a_model_that_answers(step: str) -> None:
+    assert wanted(step, [TrialOutcome("loaded", "right")]) and wanted(step, [TrialOutcome("loaded", "no_word")])
+    for code in ("failed", "timeout", "connection_cut"):
+        assert not wanted(step, [TrialOutcome("loaded", code)])
+
+
+def test_streaming_is_named_as_the_reason_from_two_trials_each_way_on() -> None:  # D6
+    reasons = [judge((*OPEN, *called(*["no_call", "right"] * pairs))).reason for pairs in (1, 2)]
+    assert ["only in streamed answers or only in others" in reason for reason in reasons] == [False, True]
+
+
 def test_it_stops_when_sure() -> None:
     assert not sure((*OPEN, *called("right", "right")))
     assert sure((*OPEN, *called("right", "right", "right")))

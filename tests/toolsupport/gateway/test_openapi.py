@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonschema_rs
@@ -13,11 +13,18 @@ from django.test import Client
 
 from chat.urls import urlpatterns as CHAT
 from toolsupport.core.types import JSON
-from toolsupport.gateway.chat_request import asked
+from toolsupport.gateway import chat_request
+from toolsupport.gateway.embeddings import request as embeddings_request
+from toolsupport.gateway.embeddings import schemas as embeddings_schemas
 from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.messages import request as messages_request
+from toolsupport.gateway.messages import schemas as messages_schemas
 from toolsupport.gateway.openapi import document
 from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
 from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, UNUSED, BodyCheck
+from toolsupport.gateway.responses import request as responses_request
+from toolsupport.gateway.responses import schemas as responses_schemas
+from toolsupport.gateway.responses.schemas import UNUSED as UNUSED_RESPONSES
 from toolsupport.gateway.urls import urlpatterns as GATEWAY
 from toolsupport.web.api_errors import PLACES
 from toolsupport.web.urls import urlpatterns as PAGES
@@ -57,7 +64,8 @@ def described(schema: JSON, place: str = "") -> set[str]:
     found = {f"{place}.{name}" for name in fields}
     found |= {deep for name, inner in fields.items() for deep in described(inner, f"{place}.{name}")}
     found |= described(schema["items"], f"{place}[]") if "items" in schema else set()
-    return found | {deep for inner in schema.get("anyOf", []) for deep in described(inner, place)}
+    parts = [*schema.get("anyOf", ()), *schema.get("allOf", ()), *filter(None, [schema.get("then")])]
+    return found | {deep for inner in parts for deep in described(inner, place)}
 
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
@@ -70,7 +78,7 @@ PARTS = [
 ]
 NAMED = {"type": "function", "function": {"name": "add"}}
 ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}}
-FULL: JSON = {
+QUESTION_BODY: JSON = {
     "model": "m",
     "messages": [
         *({"role": role, "content": PARTS} for role in ("system", "developer", "user")),
@@ -81,22 +89,104 @@ FULL: JSON = {
     "tool_choice": NAMED,
     "stream_options": {"include_usage": True},
 }
+FLAT = {"type": "function", "name": "add", "description": "Adds.", "parameters": {}}
+INPUT_PARTS = [
+    {"type": "input_text", "text": ""},
+    {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
+    {"type": "input_file", "filename": "a", "file_data": "data:text/plain;base64,AA=="},
+]
+RESPONSES_BODY: JSON = {
+    "model": "m",
+    "instructions": "Be brief.",
+    "input": [
+        {"role": "user", "content": INPUT_PARTS},
+        {"type": "reasoning", "content": INPUT_PARTS[:1], "summary": INPUT_PARTS},
+        {"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": INPUT_PARTS},
+        {"type": "custom_tool_call", "call_id": "d", "name": "run", "input": "ls"},
+        {"type": "custom_tool_call_output", "call_id": "d", "output": "a"},
+    ],
+    "tools": [FLAT],
+    "tool_choice": {"type": "function", "name": "add"},
+    "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
+}
+ALLOWED_FLAT = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "add"}]}
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+LINKED = {"type": "document", "title": "T", "source": {"type": "url", "url": "https://a/b.pdf"}}
+BLOCKS: list[JSON] = [
+    {"type": "text", "text": "Look"},
+    {"type": "document", "title": "T", "source": {"type": "text", "data": "a"}},
+    {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "a"}]}},
+    {"type": "search_result", "content": [{"type": "text", "text": "a"}]},
+    LINKED,
+]
+MADE = [{"type": "thinking", "thinking": "So"}, {"type": "tool_use", "id": "c", "name": "add", "input": {}}]
+RESULT = {"type": "tool_result", "tool_use_id": "c", "content": [*BLOCKS, PICTURE], "is_error": True}
+FORM = {"type": "json_schema", "schema": {}}
+MESSAGES_BODY: JSON = {
+    "model": "m",
+    "max_tokens": 9,
+    "system": BLOCKS,
+    "messages": [
+        {"role": "user", "content": [*BLOCKS, PICTURE]},
+        {"role": "assistant", "content": [*BLOCKS, *MADE]},
+        {"role": "user", "content": [RESULT]},
+    ],
+    "tools": [{"name": "add", "description": "Adds.", "input_schema": {}}],
+    "tool_choice": {"type": "tool", "name": "add"},
+    "output_config": {"format": FORM},
+}
+EMBEDDINGS_BODY: JSON = {"model": "m", "input": ["a"]}
+SCHEMA_OF_TOOL = ("type", "properties", "required")
 # What is checked, as hosted servers check it, and then has nothing to be read: most of it may have one value only.
 CHECKED_ONLY = {
     *(".n", ".tool_choice.type", ".messages[].tool_calls[].type"),
     ".tool_choice.allowed_tools.tools[].type",
     *(f".{name}" for name in UNUSED),
-    *(f".tools[].function.parameters.{name}" for name in ("type", "properties", "required")),
+    *(f".tools[].function.parameters.{name}" for name in SCHEMA_OF_TOOL),
     *(f".response_format.{name}" for name in ("type", "json_schema", "json_schema.schema")),
+}
+CHECKED_RESPONSES = {
+    *(f".{name}" for name in (*UNUSED_RESPONSES, "store", "previous_response_id", "conversation", "prompt")),
+    *(".background", *(f".tools[].parameters.{name}" for name in SCHEMA_OF_TOOL)),
+}
+CHECKED_MESSAGES = {
+    *(f".{name}" for name in ("thinking", "metadata", "service_tier")),
+    *(f".tools[].input_schema.{name}" for name in SCHEMA_OF_TOOL),
+    *(f".{name}.type" for name in ("output_format", "output_config.format")),
+    # Addresses are never fetched, and a system prompt has no images.
+    *(f".{place}.source.url" for place in ("system[]", "messages[].content[]", "messages[].content[].content[]")),
+    ".system[].source.media_type",
 }
 
 
-def test_the_reader_reads_what_is_described_and_nothing_else() -> None:
-    QUESTIONS.check(FULL)
-    read: set[str] = set()
-    for body in (FULL, FULL | {"tool_choice": ALLOWED}):
-        asked(recorded(body, "", read))
-    assert read == described(document("http://site")["components"]["schemas"]["Question"]) - CHECKED_ONLY
+@pytest.mark.parametrize(
+    ("name", "check", "read", "bodies", "checked"),
+    [
+        (
+            *("Question", QUESTIONS, chat_request.asked),
+            *((QUESTION_BODY, QUESTION_BODY | {"tool_choice": ALLOWED}), CHECKED_ONLY),
+        ),
+        (
+            *("ResponsesRequest", responses_schemas.CHECK, responses_request.asked),
+            *((RESPONSES_BODY, RESPONSES_BODY | {"tool_choice": ALLOWED_FLAT}), CHECKED_RESPONSES),
+        ),
+        (
+            *("MessagesRequest", messages_schemas.CHECK, messages_request.asked),
+            *((MESSAGES_BODY, MESSAGES_BODY | {"output_config": None, "output_format": FORM}), CHECKED_MESSAGES),
+        ),
+        ("EmbeddingRequest", embeddings_schemas.CHECK, embeddings_request.asked, (EMBEDDINGS_BODY,), {".user"}),
+    ],
+    ids=["chat completions", "responses", "messages", "embeddings"],
+)
+def test_the_reader_reads_what_is_described_and_nothing_else(
+    name: str, check: BodyCheck, read: Callable[[JSON], object], bodies: tuple[JSON, ...], checked: set[str]
+) -> None:
+    found: set[str] = set()
+    for body in bodies:
+        check.check(body)
+        read(recorded(body, "", found))
+    assert found == described(document("http://site")["components"]["schemas"][name]) - checked
 
 
 def test_the_options_that_programs_ask_for_are_described() -> None:
@@ -115,17 +205,26 @@ def samples(schema: JSON) -> Iterator[tuple[JSON, str]]:
                 yield {**MINIMAL, name: wrong}, name
 
 
-MINIMAL: JSON = {"model": "m", "messages": [{"role": "user"}], "name": "read_file", "arguments": {}}
+HELLO = {"role": "user", "content": "Hello"}
+MINIMAL: JSON = {"model": "m", "messages": [HELLO], "input": "Hello", "max_tokens": 9, "name": "read_file"}
+CHECKS = {
+    "question": (QUESTION, QUESTIONS),
+    "call": (CALL_SCHEMA, CALLS),
+    "responses": (responses_schemas.REQUEST, responses_schemas.CHECK),
+    "messages": (messages_schemas.REQUEST, messages_schemas.CHECK),
+    "count": (messages_schemas.COUNT, messages_schemas.COUNT_CHECK),
+    "embeddings": (embeddings_schemas.REQUEST, embeddings_schemas.CHECK),
+}
 
 
-@pytest.mark.parametrize(("schema", "check"), [(QUESTION, QUESTIONS), (CALL_SCHEMA, CALLS)], ids=["question", "call"])
+@pytest.mark.parametrize(("schema", "check"), CHECKS.values(), ids=CHECKS)
 def test_what_does_not_fit_the_description_is_refused_by_the_name_of_the_field(schema: JSON, check: BodyCheck) -> None:
     check.check(MINIMAL)
     refused = set()
     for body, name in samples(schema):
         with pytest.raises(InvalidField) as wrong:
             check.check(body)
-        assert wrong.value.param.partition("[")[0] == name
+        assert re.split(r"[.\[]", wrong.value.param)[0] == name
         refused.add(name)
     assert refused == set(schema["properties"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import time
 from contextlib import aclosing
 
@@ -22,6 +23,7 @@ from tests.toolsupport.providers.scripted import (
     scripted,
 )
 from toolsupport import providers
+from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, Usage
 from toolsupport.core.types import ChatMessage, Endpoint, Limits, Request, Role, ToolSpec
 from toolsupport.providers import transport
@@ -319,6 +321,38 @@ async def test_the_key_is_sent_and_never_told() -> None:
         for failed in failures:
             assert "sk-canary" not in repr(failed)
             assert "sesame" not in repr(failed)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("key", ["a\r\nx-evil: 1", "a\nb", "a\0b", "sk–canary", "\ud800", "a\tb\x7f"])
+async def test_a_key_that_no_header_holds_is_a_failure_and_not_sent(key: str) -> None:
+    async with scripted(FINE) as server:
+        endpoint = Endpoint("ollama", f"http://127.0.0.1:{server.port}", api_key=key)
+        failed = await failure(endpoint)
+        with pytest.raises(ProviderError, match="API key has a character that cannot be sent"):
+            await providers.get_json(endpoint, "/api/tags")
+        assert failed.kind == "refused" and "API key has a character that cannot be sent" in failed.message
+        assert not server.requests and key not in failed.message
+
+
+@pytest.mark.asyncio
+async def test_a_compressed_answer_is_not_unpacked() -> None:
+    """Nothing compressed was asked for: 50 MB of letters arrive as 0.2 MB."""
+    packed = answer(200, gzip.compress(b"x" * 50_000_000, 1), "content-encoding: gzip\r\n")
+    async with scripted(packed) as server:
+        assert (await failure(server.endpoint())).kind == "garbled"
+        with pytest.raises(ProviderError, match="not JSON"):
+            await providers.get_json(server.endpoint(), "/api/tags")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "headers",
+    [f"x: {'y' * 100_000}\r\n", "x: y\r\n" * 20_000, "transfer-encoding: chunked\r\n", "content-length: 5\r\n"],
+)
+async def test_odd_heads_of_answers_are_failures(headers: str) -> None:
+    async with scripted(answer(200, b"{}", headers)) as server:
+        assert (await failure(server.endpoint())).kind == "garbled"
 
 
 @pytest.mark.asyncio

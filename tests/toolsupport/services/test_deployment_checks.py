@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from tests.serving import free_port
+from tests.span_receiver import span_receiver
+from toolsupport.config import traces
 from toolsupport.services import deployment_checks
 
 
@@ -104,3 +107,33 @@ def test_the_addresses_with_passkeys(settings: Any, origins: list[str], password
     settings.ENV = settings.ENV | {"TOOLSUPPORT_PASSWORD_SIGN_IN": password}
     found = deployment_checks.passkey_addresses()
     assert found.ok is ok and words in found.words
+
+
+@pytest.mark.parametrize(
+    ("status", "installed", "ok", "words"),
+    [
+        (None, True, True, "off; TOOLSUPPORT_TRACES names a collector"),
+        (200, False, False, "Run: pip install 'toolsupport[traces]'"),
+        (200, True, True, "/v1/traces"),
+        (404, True, False, "answers 404"),
+        (302, True, False, "answers 302"),
+        (0, True, False, "does not answer (ConnectError)"),
+    ],
+)
+def test_the_collector_of_traces(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, status: int | None, installed: bool, ok: bool, words: str
+) -> None:
+    monkeypatch.setattr(traces, "installed", lambda: installed)
+    with span_receiver(status or 200) as receiver:
+        place = receiver.url if status else f"http://127.0.0.1:{free_port()}"
+        settings.ENV = settings.ENV | {"TOOLSUPPORT_TRACES": "" if status is None else place}
+        found = deployment_checks.trace_collector()
+    assert found.ok is ok and words in found.words
+    assert len(receiver.requests) == bool(status and installed)
+
+
+def test_an_address_of_a_collector_that_is_none(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traces, "installed", lambda: True)
+    for place in ("127.0.0.1:4318", "http://", "http://[", "ftp://127.0.0.1", "http://127.0.0.1:99999", "x y"):
+        settings.ENV = settings.ENV | {"TOOLSUPPORT_TRACES": place}
+        assert deployment_checks.trace_collector().ok is False

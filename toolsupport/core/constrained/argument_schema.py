@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from toolsupport.core.constrained.finite_values import finite_definitions
+from toolsupport.core.constrained.endless_schemas import finite_definitions
 from toolsupport.core.constrained.plain_values import bounds, is_plain, plain_values
 from toolsupport.core.constrained.scalar_schema import BASIC, SchemaRules, integer, number, text
 from toolsupport.core.constrained.schema_merging import merged

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolsupport.core.formats import call_cues
+from toolsupport.core.formats import call_cues, call_intent
 
 # Three straight quotes are one mark.
 TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
@@ -74,7 +74,7 @@ class CallPosition:
     precedes it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`: straight
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     `ruler`: the sign of the line directly above, which makes it a listing if such a line follows. `new_sentence`: no
-    sentence is open before it on its line.
+    sentence is open before it on its line. `label`: words that lead to it and announce no call, "" if none do.
     """
 
     quoted: bool = False
@@ -87,6 +87,7 @@ class CallPosition:
     unfinished: bool = False
     ruler: str = ""
     new_sentence: bool = True
+    label: str = ""
 
 
 class ContextTracker:
@@ -156,6 +157,7 @@ class ContextTracker:
             unfinished=self._cue.rstrip()[-1:].isalnum(),
             ruler="" if self._before else self._ruler,
             new_sentence=not self._before or self._tail.rstrip(" \t*_")[-1:] in call_cues.SENTENCE_ENDS,
+            label="" if quoted else self._label(),
         )
 
     def called(self, raw: str, place: CallPosition) -> None:
@@ -315,6 +317,14 @@ class ContextTracker:
         if shown or titled or assistant or within or tail.rstrip().endswith("~~") or self._indented():
             return True
         return any(map(self._announced, (call_cues.EXAMPLE, call_cues.REFUSED, call_cues.QUOTES)))
+
+    def _label(self) -> str:
+        """Return the words that lead to this position if they announce no call: on its line, or above it."""
+        above = "" if self._before else self._cue.rstrip(" \t\r*_")
+        if call_intent.is_title_of_text(above):
+            return above
+        words = self._tail if self._before else above if above.endswith(call_cues.COLONS) else ""
+        return words if call_intent.is_label(words) else ""
 
     def _indented(self) -> bool:
         """Whether Markdown shows this line as code: it is indented below words and a blank line, in no list."""

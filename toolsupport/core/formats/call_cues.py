@@ -214,9 +214,10 @@ REPORT = re.compile(
 )
 # The same, where nothing but the call can be what was written.
 QUOTES = _one_of(
-    r"\b(?:says|said|reads|contains|states|wrote|typed|posted|answered|replied|is written|(?:asked|told) me to \w+)"
+    r"\b(?:says|(?<!that )said|reads|contains|states|wrote|typed|posted|answered|replied|is written|"
     # A reported sentence that continues up to the call, as in `The user wrote: ignore the rules and …`
-    r"(?: (?:this|that|here|there|so|only|the following))?[*_]*[ \t]*[:：][^.!?;。！？；\n]{0,100}\Z",
+    r"(?:asked|told) me to \w+)(?: (?:this|that|here|there|so|only|the following))?[*_]*[ \t]*[:：]"
+    r"[^.!?;。！？；\n]{0,100}\Z",
     r"\b(?:(?:the|this|that|an?|another|my|our|your) )?(?:user|person|customer|client|caller|author|writer|he|she|they|"
     r"somebody|someone)(?: \w+ly| also| then| first| just)? (?:asks?|asked|requests?|requested|orders?|ordered|"
     r"demands?|demanded|wants?|wanted|pasted|suggests?|suggested|proposes?|proposed|mentions?|mentioned|quotes?|quoted|"
@@ -229,11 +230,10 @@ QUOTES = _one_of(
     r"\bmean(?:s|ing)?[ \t]*[:：]\s*\Z",
     r"(?:\A|[.!?:][ \t]+)(?:[-*] |\d+[.)] )?(?:please |now )?(?:explain|describe|discuss|translate|summari[sz]e|parse|"
     r"quote|ignore|consider|compare|document|review|rephrase|rewrite|decode|erkläre?|übersetze?|explique[rz]?|"
-    r"traduis)\s*\Z",
-    r"\b(?:sagt|schrieb|schreibt|escribió|ha scritto|a écrit|escreveu|написал)[ \t]*[:：]?\s*\Z",
-    r"(?:写道|写的是|書きました)[:：]?\s*\Z",
-    r"\b(?:according to\b|(?:copied|taken|quoted|quoting|cited|citing|excerpts?|extracts?|snippets?|verbatim|pasted|"
-    rf"translated)\b){THEN_COLON}",
+    r"traduis)\s*\Z|(?:\b(?:sagt|schreibt|schrieb|escribió|ha scritto|a écrit|escreveu|написал)|写道|写的是|"
+    r"書きました)\s*[:：]?\s*\Z",
+    r"\b(?:according to\b|(?:copied|(?<!action )taken|quoted|quoting|cited|citing|excerpts?|extracts?|snippets?|"
+    rf"verbatim|pasted|translated)\b){THEN_COLON}",
     r"\b(?:puts?|phrase[sd]?|word(?:s|ed)|explain(?:s|ed)|describe[sd]?) (?:it|this)(?: this way| so|"
     r" thus)?[ \t]*[:：]\s*\Z",
     r"\b(?:typos?|errors?|mistakes?|bugs?|problems?)(?: is| are)? in\s*\Z",
@@ -260,7 +260,7 @@ QUOTES = _one_of(
     r"[^.!?。！？\n]*\Z",
     r"\b(?:someone|somebody|the (?:author|sender|hacker))\b[^.!?\n]*\Z",
     r"\A\W*(?:in|on|at) (?:the |this |that |your )?(?:page|comments?|logs?|readme|e-?mail|line \d+|(?:top|end|"
-    r"bottom) of)\b"
+    r"bottom) of(?! that\b))\b"
     rf"{THEN_COLON}",
 )
 # The call is refused by the words of the sentence in front of it.

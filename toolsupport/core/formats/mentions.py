@@ -14,8 +14,9 @@ from enum import Enum
 
 from toolsupport.core.arguments import BRACKET_TOO_MANY
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.formats import call_cues
+from toolsupport.core.formats import call_cues, call_intent
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
+from toolsupport.core.formats.intent_words import EXPLAINED
 
 CallEvent = CallReady | CallRejected
 
@@ -65,7 +66,9 @@ VERBS = frozenset(
 LONGEST_VERB = 8
 # A sentence behind a call is read up to its end, at most so far.
 LONGEST_SENTENCE = 160
-SENTENCE_ENDS = frozenset(".!?…\n\r")
+# Directly below a call: a sign that points at it, or the dash in front of an author.
+POINTS_UP = frozenset("^↑⬆☝👆⇧▲–—―")
+SENTENCE_ENDS = frozenset(".!?…。！？\n\r")
 NOTHING = re.compile("")
 # Behind a quote that a line above left open, in so many characters and in this paragraph the end of it is looked for.
 LOOK_AHEAD = 300
@@ -93,7 +96,7 @@ class MentionFilter:
         self._held_place = CallPosition()
         self._bare = self._stopped = self._broken = False
         self._signs = self._ahead = self._sentence = ""
-        self._below = self._waits = self._in_tool_code = False
+        self._below = self._apart = self._waits = self._in_tool_code = False
 
     @property
     def quoted(self) -> bool:
@@ -133,7 +136,7 @@ class MentionFilter:
 
     def call(self, call: CallEvent) -> Sequence[Item]:
         if self._sentence:  # another call stands in the sentence behind the held one
-            return (*self._decided(mentioned=True), *self.call(call))
+            return (*self._decided(mentioned=not self._below or self._is_about_call()), *self.call(call))
         blanks = BLANKS_IN_FRONT.match(call.raw)[0]  # type: ignore[index]  # matches everywhere
         if blanks:  # the grammar of Python takes the spaces in front of a call
             self._place = None
@@ -153,7 +156,7 @@ class MentionFilter:
         before = () if joins else self._decided(mentioned=False)
         if not joins:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
-        self._stopped = self._broken = self._below = False
+        self._stopped = self._broken = self._below = self._apart = False
         self._signs = self._ahead = ""
         self._held.append(call)
         return before
@@ -197,7 +200,7 @@ class MentionFilter:
     def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
         repeated = (place.reported or place.fenced) and self._is_result(call.raw)
         fenced = place.fenced and not self._is_tool_code(place, call.raw) and not self._may_be_fenced(place)
-        return place.quoted or repeated or fenced
+        return place.quoted or repeated or fenced or _is_labelled(place.label, call)
 
     def _is_tool_code(self, place: CallPosition, raw: str) -> bool:
         """Return whether the call is in a fence of that name, which it may open and close itself."""
@@ -270,6 +273,8 @@ class MentionFilter:
         return None
 
     def _is_about_call(self) -> bool:
+        if self._below:
+            return bool(EXPLAINED.match(self._sentence))
         return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
 
     def _at_break(self, character: str) -> bool | None:
@@ -286,7 +291,17 @@ class MentionFilter:
         ruler = self._held_place.ruler
         if ruler and not self._signs.strip(ruler) and character in (ruler, "\n"):
             return len(self._signs) > 1 or (self._awaits(character) if character == ruler else None)
+        if character == "\n" and not self._signs:
+            self._apart = True
+            return None
         kind = unicodedata.category(character)
+        if not self._signs and (kind in ("Lu", "Lo") or character in "(*_"):
+            unspaced = kind == "Lo" and self._held_place.unfinished and not self._apart
+            return True if unspaced else self._at_sentence(character)
+        if self._apart:
+            return False
+        if not self._signs and character in POINTS_UP:
+            return True
         if self._held_place.unfinished or character in GOES_ON_BELOW:
             return kind in ("Ll", "Lo") or character in GOES_ON_BELOW
         if kind == "Ll" and len(self._signs) < LONGEST_VERB:
@@ -313,6 +328,11 @@ class MentionFilter:
         # A tag that stands behind other signs is read as one that stands alone.
         self._signs = (self._signs if character != "<" else "") + character
         return None
+
+
+def _is_labelled(label: str, call: CallEvent) -> bool:
+    """Whether words lead to the call that announce none and name nothing in it."""
+    return bool(label) and not (isinstance(call, CallReady) and call_intent.names_the_call(label, call.call))
 
 
 def _takes_in(call: CallEvent, closers: str) -> bool:

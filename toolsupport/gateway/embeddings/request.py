@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from toolsupport.core.types import JSON
 from toolsupport.gateway.embeddings.schemas import CHECK
 from toolsupport.gateway.gateway_request import parsed
 
@@ -28,6 +29,11 @@ def read(body: bytes) -> EmbeddingRequest:
     """Parse the body. Raises InvalidField with the name of the wrong field."""
     given = parsed(body)
     CHECK.check(given)
+    return asked(given)
+
+
+def asked(given: JSON) -> EmbeddingRequest:
+    """Parse a body that fits the schema."""
     wanted = given["input"]
     several = isinstance(wanted, list) and not isinstance(wanted[0], int | float)
     inputs = tuple(wanted) if several else (wanted,)

@@ -30,17 +30,18 @@ def read(body: bytes) -> GatewayRequest:
     """Parse the body. Raises InvalidField with the name of the wrong field."""
     given = parsed(body)
     CHECK.check(given)
-    return _request(given)
+    return asked(given)
 
 
 def read_count(body: bytes) -> GatewayRequest:
     """Parse the body of a request to count tokens. Raises InvalidField with the name of the wrong field."""
     given = parsed(body)
     COUNT_CHECK.check(given)
-    return _request({name: given[name] for name in COUNT["properties"] if name in given})
+    return asked({name: given[name] for name in COUNT["properties"] if name in given})
 
 
-def _request(given: JSON) -> GatewayRequest:
+def asked(given: JSON) -> GatewayRequest:
+    """Parse a body that fits the schema. Raises InvalidField if two of its fields contradict each other."""
     tools, skipped = _tools(given.get("tools") or [])
     wanted = given.get("tool_choice") or {"type": "auto"}
     tools, choice = _chosen(tools, wanted)
@@ -148,22 +149,25 @@ def _words(block: JSON) -> str:
         return ""
     text = _inside(block)
     title = block.get("title")
-    head = f"{title}:\n" if isinstance(title, str) and title else ""
-    return f"{head}{text}" if text else UNREAD.format(title or block["type"])
+    if not text:
+        return UNREAD.format(title or block["type"])
+    return f"{title}:\n{text}" if title else text
 
 
 def _inside(block: JSON) -> str:
     """Return the text of a document or of a search result; "" if it has none that can be read here."""
-    source = block.get("source") if block["type"] == "document" else {**block, "type": "content"}
-    if not isinstance(source, dict):
-        return ""
-    if source.get("type") == "text":
+    if block["type"] == "search_result":
+        return _joined_texts(block["content"])
+    source = block.get("source") or {"type": ""}
+    if source["type"] == "text":
         return str(source.get("data") or "")
-    parts = source.get("content") if source.get("type") == "content" else None
-    if isinstance(parts, str):
-        return parts
-    texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    return "\n\n".join(text for text in texts if isinstance(text, str))
+    return _joined_texts(source.get("content")) if source["type"] == "content" else ""
+
+
+def _joined_texts(content: Any) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n\n".join(part["text"] for part in content if part.get("text"))
 
 
 def _images(content: list[JSON], place: str) -> tuple[bytes, ...]:

@@ -35,9 +35,22 @@ SOURCE: JSON = {
     "description": "an object with a type",
 }
 TYPED: JSON = {"type": "object", "required": ["type"], "properties": {"type": TEXT}}
+TITLE: JSON = {"type": ["string", "null"], "description": "a text"}
+CONTENT: JSON = {
+    "type": ["string", "array", "null"],
+    "items": {"type": "object", "properties": {"text": {"type": ["string", "null"], "description": "a text"}}},
+    "description": "a text or a list of blocks",
+}
+DOCUMENT: JSON = SOURCE | {"properties": {**SOURCE["properties"], "content": CONTENT}}
 RESULT_BLOCK: JSON = {
     **TYPED,
-    "allOf": [_of("text", ["text"], text=TEXT_FIELD), _of("image", ["source"], source=SOURCE)],
+    "allOf": [
+        _of("text", ["text"], text=TEXT_FIELD),
+        _of("image", ["source"], source=SOURCE),
+        _of("document", ["source"], source=DOCUMENT, title=TITLE),
+        _of("search_result", ["content"], content=CONTENT, title=TITLE),
+        _of("container_upload", [], title=TITLE),
+    ],
     "description": "a block with a type",
 }
 RESULT: JSON = {
@@ -51,7 +64,6 @@ BLOCK: JSON = {
     "allOf": [
         *RESULT_BLOCK["allOf"],
         _of("thinking", ["thinking"], thinking=TEXT_FIELD),
-        _of("document", ["source"], source=SOURCE),
         _of(
             "tool_use",
             ["id", "name", "input"],

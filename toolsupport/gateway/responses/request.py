@@ -30,6 +30,11 @@ def read(body: bytes) -> GatewayRequest:
     """Parse the body. Raises InvalidField with the name of the wrong field."""
     given = parsed(body)
     CHECK.check(given)
+    return asked(given)
+
+
+def asked(given: JSON) -> GatewayRequest:
+    """Parse a body that fits the schema. Raises InvalidField if two of its fields contradict each other."""
     tools, skipped = _tools(given.get("tools") or [])
     tools, choice = _chosen(tools, given.get("tool_choice"))
     return GatewayRequest(
@@ -65,7 +70,7 @@ def _response_format(given: JSON) -> JSON | None:
 
 def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
     """Return the tools that a program runs, and the types of those that only hosted services have."""
-    functions = tuple(ToolSpec.from_openai(tool) for tool in given if tool["type"] == "function")
+    functions = tuple(ToolSpec.from_openai({"function": tool}) for tool in given if tool["type"] == "function")
     return distinct(functions), tuple(sorted({tool["type"] for tool in given} - {"function"}))
 
 

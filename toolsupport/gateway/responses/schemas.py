@@ -77,6 +77,7 @@ TOOL: JSON = {
     "then": {"required": ["name"], "properties": {"name": TOOL_NAME, "parameters": PARAMETERS}},
     "description": "a tool with a type; one of the type function has a name",
 }
+NAMED: JSON = {"type": "object", "properties": {"name": {}}}
 CHOICE: JSON = {
     "anyOf": [
         {"enum": [*CHOICES, None]},
@@ -87,7 +88,7 @@ CHOICE: JSON = {
             "if": {"properties": {"type": {"const": "allowed_tools"}}},
             "then": {
                 "required": ["mode", "tools"],
-                "properties": {"mode": MODE, "tools": {"type": "array", "items": {"type": "object"}}},
+                "properties": {"mode": MODE, "tools": {"type": "array", "items": NAMED}},
             },
         },
     ],

@@ -127,7 +127,7 @@ def add(name: str, url: str, token: str = "") -> int:
         raise ConfigError(taken)
     try:
         with transaction.atomic():
-            sealed = key_encryption.encrypt(token.strip())
+            sealed = key_encryption.encrypt(http_address.checked_key(token))
             return McpServer.objects.create(name=name, kind=HTTP, url=address, token=sealed).pk
     except IntegrityError:
         raise ConfigError(taken) from None

@@ -38,7 +38,7 @@ class VouchedIdentity:
 @transaction.atomic
 def signed_in(identity: VouchedIdentity) -> User:
     """Return the person of this identity, with the role that holds now. Raises NotAllowed."""
-    if not identity.name or len(identity.subject) > LONGEST_SUBJECT:
+    if not identity.name or len(identity.subject) > LONGEST_SUBJECT or "\0" in identity.subject:
         raise NotAllowed("The sign-in provider gives no usable name for this account.")
     rows = ExternalIdentity.objects.select_related("person")
     row = rows.filter(issuer=identity.issuer, subject=identity.subject).first()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -19,6 +20,7 @@ from toolsupport.models import Session
 
 # In a session that a provider, a trusted proxy or the machine of the site vouched for: it needs no second factor here.
 VOUCHED = "vouched for by"
+KEY = re.compile(r"[a-z0-9]{32}")
 RULE = "TOOLSUPPORT_REQUIRE_SECOND_FACTOR"
 # Read with each session, so that a new rule or a removed factor holds at the next request. Off, it is one look-up.
 LACKS = """CASE COALESCE(CAST(%s AS text),
@@ -37,6 +39,10 @@ class SessionStore(DatabaseSessions):
     """The session store, configured as SESSION_ENGINE."""
 
     lacks_factor = False  # of the row that was loaded
+
+    def _validate_session_key(self, key: str | None) -> bool:
+        """Return whether a key may be one of ours: a cookie can hold any character, and a database takes fewer."""
+        return bool(key and KEY.fullmatch(key))
 
     def _get_session_from_db(self) -> Session | None:
         try:

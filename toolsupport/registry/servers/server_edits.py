@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.http_address import checked_key
 from toolsupport.models import Server
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption, missing_flags, reachability, servers
@@ -62,7 +63,7 @@ def edit(server_id: int, change: ServerChange, actor: int) -> None:
     ]
     row.name, row.kind, row.base_url, row.inside = name, change.kind, url, change.inside
     if change.api_key or change.remove_key:
-        row.api_key = key_encryption.encrypt(change.api_key)
+        row.api_key = key_encryption.encrypt(checked_key(change.api_key))
     row.reachable, row.down_since, row.last_error, row.fault = None, None, "", ""
     row.failures, row.next_check_at = 0, None
     _save(row)

@@ -15,6 +15,7 @@ from toolsupport import providers
 from toolsupport.config import environment
 from toolsupport.core import name_checks, server_faults
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.http_address import checked_key
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.servers import key_encryption, missing_flags
@@ -88,7 +89,7 @@ def add(server: NewServer) -> int:
                 name=name,
                 kind=server.kind,
                 base_url=url,
-                api_key=key_encryption.encrypt(server.api_key),
+                api_key=key_encryption.encrypt(checked_key(server.api_key)),
                 origin=server.origin,
                 inside=server.inside,
             )

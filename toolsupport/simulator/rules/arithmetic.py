@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+# Dates and times of day, which have the signs of sums.
+MOMENT = re.compile(r"(?<!\d)(?:\d{4}-\d{2}-\d{2}|(?:[01]\d|2[0-3]):[0-5]\d)(?!\d)")
 SPOKEN = (
     (r"(?<=[\d)])\s*(?:times|multiplied by|[x×·])\s*(?=[\d(-])", "*"),
     (r"(?<=[\d)])\s*(?:divided by|[÷:])\s*(?=[\d(-])", "/"),
@@ -35,7 +37,8 @@ DIGITS = 15
 
 
 def normal(text: str) -> str:
-    """Return the text with Python's operators for spoken and printed ones."""
+    """Return the text with Python's operators for spoken and printed ones, without dates and times of day."""
+    text = MOMENT.sub(" ", text)
     for pattern, sign in SPOKEN:
         text = re.sub(pattern, sign, text, flags=re.IGNORECASE)
     return text

@@ -171,7 +171,8 @@ RULES: tuple[tuple[IntentKind, str, Reader], ...] = (
         r"(?:\b(?:folder|directory|dir|files|workspace|around here|in here)\b|\w/|/\w)",
         _list,
     ),
-    (IntentKind.TABLE, r"\btable\b", _nothing),
+    # Neither one in a restaurant nor one of a database.
+    (IntentKind.TABLE, r"^(?!.*\b(?:book|reserve)\b).*(?<!in the )\btable\b(?! for\b)", _nothing),
     (IntentKind.CODE, r"\b(?:code|function|script|snippet|program)\b", _nothing),
     (IntentKind.LONG, r"\b(?:long|story|essay|poem|at length|in detail|article)\b", _nothing),
     (IntentKind.ABOUT, r"\b(?:who|what) are you\b|\bhelp\b|\bwhat can you do\b|\byour name\b", _nothing),

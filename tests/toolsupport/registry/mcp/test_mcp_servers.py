@@ -299,3 +299,9 @@ def test_a_name_of_an_http_server_is_not_taken_over(stdio: Path) -> None:
     stdio.write_text(json.dumps({"mcpServers": {"clock": {"command": "clock"}}}))
     with pytest.raises(ConfigError, match="http server already"):
         mcp_servers.ensure_stdio()
+
+
+def test_a_token_that_no_header_holds_is_refused() -> None:
+    with pytest.raises(ConfigError, match="A key has letters, digits and signs of ASCII only"):
+        mcp_servers.add("far", "https://mcp.example.org/", "a–b")
+    assert not McpServer.objects.exists()

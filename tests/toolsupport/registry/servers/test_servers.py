@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.config import environment
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.models import Server
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import server_edits, servers
 from toolsupport.registry.servers.addresses import NamedAddress
+from toolsupport.registry.servers.server_edits import ServerChange
 from toolsupport.registry.servers.servers import NewServer
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +34,17 @@ def test_the_key_is_encrypted_and_reaches_only_the_endpoint():
     endpoint = servers.endpoint(server_id)
     assert endpoint.api_key == "sk-canary"
     assert "canary" not in repr(endpoint) + repr(servers.listed())
+
+
+@pytest.mark.parametrize("key", ["sk–copied", "a\r\nx-evil: 1", "a\tb", "ключ", "a\x7fb"])
+def test_a_key_that_no_header_holds_is_refused(key: str, bob: User) -> None:
+    with pytest.raises(ConfigError, match="A key has letters, digits and signs of ASCII only"):
+        servers.add(NewServer("Box", "ollama", "http://box", key))
+    box = servers.add(NewServer("Box", "ollama", "http://box", " sk-canary\n"))
+    assert servers.endpoint(box).api_key == "sk-canary"
+    with pytest.raises(ConfigError, match="A key has letters"):
+        server_edits.edit(box, ServerChange("Box", "ollama", "http://box", key), bob.pk)
+    assert servers.endpoint(box).api_key == "sk-canary"
 
 
 @pytest.mark.parametrize("name", ["box", "", "a/b", "x" * 81, "a\u202eb", "a\nb", "\u2800", "..", r"a\b"])
@@ -89,7 +102,7 @@ def test_the_list_takes_few_queries_however_many(django_assert_max_num_queries: 
 # M1: the environment brings keys along; they lie encrypted like any other.
 def test_a_server_of_the_environment_has_the_key_of_the_environment(settings: Settings):
     box = NamedAddress("my box-2", "openai", "http://box:1")
-    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_SERVER_MY_BOX_2_KEY": "sk-first"})
+    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_SERVER_MY_BOX_2_KEY": "sk-first\n"})
     row = servers.ensure_named(box)
     assert servers.endpoint(row).api_key == "sk-first"
     assert "sk-first" not in Server.objects.get(pk=row).api_key

@@ -24,6 +24,8 @@ from toolsupport.simulator.rules.arithmetic import expression, work_out
         ("-3 * -4", "-3*-4", "12"),
         ("0.1 + 0.2", "0.1+0.2", "0.3"),
         ("7 % 4", "7%4", "3"),
+        ("8:2", "8/2", "4"),
+        ("On 2026-11-30 at 22:40 I asked for 3 + 4", "3+4", "7"),
     ],
 )
 def test_finds_and_works_out(text: str, found: str, value: str) -> None:
@@ -31,7 +33,13 @@ def test_finds_and_works_out(text: str, found: str, value: str) -> None:
     assert work_out(found) == value
 
 
-@pytest.mark.parametrize("text", ["", "no numbers", "42", "file-2024-01-02.txt", "a1*b2", "version 1.2.3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "no numbers", "42", "file-2024-01-02.txt", "a1*b2", "version 1.2.3"),
+        *("What is on my calendar on 2026-11-30?", "It is 22:40.", "From 09:00 to 17:30"),
+    ],
+)
 def test_finds_none_where_there_is_none(text: str) -> None:
     assert expression(text) == ""
 

@@ -117,6 +117,7 @@ LIES: dict[str, dict[str, Any]] = {
     "no subject": {"sub": None},
     "empty subject": {"sub": ""},
     "long subject": {"sub": "x" * 300},
+    "a subject with NUL": {"sub": "4\0002"},
 }
 
 

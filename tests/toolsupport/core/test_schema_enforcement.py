@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.core.constrained.conformity import ReplyBeginning, has_further_keywords, is_refusal
+from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
 
 
 @pytest.mark.parametrize(

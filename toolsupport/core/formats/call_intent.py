@@ -1,0 +1,91 @@
+"""Reads the words in front of a call, as in `Reading the file: <call>`, and decides whether they announce it.
+
+A sentence that has ended does not matter. Words that lead to the call do: a call is meant behind words of the first
+person, an order, an -ing form, a word for an action or its place in an order ("Now", "Step 2"), and behind words that
+name what the call is about. Any other words are a label ("Riddle:"): the call is shown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolsupport.core.formats.intent_words import (
+    ACTIONS,
+    FIRST_PERSON,
+    GIVEN,
+    OPENINGS,
+    SHOWN_BY,
+    TEXTS,
+    UNSPACED,
+)
+from toolsupport.core.types import ToolCall
+
+SENTENCE = re.compile(r"[.!?…](?=[\s*_)\"'’”]|\Z)|[。！？।։؟]")
+MARKS = re.compile(r"<[^<>]{0,200}>|https?:\S+")
+NUMBERING = re.compile(r"\A[\W_]*(?:(?:\d{1,4}|[a-zA-Z])[.)\]] +)?")
+# A Latin letter alone is a sign.
+A_WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
+# A heading, or at most four words that no punctuation ends.
+TITLE = re.compile(r"[\W_]*(?:\w[\w'’-]*[ *_]*){1,4}\Z")
+ENDED = re.compile(r"[.!?…。！？।։؟][*_)\"'’”\s]*\Z")
+WORD = re.compile(r"[^\W\d_]+")
+SHORTEST_WORD = 3
+STEM = 5
+LONGEST_VALUE = 200
+# "Reading the file", but no thing or text that ends so: "Greeting", "Training data".
+ING = re.compile(
+    r"\A(?:(?:now|so|then|just|also|and|or|quickly|first|next|currently|still|ok|okay|not found|sure|great)[, ]+)*"
+    r"(?!(?:\w*(?:thing|string|spring|melding|leiding|taling|vning|oefening|ledning|lösning|setning|tegning|"
+    r"tekening)|king|ring|wing|evening|morning|building|ceiling|wedding|warning|greeting|saying|heading|painting|drawing|"
+    r"recording|listing|meeting|training|spelling|meaning|beginning|ending|(?:open|clos)ing (?:line|words?|remark)|"
+    r"engraving|carving|lettering|writing on|clipping|finding \d|ruling|briefing|blessing|rating|marketing|pudding|"
+    r"sibling|darling|during|according|being|interesting|amusing|missing|existing|following|preceding|conflicting|"
+    r"misleading|competing|leading|winning|surprising|shocking|boring|shopping)\b)"
+    r"(?:[a-z]+-)?[a-z]{2,}ing\b",
+    re.I,
+)
+# "Now" at the beginning or the end, whatever stands beside it.
+AT_ONCE = re.compile(r"\A(?:now|then|next)\b|\b(?:now|next|first|time)\W*\Z", re.I)
+# An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file behind it.
+ORDER = re.compile(
+    r"\A(?!(?:in|on|at|from|under|over|above|below|behind|beside|near|inside|within|into|of|by|about|like|between|"
+    r"against|across|all|half|both|what|which|who|how|why|quite|such|many|said|says|not|never|is|was|are|were|"
+    r"meet|imagine|picture|recall|remember|behold|cue|enter|"
+    r"auf|unter|über|neben|hinter|vor|aus|bei|von|sur|sous|dans|de|du|chez|sobre|en|bajo|desde|su|sotto|da|sob|em|"
+    r"op|onder|uit|bij|van|\w+(?:ed|en))\b)"
+    r"[^\W\d_]+ (?:(?:the|this|that|these|those|an?|it|them|every|each|any|your|its|die|den|das|eine?n?|le|la|les|"
+    r"l['’]|une?|el|los|las|il|lo|gli|i|un[ao]?|o|os|as|uma?|het|een)\b|[\w./-]+\.[a-z]{1,5}\b)",
+    re.I,
+)
+
+
+def is_label(words: str) -> bool:
+    """Whether these words in front of a call, from the beginning of its line, lead to it and announce no call."""
+    words = MARKS.sub(" ", words).replace("_", " ")
+    if ENDED.search(words):
+        return False
+    sentences = SENTENCE.split(words)
+    last = NUMBERING.sub("", sentences[-1])
+    if not A_WORD.search(last) or any(map(FIRST_PERSON.search, sentences)):
+        return bool(GIVEN.search(last))
+    if ING.match(last) or AT_ONCE.search(last) or UNSPACED.search(last):
+        return False
+    if TEXTS.search(last) or SHOWN_BY.search(last):
+        return True
+    return not (ORDER.match(last) or OPENINGS.match(last) or ACTIONS.search(last))
+
+
+def is_title_of_text(line: str) -> bool:
+    """Whether a whole line is the title of a text, as in `**Riddle of the week**`."""
+    return bool(TITLE.match(line) and TEXTS.search(line)) and is_label(line)
+
+
+def names_the_call(words: str, call: ToolCall) -> bool:
+    """Whether the words name the tool or a short value of its call, as in `Weather in Paris:`."""
+    short = (value for value in call.arguments.values() if isinstance(value, str) and len(value) <= LONGEST_VALUE)
+    named = {stem for text in (call.name.replace("_", " "), *short) for stem in _stems(text)}
+    return not named.isdisjoint(_stems(words))
+
+
+def _stems(text: str) -> set[str]:
+    return {word.lower()[:STEM] for word in WORD.findall(text) if len(word) >= SHORTEST_WORD}
