@@ -92,7 +92,8 @@ def test_another_day_is_another_point(client: Client, profile: ModelProfile, ali
 
 
 @pytest.mark.parametrize(
-    ("query", "status"), [("", 404), ("day=x", 404), ("day=2026-11-21&profile=x", 404), ("day=2026-11-21&format=%00", 400)]
+    ("query", "status"),
+    [("", 404), ("day=x", 404), ("day=2026-11-21&profile=x", 404), ("day=2026-11-21&format=%00", 400)],
 )
 def test_what_is_no_point_is_not_there(client: Client, alice: User, query: str, status: int) -> None:
     client.force_login(alice)
