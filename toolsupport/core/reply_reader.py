@@ -79,6 +79,7 @@ class ReplyReader:
         for event in batch:
             for one in self._ended(event) if isinstance(event, Finished | Failed) else self._one(event):
                 yield one and storable(one)
+            yield None
 
     def _one(self, event: Event) -> Iterable[Event | None]:
         if isinstance(event, TextDelta):
@@ -133,9 +134,7 @@ class ReplyReader:
                 self._drafts |= self._begun
                 self._forget()
             if isinstance(event, TextDelta | TextReclassified) and self._prose is not None:
-                for at in range(0, len(event.text), STEP):
-                    self._prose.watch(event.text[at : at + STEP])
-                    yield None
+                yield from _in_steps(self._prose, event.text)
             if isinstance(event, CallFound):
                 self._mentioned.append(replace(event, format=self._written_in(event)))
                 self._parsed.add(event.call.id)
@@ -188,6 +187,12 @@ class ReplyReader:
         """Return whether the answer is complete text; one that ends in a call may end inside reasoning."""
         calls = self._native or self._written or self._mentioned
         return isinstance(event, Finished) and event.reason == "stop" and self._worded and not calls
+
+
+def _in_steps(prose: ProseWatcher, text: str) -> Iterator[None]:
+    for at in range(0, len(text), STEP):
+        prose.watch(text[at : at + STEP])
+        yield None
 
 
 def storable(event: Event) -> Event:
