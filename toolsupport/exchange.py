@@ -189,21 +189,19 @@ async def _read(
 def _parts(
     listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
 ) -> Iterator[list[Event]]:
-    """Yield the checked events in parts: those of some text, and each call alone, whose check takes some ms."""
+    """Yield the checked events in parts: of some text, of a step, and each call alone, whose check takes some ms."""
     part: list[Event] = []
-    size = 0
-    for piece in _pieces(batch):
-        for event in listener.read([piece]):
-            if isinstance(event, CallReady | CallFound):
-                yield part
-                part = []
-                yield from ([] for _ in calls.preparing(event.call, offered))
-            if (checked := check(event)) is not None:
-                part.append(checked)
-        size += len(piece.text) if isinstance(piece, TextDelta | ThinkingDelta) else 1
-        if size >= SLICE:
+    for event in listener.read(_pieces(batch)):
+        if event is None:
             yield part
-            part, size = [], 0
+            part = []
+            continue
+        if isinstance(event, CallReady | CallFound):
+            yield part
+            part = []
+            yield from ([] for _ in calls.preparing(event.call, offered))
+        if (checked := check(event)) is not None:
+            part.append(checked)
     yield part
 
 

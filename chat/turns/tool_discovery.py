@@ -60,8 +60,10 @@ async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
 
     A message without own words, such as an image alone, leaves the search to the next one.
     """
+    if claimed.searched or not something_waits(claimed.prepared.toolbox):
+        return None
     words = own_words(claimed.asked)[:LONGEST_QUERY]
-    if claimed.searched or not words or not something_waits(claimed.prepared.toolbox):
+    if not words:
         return None
     begun = time.monotonic()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import signal
 import subprocess
@@ -127,7 +128,10 @@ def behind(program: str, folder: Path) -> Iterator[Front]:
         command = PROXIES[program](folder / "proxy", front)
         with (folder / "proxy/log").open("w") as log:
             process = subprocess.Popen(
-                command, cwd=folder / "proxy", env={"HOME": str(folder), "PATH": PATH}, stderr=log
+                command,
+                cwd=folder / "proxy",
+                env={"HOME": str(folder), "PATH": f"{PATH}:{os.environ['PATH']}"},
+                stderr=log,
             )
         try:
             wait_until_it_listens(front, process, folder / "proxy/log")

@@ -35,6 +35,8 @@ from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.types import ToolSpec
 
+STEP = 1000  # characters that are searched for calls at once: some marks take 10 µs each
+
 
 class ReplyReader:
     """Reads one reply in `format`: native, a text format, or "" if no tools were offered.
@@ -60,6 +62,7 @@ class ReplyReader:
         """Reset calls and mentions."""
         self._native: list[Event] = []
         self._written: list[CallReady | CallRejected] = []
+        self._parsed: set[str] = set()
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
@@ -69,14 +72,16 @@ class ReplyReader:
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""
-        return list(self.read(batch))
+        return [event for event in self.read(batch) if event is not None]
 
-    def read(self, batch: Iterable[Event]) -> Iterator[Event]:
-        """Yield the same events one by one: with calls of a megabyte each one takes time."""
+    def read(self, batch: Iterable[Event]) -> Iterator[Event | None]:
+        """Yield the same events one by one, with None between two steps: calls of a megabyte take time."""
         for event in batch:
-            yield from map(storable, self._ended(event) if isinstance(event, Finished | Failed) else self._one(event))
+            for one in self._ended(event) if isinstance(event, Finished | Failed) else self._one(event):
+                yield one and storable(one)
+            yield None
 
-    def _one(self, event: Event) -> list[Event]:
+    def _one(self, event: Event) -> Iterable[Event | None]:
         if isinstance(event, TextDelta):
             self._worded = self._worded or bool(event.text.strip())
             return self._pass_on(self._parser.feed(event.text))
@@ -121,41 +126,45 @@ class ReplyReader:
             return True
         return self._begins_inside is None and not self._worded
 
-    def _pass_on(self, events: Iterable[Event]) -> list[Event]:
-        """Return the events of the text without its calls, which wait for the end of the reply."""
-        parsed: list[Event] = []
+    def _pass_on(self, events: Iterable[Event]) -> Iterator[Event | None]:
+        """Yield the events of the text without its calls, which wait for the end of the reply."""
         for event in events:
             if isinstance(event, TextReclassified):
                 self._reasoning.keep(self._native)
                 self._drafts |= self._begun
                 self._forget()
             if isinstance(event, TextDelta | TextReclassified) and self._prose is not None:
-                self._prose.watch(event.text)
+                yield from _in_steps(self._prose, event.text)
             if isinstance(event, CallFound):
                 self._mentioned.append(replace(event, format=self._written_in(event)))
+                self._parsed.add(event.call.id)
             elif isinstance(event, CallReady):
                 self._written.append(event)
+                self._parsed.add(event.call.id)
             elif isinstance(event, CallRejected):
                 self._withdraw(event.id)
                 self._written.append(event)
+                self._parsed.add(event.id)
             else:
-                parsed.append(event)
-        return parsed
+                yield event
 
     def _withdraw(self, id: str) -> None:
         """Withdraw a call whose end turned out to be unclear."""
-        self._written = [one for one in self._written if not id or self._id(one) != id]
-        self._mentioned = [one for one in self._mentioned if not id or one.call.id != id]
+        if id and id in self._parsed:
+            self._written = [one for one in self._written if self._id(one) != id]
+            self._mentioned = [one for one in self._mentioned if one.call.id != id]
 
     def _written_in(self, event: CallFound) -> str:
         return format_of(event.raw) if self._format == auto.FORMAT.name else self._format
 
-    def _ended(self, event: Finished | Failed) -> list[Event]:
+    def _ended(self, event: Finished | Failed) -> Iterator[Event | None]:
         cut = isinstance(event, Finished) and ended_early(event.reason)
-        parsed = self._pass_on(self._parser.flush(cut=cut))
+        for events in self._parser.flushing(cut=cut):
+            yield from self._pass_on(events)
+            yield None
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
-        return [*parsed, *calls, *self._usage, *found, *self._seen(event), event]
+        yield from (*calls, *self._usage, *found, *self._seen(event), event)
 
     def _found(self, *, cut: bool) -> list[Event]:
         """Return the calls found in the text of a reply without other calls, each of them once."""
@@ -178,6 +187,12 @@ class ReplyReader:
         """Return whether the answer is complete text; one that ends in a call may end inside reasoning."""
         calls = self._native or self._written or self._mentioned
         return isinstance(event, Finished) and event.reason == "stop" and self._worded and not calls
+
+
+def _in_steps(prose: ProseWatcher, text: str) -> Iterator[None]:
+    for at in range(0, len(text), STEP):
+        prose.watch(text[at : at + STEP])
+        yield None
 
 
 def storable(event: Event) -> Event:

@@ -91,10 +91,13 @@ def test_another_day_is_another_point(client: Client, profile: ModelProfile, ali
     assert "today.txt" not in page and "You made none of them" in page
 
 
-@pytest.mark.parametrize("query", ["", "day=x", "day=2026-11-21&profile=x", "day=2026-11-21&format=%00"])
-def test_what_is_no_point_is_not_there(client: Client, alice: User, query: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("", 404), ("day=x", 404), ("day=2026-11-21&profile=x", 404), ("day=2026-11-21&format=%00", 400)],
+)
+def test_what_is_no_point_is_not_there(client: Client, alice: User, query: str, status: int) -> None:
     client.force_login(alice)
-    assert client.get(f"/insights/calls/?{query}").status_code == 404
+    assert client.get(f"/insights/calls/?{query}").status_code == status
 
 
 def test_who_may_not_chat_has_no_calls(client: Client, charlie: User) -> None:

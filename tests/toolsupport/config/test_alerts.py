@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
+from django.test import Client
 
 from chat.statuses import TurnStatus
 from tests import house
@@ -43,3 +45,30 @@ def test_every_value_of_a_label_exists() -> None:  # P9
     named = {one for group in re.findall(r'outcome=~?"([^"]+)"', RULES) for one in group.split("|")}
     assert named <= outcomes and set(re.findall(r'reason="(\w+)"', RULES)) <= set(TurnStatus)
     assert named and 'reason="' in RULES
+
+
+def labels() -> dict[str, set[str]]:
+    """The labels of each of our metrics, by its name without what Prometheus adds."""
+    collectors: set[Any] = set(metrics.REGISTRY._collector_to_names)
+    return {one._name: set(one._labelnames) for one in collectors if hasattr(one, "_labelnames")}
+
+
+def test_every_label_of_a_rule_exists() -> None:  # P9
+    named = {
+        (re.sub(r"_(total|bucket|count|sum)$", "", metric), label)
+        for metric, chosen in re.findall(r"(toolsupport_\w+)\{([^}]*)\}", RULES)
+        for label in re.findall(r"(\w+)=", chosen)
+    }
+    assert named and {(metric, label) for metric, label in named if label not in labels()[metric]} == set()
+    grouped = {one for group in re.findall(r"by \(([^)]*)\)", RULES) for one in re.split(r",\s*", group)}
+    assert grouped - {"instance", "le"} <= {label for own in labels().values() for label in own}
+
+
+@pytest.mark.django_db
+def test_metrics_that_rules_name_are_in_what_a_site_gives(settings: Any) -> None:  # P9
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": "a token for tests 1"}
+    given = Client().get("/metrics", headers={"authorization": "Bearer a token for tests 1"})
+    assert given.status_code == 200
+    for name in re.findall(r"\btoolsupport_\w+", " ".join(EXPRESSIONS)):
+        stem = re.sub(r"_(total|bucket|count|sum)$", "", name)
+        assert re.search(rf"^# TYPE {stem}(_total)? ", given.content.decode(), re.MULTILINE), name

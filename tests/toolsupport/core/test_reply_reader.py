@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from toolsupport.core.events import (
@@ -17,6 +19,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     Usage,
 )
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolCall, ToolSpec
 
@@ -197,3 +200,27 @@ def test_native_drafts_without_a_text_of_their_own_are_several() -> None:
         parts: list[Event] = [TextDelta("I look at both."), *pieces, *drafts, Finished("tool_calls")]
         told = [event for one in parts for event in reader.hear([one])]
         assert calls(told) == [{"path": "1"}, {"path": "2"}]
+
+
+# S1: a step is what happens between two chances for other answers to continue.
+@pytest.mark.parametrize("format", ["", "native", "auto", *FORMATS])
+@pytest.mark.parametrize("repeated", ["\n", " \r\n", '<tool_call>{"', '[{"name":', "Action: "])
+def test_the_end_of_a_reply_is_read_in_steps(format: str, repeated: str) -> None:
+    calls_made, longest = 0, 0
+
+    def count(_frame: object, happened: str, _argument: object) -> None:
+        nonlocal calls_made
+        calls_made += happened == "call"
+
+    reader = ReplyReader(format, TOOLS)
+    text = repeated * (8000 // len(repeated))
+    for at in range(0, len(text), 200):
+        reader.hear([TextDelta(text[at : at + 200])])
+    end = reader.read([Finished("stop")])
+    sys.setprofile(count)
+    try:
+        for _ in end:
+            longest, calls_made = max(longest, calls_made), 0
+    finally:
+        sys.setprofile(None)
+    assert longest < 25_000

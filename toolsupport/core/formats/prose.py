@@ -89,9 +89,13 @@ class ProseWatcher:
         self._tools = tuple(tools)
         self._parser = ReplyParser(_grammar(tuple(tool.name for tool in tools)), tools, draft=True)
         self._found: list[CallFound] = []
+        self._began = False
 
     def watch(self, text: str) -> None:
-        """Add a piece of the answer."""
+        """Add a piece of the answer. Empty lines before its first word cost as much as others and change nothing."""
+        if not self._began:
+            blank = len(text) - len(text.lstrip())
+            text, self._began = text[text.rfind("\n", 0, blank) + 1 :], blank < len(text)
         self._keep(self._parser.feed(text))
 
     def flush(self, *, cut: bool = False) -> list[CallFound]:

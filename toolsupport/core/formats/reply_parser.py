@@ -7,7 +7,7 @@ Reasoning and the drafts of calls in it are read by core/reasoning.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -105,11 +105,16 @@ class ReplyParser:
 
     def flush(self, *, cut: bool = False) -> list[Event]:
         """Return the events at the end of the reply. `cut`: a token limit ended it, so open marks are unintended."""
+        return [event for events in self.flushing(cut=cut) for event in events]
+
+    def flushing(self, *, cut: bool = False) -> Iterator[list[Event]]:
+        """Yield the same events in steps: a mark that is never closed holds all text behind it until the end."""
         if not self._reading.source.ended:
             self._reading.source.ended = True
             self._reading.reply.cut = self.reasoning.cut = cut
-            next(self._steps, None)
-        return self._reading.reply.handed_out()
+            for _ in self._steps:
+                yield self._reading.reply.handed_out()
+        yield self._reading.reply.handed_out()
 
     def call_follows(self) -> list[Event]:
         """Record a native call at this position."""
@@ -131,8 +136,8 @@ class ReplyParser:
                 self._say(source.cut())
                 if self.reasoning.after_call() or self._reading.begins:
                     yield from self._begin()
-            elif not source.ended:
-                yield
+            if source.ended == bool(opener):
+                yield  # for more text, or between two openers at the end
         reply.settle()
         for draft in self.reasoning.drafted():
             reply.drafted(replace(draft, call=replace(draft.call, id=reply.new_id(draft.call.id))))

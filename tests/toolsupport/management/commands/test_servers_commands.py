@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests import house
 from tests.factories import ServerFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Server
@@ -86,3 +88,18 @@ def test_the_doctor_speaks_to_machines(servers_out_there: Servers):
     report = json.loads(_run("doctor", "--json"))
     assert report["ok"] is True
     assert {"what": "server box", "ok": True, "words": f"{BOX} answers, models: 0"} in report["findings"]
+
+
+def test_the_doctor_has_every_line_that_the_guide_names(
+    servers_out_there: Servers,
+) -> None:  # P1 P2 P3 P4 P5 P6 P7 P8 P9
+    """What comes after a semicolon, or is a pattern, is there in some installations only."""
+    ServerFactory(name="box", base_url=BOX)
+    guide = (house.ROOT / "docs" / "guides" / "operate.md").read_text()
+    table = re.findall(r"^\| ([^|]+) \| (`[^|]+) \|$", guide.split("| part | lines of `doctor` |")[1], re.MULTILINE)
+    named = {one for _, lines in table[:9] for one in re.findall(r"`([^`…]+)`", lines.partition(";")[0])}
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("doctor", "--json", stdout=out)
+    there = {one["what"] for one in json.loads(out.getvalue())["findings"]}
+    assert named - {"servers"} <= there and "server box" in there and len(named) > 20
