@@ -46,7 +46,7 @@ else
 	@CHROMIUM= $(PY) -m tests.stages
 endif
 
-test-fast: $(STAMP) ## Run the tests without a site, and one file with a site for each feature (about 5 minutes on two cores)
+test-fast: $(STAMP) ## Run the tests without a site, and one file with a site for each feature (about 4 minutes on two cores)
 	@$(PY) -m tests.stages fast
 
 check: $(STAMP) ## Check format, lint, types, imports and migrations

@@ -75,8 +75,18 @@ FEATURES = (
     "toolsupport/web/test_server.py",
 )
 
-# What starts no site and takes long all the same: it starts programs, or tests simulated models in every format.
+# What starts no site and takes long all the same: it starts programs, tests simulated models in every format, or walks
+# through every address or hostile text.
 SLOW = (
+    "test_permissions.py",
+    "test_queries.py",
+    "test_reading.py",
+    "test_unstorable_texts.py",
+    "test_words_on_pages.py",
+    "hostile_texts/test_entry_points.py",
+    "toolsupport/registry/people/test_sign_in_limits.py",
+    "toolsupport/rendering/test_markdown.py",
+    "toolsupport/web/pages/test_hostile_forms.py",
     "test_contracts.py",
     "test_deployment.py",
     "test_installed.py",

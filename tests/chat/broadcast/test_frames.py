@@ -104,6 +104,16 @@ def test_the_largest_frame_is_read() -> None:
     assert parse('{"type": "ping"}'.ljust(256 * 1024)) == client_frames.Ping()
 
 
+# The limits in figures that are not read from the code: 65,536 bytes of a text, 300 of a name.
+@pytest.mark.parametrize(("field", "most"), [("text", 65_536), ("client_id", 300)])
+def test_the_longest_text_is_read(field: str, most: int) -> None:
+    frame = {"type": "message.send", "client_id": "c", "text": "hi"}
+    assert getattr(parse(json.dumps(frame | {field: "é" * (most // 2)})), field) == "é" * (most // 2)
+    with pytest.raises(FrameError) as refused:
+        parse(json.dumps(frame | {field: "x" * (most + 1)}))
+    assert refused.value.code == "too_large"
+
+
 def test_an_error_names_the_act_it_answers() -> None:
     with pytest.raises(FrameError) as caught:
         parse('{"type": "message.send", "client_id": "c7", "text": 1}')

@@ -149,3 +149,25 @@ def test_where_nothing_can_be_written_everybody_hears_it(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(batch_writer, "together", fails)
     assert [str(error) for error in write_at_once([str, str])] == ["no connection"] * 2
+
+
+def test_nobody_waits_for_a_writer_that_was_stopped(monkeypatch: pytest.MonkeyPatch):
+    async def go() -> list[object]:
+        begun, tasks = asyncio.Event(), list[asyncio.Task[None]]()
+
+        def never(_: object) -> Callable[[object], object]:
+            async def wait(_: object) -> None:
+                begun.set()
+                await asyncio.Event().wait()
+
+            return wait
+
+        monkeypatch.setattr(batch_writer, "in_database", never)
+        one = BatchWriter(lambda work: tasks.append(asyncio.create_task(work)))
+        waiting = [asyncio.create_task(one.write(name, str)) for name in ("1", "2")]
+        await begun.wait()
+        tasks[0].cancel()
+        async with asyncio.timeout(10):
+            return await asyncio.gather(*waiting, *tasks, return_exceptions=True)
+
+    assert [type(error) for error in asyncio.run(go())] == [asyncio.CancelledError] * 3

@@ -12,6 +12,7 @@ import pytest
 from django.db import InterfaceError, OperationalError
 
 from chat.broadcast import frames, storage_notice
+from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.turns import leases
 from chat.transcript.turns.end import TurnEnd
@@ -39,6 +40,7 @@ class Owner:
         }
         self.cancelled: list[tuple[int, str]] = []
         self.told: list[frames.ServerFrame] = []
+        self.swept: list[tuple[str, Any]] = []
 
     def cancel(self, turn_id: int, why: str) -> None:
         self.cancelled.append((turn_id, why))
@@ -46,11 +48,14 @@ class Owner:
     def tell_pages(self, frame: frames.ServerFrame) -> None:
         self.told.append(frame)
 
-    def announce_ends(self, ended: Iterable[TurnEnd]) -> None: ...
+    def announce_ends(self, ended: Iterable[TurnEnd]) -> None:
+        self.swept.append(("ended", list(ended)))
 
-    async def go_on(self, closed: ClosedQuestion) -> None: ...
+    async def go_on(self, closed: ClosedQuestion) -> None:
+        self.swept.append(("closed", closed))
 
-    async def wake(self, turn_id: int) -> None: ...
+    async def wake(self, turn_id: int) -> None:
+        self.swept.append(("woken", turn_id))
 
 
 def locked() -> OperationalError:
@@ -160,3 +165,19 @@ async def test_a_lost_connection_is_a_failed_write_like_any_other(
             await asyncio.sleep(0.001)
     task.cancel()
     assert caplog.messages == ["could not write running answers, retrying: the connection is closed"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("accepting", [True, False])
+async def test_a_sweep_closes_what_expired_and_takes_what_others_left(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch, accepting: bool
+) -> None:
+    monkeypatch.setattr(heartbeat, "in_database", in_this_thread)
+    monkeypatch.setattr(heartbeat, "kept_out", lambda turns: [turn for turn in turns if turn == 2])
+    monkeypatch.setattr(questions, "expire", lambda: ["question"])
+    monkeypatch.setattr(leases, "settle", lambda running, only: (["turn", running], [9]))
+    owner.accepting = accepting
+    await TurnHeartbeat(owner).sweep()
+    assert owner.cancelled == [(2, "kept_out")]
+    woken = [("woken", 9)] if accepting else []
+    assert owner.swept == [("closed", "question"), ("ended", ["turn", [1, 2]]), *woken]

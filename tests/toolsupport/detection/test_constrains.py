@@ -141,3 +141,13 @@ def test_each_shape_is_one_that_enforcing_servers_can_follow(shape: str) -> None
     text = fitted(asked.schema, None, random.Random(5))
     assert asked.met_by(text) and (shape != PATTERN or asked.keeps_pattern(text))
     assert bool(compiled(asked.schema).error) == (shape == ODD)
+
+
+def test_the_nested_schema_refers_to_itself() -> None:
+    schema = forbidden_constant(random.Random(1), NESTED).schema
+    validator = jsonschema_rs.validator_for(schema)
+    asked = forbidden_constant(random.Random(1), NESTED)
+    tree = {"name": "a", "value": 1, "inner": [{"name": "b", "value": {"of": None}}]}
+    for inner, fits in ((tree, True), (tree | {"inner": [{"name": "b"}]}, False)):
+        call = {"tool": asked.tool, "arguments": {"code": asked.demanded, "count": 3, "tree": inner}}
+        assert validator.is_valid({"calls": [call]}) is fits

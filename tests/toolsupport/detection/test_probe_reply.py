@@ -5,11 +5,22 @@ from __future__ import annotations
 import pytest
 
 from tests.toolsupport.detection.replied import replied
-from toolsupport.core.events import CallGarbled, CallReady, CallRejected, Event, Failed, TextReclassified
+from toolsupport.core.events import (
+    CallGarbled,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    TextReclassified,
+    ToolsRefused,
+    Usage,
+)
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ToolCall
 from toolsupport.detection import ProbeReply, parallel
 from toolsupport.detection.probe_prompts import TICKET, ProbePrompt
+from toolsupport.detection.probe_reply import trouble
 from toolsupport.detection.text_formats import written_in
 from toolsupport.providers.openai_compatible import CALL_LOST
 
@@ -52,3 +63,21 @@ WHOLE = "<tool_call>\n<function=lookup_ticket>\n<parameter=ticket>\nK7F\n</param
 def test_a_call_that_is_withdrawn_is_written_in_no_format() -> None:
     assert "qwen3_coder_xml" in written_in(WHOLE)
     assert written_in(f"{WHOLE}\nand so on\n</parameter>\n</function>\n</tool_call>") == ()
+
+
+def test_the_last_event_of_each_kind_is_kept() -> None:
+    reply = ProbeReply()
+    refused, failed = ToolsRefused("no tools", "rule", 400), Failed("server", "It failed.", 500, "")
+    for event in (Usage(1, 2), refused, failed, Usage(3, 4), Finished("stop")):
+        reply.take(event)
+    assert (reply.refused, reply.failed, reply.usage, reply.finish) == (refused, failed, Usage(3, 4), "stop")
+
+
+@pytest.mark.parametrize(("tokens", "counted"), [(0, False), (1, False), (2, True)])
+def test_an_empty_reply_is_counted_from_two_tokens_on(tokens: int, counted: bool) -> None:
+    reply = ProbeReply()
+    reply.take(Usage(5, tokens))
+    reply.take(Finished("stop"))
+    found = trouble(reply)
+    assert found is not None and found[0] == "no_word"
+    assert (f"{tokens} tokens" in found[1]) is counted

@@ -259,6 +259,15 @@ async def test_a_reader_who_takes_nothing_slows_the_model_down(program: Program)
     assert [batch async for batch in batches][-1] == [99]
 
 
+async def test_the_end_is_seen_without_waiting_for_a_silence() -> None:
+    async def slow():
+        yield [1]
+        await asyncio.sleep(0)
+
+    async with asyncio.timeout(keep_alive.SILENCE / 2):
+        assert [batch async for batch in keep_alive.with_keep_alive(slow())] == [[1]]
+
+
 async def test_a_failure_while_reading_reaches_the_reader() -> None:
     async def broken():
         yield [1]
