@@ -139,7 +139,7 @@ class TurnAdmission:
     ended: tuple[TurnEnd, ...] = ()
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def begin(request: TurnRequest) -> AcceptedMessage:
     """Store a turn with its first messages. A repeated request finds its turn.
 
@@ -150,7 +150,9 @@ def begin(request: TurnRequest) -> AcceptedMessage:
     room = room_for(conversation, client_id, request.owner)
     if room.known is not None:
         return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
-    quota_use.spend(quotas.limited(conversation.owner_id))
+    limited = quotas.limited(conversation.owner_id)
+    if limited:
+        quota_use.spend(limited)
     draft = request.builder.draft(conversation)
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
     _insert_turn(turn, draft.prepared)

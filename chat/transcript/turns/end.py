@@ -93,7 +93,7 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
     return ended
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
     """End a turn of this process. Raises Lost, before anything is written, if it no longer owns the turn."""
     status = outcome.reason if outcome.reason in STATUSES else TurnStatus.DONE

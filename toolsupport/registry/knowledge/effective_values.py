@@ -14,7 +14,7 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import resolve
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry import raw_sql
+from toolsupport.registry import kept_rows, raw_sql
 
 _COLUMNS = (
     *("pk", "seq", "capability", "value", "source", "session", "build_key", "reason", "proposed", "withdraws_id"),
@@ -72,7 +72,8 @@ def _family(name: str, facts: dict[str, Any]) -> FamilyProfile | None:
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:
     """Return the effective values of one model: one small query, as long as no claim was added since the last call."""
-    return _known([profile], raw_sql.rows(OF_ONE, session, profile.pk), session)[profile.pk]
+    here = session if session and kept_rows.rows(OF_CHATS, profile.pk)[0][0] else ""
+    return _known([profile], kept_rows.rows(OF_ONE, here, profile.pk), here)[profile.pk]
 
 
 def known_of_each(profiles: Sequence[ModelProfile]) -> dict[int, Capabilities]:
@@ -91,6 +92,8 @@ def holds(profile_id: int, capability: str) -> Any:
 OF_ALL = """SELECT profile_id, COUNT(*), MAX(id), MAX(created_at), SUM(CASE WHEN session = %s THEN 1 ELSE 0 END)
 FROM toolsupport_override GROUP BY profile_id"""
 OF_ONE = OF_ALL.replace("GROUP BY", "WHERE profile_id = %s GROUP BY")
+# Most models have no claim for one conversation only.
+OF_CHATS = "SELECT EXISTS (SELECT 1 FROM toolsupport_override WHERE profile_id = %s AND session <> '')"
 MOST = 5000
 
 # By model and conversation ("" for everyone): what the fold was made from, and the fold.
