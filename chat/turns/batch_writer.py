@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from channels.db import database_sync_to_async as in_database
-from django.db import DatabaseError, Error, connection, transaction
+from django.db import DatabaseError, Error, connection
 
-from toolsupport.registry import kept_rows
+from toolsupport.registry import kept_rows, shared_transaction
 
 MOST = 16  # a person waits for the whole transaction, so it stays short
 
@@ -87,7 +87,7 @@ def together(works: Sequence[Work]) -> list[WriteOutcome]:
     kept_rows.settle()
     if len(works) > 1:
         try:
-            with transaction.atomic():
+            with shared_transaction.shared():
                 outcomes = []
                 for work in works:
                     outcomes.append(attempt(work))

@@ -46,7 +46,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
-from toolsupport.registry import raw_sql, storage
+from toolsupport.registry import raw_sql, shared_transaction, storage
 from toolsupport.registry.leases import TURN, in_future
 from toolsupport.registry.people import quota_use, quotas
 
@@ -139,7 +139,7 @@ class TurnAdmission:
     ended: tuple[TurnEnd, ...] = ()
 
 
-@transaction.atomic(savepoint=False)
+@shared_transaction.whole
 def begin(request: TurnRequest) -> AcceptedMessage:
     """Store a turn with its first messages. A repeated request finds its turn.
 
