@@ -53,7 +53,8 @@ LANGUAGES = {
         r" no (?:son|es|están?) (?:compatibles?|soportad[ao]s?|admitid[ao]s?|permitid[ao]s?|disponibles?)",
     ),
     "portuguese": _sentences(
-        r"\bnão (?:suporta|aceita|permite|(?:é capaz de|pode|consegue) (?:usar|chamar|utilizar)|é compatível com|(?:oferece|tem|possui) suporte (?:a|para|ao))",
+        r"\bnão (?:suporta|aceita|permite|(?:é capaz de|pode|consegue) (?:usar|chamar|utilizar)|é compatível com"
+        r"|(?:oferece|tem|possui) suporte (?:a|para|ao))",
         r" |o|a|as|os|de|à|às|uso|usar|chamadas?|chamar|nenhuma?s?",
         r"\b(?:ferramentas|funções|(?:chamadas?|uso) (?:a|de) (?:funç|ferrament)\w+)\b",
         r" não (?:são|é|está|estão) (?:suportad[ao]s?|compatíve(?:l|is)|permitid[ao]s?|disponíve(?:l|is))",

@@ -263,10 +263,11 @@ _TAKES_NO_TOOLS = (
     of_tools(
         UNSUPPORTED,
         "not-able",
-        r"(?:models?|llms?)\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|(?:trained|built|made|designed) for"
-        r"|compatible with) THING",
+        r"(?:models?|llms?)\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|(?:trained|built|made"
+        r"|designed) for|compatible with) THING",
         r"THING (?:is|are)(?: not|n't) (?:something|anything|a feature) (?:that )?A_MODEL",
-        r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call|do|make|handle|perform|process) THING(?! (?:when|while|with|if|in|together|on"
+        r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call|do|make|handle|perform|process) THING"
+        r"(?! (?:when|while|with|if|in|together|on"
         r"|for)\b)",
         r"THING (?:can ?not|can't) be (?:used|attached|given|passed) (?:with|by|in|on|to) (?:it\b|A_MODEL)",
         r"models?\b[^.]{0,60} (?:can ?not|can't) be used with THING$",
@@ -279,7 +280,8 @@ _TAKES_NO_TOOLS = (
         r"(?:tools?|functions?) support",
         r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?CALLING"
         r" (?:support|capabilit|abilit)",
-        r"(?:models?|llms?)\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support|capabilit|abilit)",
+        r"(?:models?|llms?)\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support"
+        r"|capabilit|abilit)",
     ),
 )
 
