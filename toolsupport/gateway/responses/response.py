@@ -151,7 +151,7 @@ DETAILS: Mapping[Kind, JSON] = MappingProxyType(
 
 # What programs act on, by shortening or by another choice of tools.
 ACTED_ON = frozenset({error_replies.CONTEXT_EXCEEDED, error_replies.NOT_MET})
-# Kind of failure → one of the codes that the package of OpenAI knows; programs try again after the others.
+# Kind of failure → one of the codes of the package of OpenAI; requests are repeated after the others.
 CODES: Mapping[str, str] = MappingProxyType(
     {"busy": "rate_limit_exceeded", "refused": "invalid_prompt", "model_missing": "invalid_prompt"}
 )
