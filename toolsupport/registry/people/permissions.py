@@ -8,7 +8,7 @@ from enum import StrEnum
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, User
 
-from toolsupport.registry import kept_rows, raw_sql
+from toolsupport.registry import kept_rows
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -60,7 +60,7 @@ def actions(person: Person) -> frozenset[Action]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Action)
-    return _of_roles(name for _, name in raw_sql.rows(ROLES_OF, person.pk))
+    return _of_roles(name for _, name in kept_rows.rows(ROLES_OF, person.pk))
 
 
 def actions_of(user_id: int) -> frozenset[Action]:
