@@ -61,7 +61,7 @@ def _at(value: Any, path: str) -> Iterator[Any]:
 def name_of(claims: JSON) -> tuple[str, bool]:
     """Return the username for a new account, "" if no claim has one; and whether the provider has it exactly so.
 
-    An address that the provider did not verify may be another person's: it names nobody.
+    An address that the provider did not verify may be another person's, so it is no name.
     """
     for claim in ("preferred_username", "email", "sub"):
         value = claims.get(claim)
