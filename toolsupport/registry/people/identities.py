@@ -93,6 +93,7 @@ def _follow(person: User, role: str) -> None:
     if wanted == present:
         return
     with transaction.atomic():
+        first_admin.hold_administrators()
         accounts.give(person, wanted)
         if first_admin.needs_setup():
             accounts.give(person, "admin")
