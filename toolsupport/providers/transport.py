@@ -36,6 +36,7 @@ LOADING_PAUSE = 1.0  # seconds before a server that loads its model is asked aga
 PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
 LONGEST_PAUSE = 10.0
 ERROR_BODY = 5.0  # seconds to wait for the words of an error
+READINGS = 48  # hundreds of phrases are looked for in an error, so a page of text takes as long as a book elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +221,9 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
     sending.set_status(response.status_code)
     sending.add(body)
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
-    async with loop_share.step():
-        failure = error_text.answered(sending.endpoint, response.status_code, text)
+    failure = await loop_share.apart(
+        lambda: error_text.answered(sending.endpoint, response.status_code, text), len(text) * READINGS
+    )
     loading = response.status_code == 503 and load_failures.is_loading(text)
     return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import threading
 import time
 from contextlib import aclosing
 
@@ -26,7 +27,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, Usage
 from toolsupport.core.types import ChatMessage, Endpoint, Limits, Request, Role, ToolSpec
-from toolsupport.providers import transport
+from toolsupport.providers import error_text, transport
 
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
@@ -295,6 +296,20 @@ async def test_a_huge_error_is_cut() -> None:
         failed = await failure(server.endpoint())
         assert len(failed.body) == 65_536
         assert len(failed.message) < 1_000
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("characters", "apart"), [(300, False), (3_000, True), (60_000, True)])
+async def test_a_long_error_is_read_in_a_thread(
+    monkeypatch: pytest.MonkeyPatch, characters: int, apart: bool
+) -> None:  # S1, S2
+    readers, read = [], error_text.answered
+    monkeypatch.setattr(
+        error_text, "answered", lambda *given: (readers.append(threading.current_thread()), read(*given))[1]
+    )
+    async with scripted(answer(400, b"tools are not supported by " * (characters // 27))) as server:
+        assert (await failure(server.endpoint())).kind == "refused"
+    assert [one is not threading.main_thread() for one in readers] == [apart]
 
 
 @pytest.mark.asyncio
