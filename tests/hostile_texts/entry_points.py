@@ -308,7 +308,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "a Modelfile": EntryPoint(lambda written: modelfile.settings(written, written), 64 * KIB),
     "names": EntryPoint(named, 2_000),
     "words for a search": EntryPoint(tokenize.terms, 64 * KIB),
-    "the search for tools": EntryPoint(searched, 4_000),
+    "the search for tools": EntryPoint(searched, 4_000, ("ﷺ",)),
     "the words of a message": EntryPoint(own_words.own_words, TEXT_LIMIT, ("```", "[TOOL_", "> ")),
     "a result that is quoted": EntryPoint(
         lambda written: ResultIndex([ChatMessage(Role.TOOL, written)]).hold(written[:1000]),

@@ -155,9 +155,7 @@ def test_patterns_of_a_schema_are_compiled_one_in_each_step(count: int) -> None:
     schema_patterns._compiled.cache_clear()
     calls._checker.cache_clear()
     calls._large_checker.cache_clear()
-    steps = [
-        schema_patterns._compiled.cache_info().misses for _ in calls.preparing(ToolCall("1", "note", {}), (tool,))
-    ]
+    steps = [schema_patterns._compiled.cache_info().misses for _ in calls.preparing(ToolCall("1", "note", {}), (tool,))]
     assert max(after - before for before, after in zip([0, *steps], steps, strict=False)) == 1
     calls.check(ToolCall("1", "note", {"p1": ["a1"]}), (tool,))
     assert schema_patterns._compiled.cache_info().misses == steps[-1] == min(count, schema_patterns.MOST_PATTERNS)

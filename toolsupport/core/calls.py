@@ -62,11 +62,16 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
 
 
 def preparing(call: ToolCall, offered: Sequence[ToolSpec]) -> Iterator[None]:
-    """Compile a large schema, or one of many patterns, before its first check, in steps between which others can continue."""
+    """Compile a large schema, or one of many patterns, before its first check, in steps for others to continue."""
     spec = find_tool(call.name, offered)
-    written = _json(spec.parameters) if spec and depth_of(spec.parameters) <= DEEPEST else ""
-    if spec and written.count('"pattern"') > FEW_PATTERNS:
-        yield from schema_patterns.preparing(spec.parameters)
+    if spec is not None and depth_of(spec.parameters) <= DEEPEST:
+        yield from _compiling(spec.parameters)
+
+
+def _compiling(schema: JSON) -> Iterator[None]:
+    written = _json(schema)
+    if written.count('"pattern"') > FEW_PATTERNS:
+        yield from schema_patterns.preparing(schema)
     if len(written) > SMALL:
         yield
         with suppress(UnsupportedSchema):  # the check gives the reason

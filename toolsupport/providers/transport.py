@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import httpx
 
 from toolsupport import loop_share
-from toolsupport.core import load_failures
+from toolsupport.core import load_failures, schema_limits
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.sentences import sentence
@@ -138,7 +138,7 @@ async def stream(
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
-        size = sum(message.size for message in request.messages)
+        size = sum(message.size for message in request.messages) + schema_limits.size_of(request.tools)
         body = await loop_share.apart(lambda: codec.encode(request), size)
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -54,4 +55,4 @@ async def test_frames_that_wait_leave_the_loop_to_others() -> None:  # S2
         between.append(len(sent))
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
-    assert max(after - before for before, after in zip(between, between[1:], strict=False)) == 1
+    assert max(after - before for before, after in pairwise(between)) == 1
