@@ -57,7 +57,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         Channels would wait for the database's thread before each message, behind the work of everybody, and starts two
         tasks for it. The handlers here enter that thread where they need rows.
         """
-        self.scope, self.channel_layer, self.base_send = scope, None, send
+        self.scope, self.base_send = scope, send
         with suppress(StopConsumer):
             while True:
                 await self.dispatch(await receive())

@@ -41,6 +41,8 @@ MOST_BYTES = 1024 * 1024
 # Schemas up to this size are kept compiled in larger numbers.
 SMALL = 16 * 1024
 FEW_PATTERNS = 8  # each takes up to a third of a millisecond
+UNUSABLE = "the tool's own schema cannot be used ({})"
+TOO_DEEP = UNUSABLE.format("it is far too many levels deep")
 UNDESCRIBED = "one of their parts does not, and there are too many to say which; send less at once"
 
 
@@ -109,6 +111,19 @@ def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
     return CallRejected(call.name, reason, sanitize.text(_json(call.arguments)), call.id, fault=fault)
 
 
+def unusable(schema: JSON) -> str:
+    """Return why no call of a tool with this schema could be accepted, "" if one could.
+
+    A large schema is not looked at: compiling it takes time, and its tool may never be called.
+    """
+    try:
+        written = _json(schema)
+    except RecursionError:
+        return TOO_DEEP
+    checker = _checker(written) if len(written) <= SMALL else ""
+    return checker if isinstance(checker, str) else ""
+
+
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
     """Return what is wrong with the arguments, at most five sentences; empty if they fit."""
     checker = _checker_of(schema)
@@ -156,7 +171,7 @@ def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | 
     try:
         written = _json(schema)
     except RecursionError:
-        return "the tool's own schema cannot be used (it is far too many levels deep)"
+        return TOO_DEEP
     return _checker(written) if len(written) <= SMALL else _large_checker(written)
 
 
@@ -166,7 +181,7 @@ def _compiled(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str
         bound = _bound(schema) if len(schema) <= SMALL else _large_bound(schema)
         return schema_patterns.compiled(json.loads(schema), retriever=_refuse), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
+        return UNUSABLE.format(str(error).split("\n", 1)[0][:LONGEST_COMPLAINT])
 
 
 def _bound(schema: str) -> SchemaBudget:

@@ -24,7 +24,7 @@ MOST_CONTAINERS = 5_500
 MOST_STEPS = 1_000_000
 LARGEST = 200_000  # steps of a schema with its references written out
 MOST_PARTS = 100_000
-# A part of a definition takes as long as so many characters of a text, and more than so many need not be told apart.
+# A part of a definition takes as long as so many characters of a text, up to this length.
 PART, LONGEST_COUNTED = 16, 128 * 1024
 # To describe an error takes 10 µs: among so many steps any number of errors is found soon.
 MOST_DESCRIBED = 5_000

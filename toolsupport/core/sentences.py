@@ -57,6 +57,7 @@ TRIALS = {
     "greeted": "The model answered a greeting without a call.",
     "schema_enforced": "The model wrote what the schema demands and the request forbids.",
     "schema_ignored": "The server did not enforce the schema. The model wrote: {text:quoted}",
+    "no_call_allowed": "The model chose to call nothing, which the schema cannot forbid on this kind of server.",
     "schema_dropped_in_use": "A reply to a request with a schema did not follow it. The model wrote: {text:quoted}",
     "pattern_refused_in_use": "The server refused a schema with a pattern: {message}",
     "odd_schema_refused": "The server refused a schema that it cannot read, and does not drop it: {message}",

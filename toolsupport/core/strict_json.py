@@ -19,7 +19,7 @@ STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.S)
 MANY_DIGITS = re.compile(r"[0-9]{19}")
 
 
-class TooManyParts(ValueError):
+class OversizedJson(ValueError):
     """The text is not read: its parts would take too long."""
 
 
@@ -34,7 +34,7 @@ def read(data: str | bytes, wide: Callable[[str], Any] = _refused) -> Any:
     too many parts.
     """
     if len(data) > MOST_CONTAINERS and (why := too_many(data.encode() if isinstance(data, str) else data)):
-        raise TooManyParts(why)
+        raise OversizedJson(why)
     # orjson is strict about everything but double keys, of which it keeps the last without a word.
     orjson.loads(data)
     text = data if isinstance(data, str) else data.decode()

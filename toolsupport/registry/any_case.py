@@ -1,4 +1,4 @@
-"""Matches a name in any case, however long the text is that somebody sent as one."""
+"""Matches a name in any case, however long the sent text is."""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections import deque
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +22,14 @@ ROUNDS = 3  # of the event loop: to take the frame from its queue, and two to sp
 
 async def opened(made: consumer.ChatConsumer, received: asyncio.Queue[dict[str, Any]], sent: list[bytes]) -> None:
     """Serve a page that is open already."""
-    made.recent, made.place, made.pump = consumer.deque(), PageContext(1, "chat"), asyncio.current_task()
+    made.recent, made.place, made.pump = deque(), PageContext(1, "chat"), asyncio.current_task()
     made.ticket, made.socket = None, PageSocket(lambda text: asyncio.sleep(0))
-    made.socket.at_once = lambda texts: sent.extend(texts) or True
+
+    def at_once(texts: Sequence[bytes]) -> bool:
+        sent.extend(texts)
+        return True
+
+    made.socket.at_once = at_once
     await made({"type": "websocket"}, received.get, None)
 
 
@@ -30,7 +37,12 @@ async def opened(made: consumer.ChatConsumer, received: asyncio.Queue[dict[str, 
 async def test_a_ping_does_not_wait_for_rows_of_others() -> None:  # S2
     received, sent, busy, end = asyncio.Queue[dict[str, Any]](), list[bytes](), threading.Event(), threading.Event()
     serving = asyncio.ensure_future(opened(consumer.ChatConsumer(), received, sent))
-    others = asyncio.ensure_future(sync_to_async(lambda: (busy.set(), end.wait(60)))())
+
+    def work() -> None:
+        busy.set()
+        end.wait(60)
+
+    others = asyncio.ensure_future(sync_to_async(work)())
     try:
         await asyncio.to_thread(busy.wait, 60)
         for number in range(1, 4):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.strict_json import TooManyParts, read, too_many
+from toolsupport.core.strict_json import OversizedJson, read, too_many
 
 REFUSED = [
     *("", "{", "nonsense", "{'a': 1}", "[1,]", "01", "NaN", "Infinity", "-Infinity", "1e999", "-1e999"),
@@ -78,7 +78,7 @@ MANY = 650_000
 )
 def test_too_many_parts_are_not_read(data: bytes) -> None:  # S1
     for given_as in (data, data.decode()):
-        with pytest.raises(TooManyParts, match="more than 200,000 objects and lists, or more than 600,000 values"):
+        with pytest.raises(OversizedJson, match="more than 200,000 objects and lists, or more than 600,000 values"):
             read(given_as)
 
 

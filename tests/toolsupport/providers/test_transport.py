@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import threading
 import time
 from contextlib import aclosing
-from dataclasses import replace
 
 import pytest
 
@@ -28,7 +26,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, Usage
 from toolsupport.core.types import ChatMessage, Endpoint, Limits, Request, Role, ToolSpec
-from toolsupport.providers import error_text, ollama_request, transport
+from toolsupport.providers import transport
 
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
@@ -297,35 +295,6 @@ async def test_a_huge_error_is_cut() -> None:
         failed = await failure(server.endpoint())
         assert len(failed.body) == 65_536
         assert len(failed.message) < 1_000
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(("characters", "apart"), [(300, False), (3_000, True), (60_000, True)])
-async def test_a_long_error_is_read_in_a_thread(
-    monkeypatch: pytest.MonkeyPatch, characters: int, apart: bool
-) -> None:  # S1, S2
-    readers, read = [], error_text.answered
-    monkeypatch.setattr(
-        error_text, "answered", lambda *given: (readers.append(threading.current_thread()), read(*given))[1]
-    )
-    async with scripted(answer(400, b"tools are not supported by " * (characters // 27))) as server:
-        assert (await failure(server.endpoint())).kind == "refused"
-    assert [one is not threading.main_thread() for one in readers] == [apart]
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(("properties", "apart"), [(10, False), (6_000, True)])
-async def test_many_definitions_are_written_in_a_thread(
-    monkeypatch: pytest.MonkeyPatch, properties: int, apart: bool
-) -> None:  # S1, S2
-    writers, write = [], ollama_request.in_words
-    monkeypatch.setattr(
-        ollama_request, "in_words", lambda *given: (writers.append(threading.current_thread()), write(*given))[1]
-    )
-    tool = ToolSpec("note", "", {"type": "object", "properties": {f"p{one}": {} for one in range(properties)}})
-    async with scripted(FINE) as server:
-        await ask(server.endpoint(), replace(QUESTION, tools=(tool,), supports_tools=True))
-    assert [one is not threading.main_thread() for one in writers] == [apart]
 
 
 @pytest.mark.asyncio
