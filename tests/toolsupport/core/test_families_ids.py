@@ -7,12 +7,6 @@ from tests.toolsupport.core.newest_ids import NEWEST
 from toolsupport.core.families import FAMILIES, find
 
 BELONGS = {
-    "accounts/fireworks/models/llama-v3p3-70b-instruct": "llama3.3",
-    "accounts/fireworks/models/deepseek-v3p1": "deepseek-v3.1",
-    "accounts/fireworks/models/qwen2p5-72b-instruct": "qwen2.5",
-    "ft:gpt-4o-mini-2024-07-18:acme::abc": "gpt-4o",
-    "openai.gpt-oss-120b-1:0": "gpt-oss",
-    "cohere.command-r-plus-v1:0": "command-r",
     **NEWEST,
     # Ollama's library
     "qwen2.5": "qwen2.5",
