@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.models import ExternalIdentity
+from toolsupport.registry import any_case
 from toolsupport.registry.people import accounts, first_admin, quotas, sessions
 from toolsupport.registry.people.permissions import ROLES
 
@@ -68,7 +69,7 @@ def of_header(name: str) -> User:
 
 def _connected(identity: VouchedIdentity) -> User:
     """Return the invited person of that name, or a new one. An account with a password is never taken over."""
-    person = User.objects.select_for_update().filter(username__iexact=identity.name).first()
+    person = User.objects.select_for_update().filter(any_case.same("username", identity.name)).first()
     if person is None:
         return _new(identity.name)
     known = person.has_usable_password() or ExternalIdentity.objects.filter(person=person).exists()
