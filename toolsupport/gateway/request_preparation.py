@@ -119,6 +119,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
             prepared.request_spec,
             system=_system(asked, prepared),
             options={**prepared.request_spec.options, **_options(asked)},
+            words_after_results=prepared.endpoint.kind != "mistral",
         ),
         log=asked.log,
         must_call=must_call,
