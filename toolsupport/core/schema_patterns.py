@@ -8,11 +8,12 @@ backtracking one on short texts otherwise. Beyond the limits a text counts as fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import jsonschema_rs
@@ -111,6 +112,15 @@ def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[...,
     return validator
 
 
+def preparing(schema: JSON) -> Iterator[None]:
+    """Compile the patterns of a schema that `compiled` needs, in steps between which others can continue."""
+    patterns = _CheckedPatterns()
+    for pattern in _patterns(schema):
+        with suppress(UnsupportedSchema):  # `compiled` gives the reason
+            patterns.take(pattern)
+        yield
+
+
 class _CheckedPatterns:
     """The patterns of one schema that are checked."""
 
@@ -160,6 +170,21 @@ def _engine(pattern: str) -> CompiledPattern | str:
         )
     except ValueError:
         return why
+
+
+def _patterns(node: Any) -> Iterator[str]:
+    """Yield the patterns in the order in which `_renamed` meets them."""
+    if isinstance(node, list):
+        yield from chain.from_iterable(map(_patterns, node))
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        if key == "pattern" and isinstance(value, str):
+            yield value
+        elif key in MAPPINGS and isinstance(value, dict):
+            yield from chain.from_iterable(map(_patterns, value.values()))
+        elif key not in DATA:
+            yield from _patterns(value)
 
 
 def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:
