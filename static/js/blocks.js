@@ -49,13 +49,15 @@ class GrowingAnswer {
   block({ start, end, html }) {
     if (start > this.done || end > this.length) return false;
     if (start < this.done) return true;
-    const template = document.createElement("template");
+    const template = document.createElement("template"), { shown } = this;
     template.innerHTML = html;
     this.live.reset(NO_HEADING);
     this.place.append(template.content);
     this.outline = after(this.outline, this.text.slice(start, end));
     this.done = end;
     this.restart();
+    // What is shown behind the block stays: an answer that gets shorter for a moment moves the page away from its end.
+    if (shown > end) this.show(shown);
     return true;
   }
 
@@ -66,13 +68,13 @@ class GrowingAnswer {
   }
 
   later() {
-    this.frame ??= requestAnimationFrame(() => this.show());
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.place.isConnected && this.place.hasAttribute("data-blocks")) this.show(Math.min(this.length, this.shown + MOST));
+    });
   }
 
-  show() {
-    this.frame = null;
-    if (!this.place.isConnected || !this.place.hasAttribute("data-blocks")) return;
-    const end = Math.min(this.length, this.shown + MOST);
+  show(end) {
     if (end > this.shown) this.live.append(this.text.slice(this.shown, end));
     this.shown = end;
     if (end < this.length) this.later();
