@@ -2,8 +2,10 @@
 // in the title. A clock time is that of the reader.
 const STEPS = [[60, 1, "now"], [3600, 60, "min"], [86400, 3600, "h"], [604800, 86400, "d"]];
 
-const day = (then) => new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
-const clock = (then) => new Date(then).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+// The pages are English, and write 22 Nov and 08:41 whatever the language of the browser.
+const day = (then) => new Date(then).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const clock = (then) => new Date(then).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+const exact = (then) => new Date(then).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "medium" });
 
 const short = (then, after = "") => {
   const seconds = (Date.now() - then) / 1000;
@@ -21,19 +23,18 @@ const FORMS = {
 export const refresh = (root = document) => {
   for (const time of root.querySelectorAll("time[data-relative]")) {
     const then = Date.parse(time.dateTime);
-    time.title ||= new Date(then).toLocaleString();
+    time.title ||= exact(then);
     time.textContent = FORMS[time.dataset.relative](then);
   }
   for (const time of root.querySelectorAll("time[data-clock]")) {
-    const then = new Date(time.dateTime);
-    time.title = then.toLocaleString();
-    time.textContent = clock(then);
+    time.title = exact(time.dateTime);
+    time.textContent = clock(time.dateTime);
   }
 };
 
 refresh();
 setInterval(refresh, 30_000, document);
-document.addEventListener("htmx:load", (event) => refresh(event.target));
+for (const kind of ["htmx:load", "htmx:afterProcessNode"]) document.addEventListener(kind, ({ target }) => refresh(target));
 
 // The server groups chats by the reader's days.
 document.cookie = `timezone=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
