@@ -19,7 +19,7 @@ class GrowingAnswer {
     this.text = place.textContent;
     this.live = new LiveBlock(place);
     this.empty();
-    this.later();
+    this.show(Math.min(this.length, MOST));
   }
 
   get length() {
@@ -49,22 +49,22 @@ class GrowingAnswer {
   block({ start, end, html }) {
     if (start > this.done || end > this.length) return false;
     if (start < this.done) return true;
-    const template = document.createElement("template"), { shown } = this;
+    const template = document.createElement("template");
     template.innerHTML = html;
     this.live.reset(NO_HEADING);
     this.place.append(template.content);
     this.outline = after(this.outline, this.text.slice(start, end));
     this.done = end;
     this.restart();
-    // What is shown behind the block stays: an answer that gets shorter for a moment moves the page away from its end.
-    if (shown > end) this.show(shown);
     return true;
   }
 
+  // What is shown stays: an answer that gets shorter for a moment moves the page away from its end.
   restart() {
+    const { shown } = this;
     this.live.reset(this.outline);
     this.shown = this.done;
-    this.later();
+    this.show(Math.min(shown, this.length));
   }
 
   later() {
@@ -75,9 +75,11 @@ class GrowingAnswer {
   }
 
   show(end) {
-    if (end > this.shown) this.live.append(this.text.slice(this.shown, end));
-    this.shown = end;
-    if (end < this.length) this.later();
+    if (end > this.shown) {
+      this.live.append(this.text.slice(this.shown, end));
+      this.shown = end;
+    }
+    if (this.shown < this.length) this.later();
   }
 }
 
