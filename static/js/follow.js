@@ -9,7 +9,8 @@ let following = true, last = 0, moved = false, acted = -Infinity, held = false;
 // While text is laid out the browser itself moves a page whose end comes nearer for a moment. Only a reader ends the following: with
 // wheel, finger, key or scroll bar within this many milliseconds before, or with the browser's search, which takes the focus.
 const LATELY = 1_000;
-const byReader = () => held || performance.now() - acted < LATELY || !document.hasFocus();
+const busy = () => document.querySelector("#transcript[aria-busy=true]");
+const byReader = () => held || performance.now() - acted < LATELY || !document.hasFocus() || !busy();
 for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) {
   addEventListener(kind, ({ target, key }) => {
     if (key && key !== "PageUp" && target.closest?.("textarea")) return;
@@ -58,7 +59,7 @@ new ResizeObserver(([entry]) => {
   height = entry.contentRect.height;
   // An empty conversation is read from its top.
   if (following && document.querySelector("#transcript .message")) toEnd();
-  else if (grown && document.querySelector("#transcript[aria-busy=true]")) pill.hidden = false;
+  else if (grown && busy()) pill.hidden = false;
 }).observe(document.querySelector(".stage"));
 
 export const follow = () => {
