@@ -2,10 +2,13 @@
 // in the title. A clock time is that of the reader.
 const STEPS = [[60, 1, "now"], [3600, 60, "min"], [86400, 3600, "h"], [604800, 86400, "d"]];
 
-// The pages are English, and write 22 Nov and 08:41 whatever the language of the browser.
-const day = (then) => new Date(then).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
-const clock = (then) => new Date(then).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-const exact = (then) => new Date(then).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "medium" });
+// One format for every reader: the words beside them are English too.
+const LOCALE = "en-GB";
+
+const day = (then) => new Date(then).toLocaleDateString(LOCALE, { day: "numeric", month: "short" });
+const clock = (then) => new Date(then).toLocaleTimeString(LOCALE, { hour: "2-digit", minute: "2-digit" });
+
+const exact = (then) => new Date(then).toLocaleString(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 
 const short = (then, after = "") => {
   const seconds = (Date.now() - then) / 1000;
@@ -27,8 +30,9 @@ export const refresh = (root = document) => {
     time.textContent = FORMS[time.dataset.relative](then);
   }
   for (const time of root.querySelectorAll("time[data-clock]")) {
-    time.title = exact(time.dateTime);
-    time.textContent = clock(time.dateTime);
+    const then = new Date(time.dateTime);
+    time.title = exact(then);
+    time.textContent = clock(then);
   }
 };
 

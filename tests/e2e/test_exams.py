@@ -31,7 +31,7 @@ def test_an_answer_becomes_a_case_and_is_replayed(page: Page) -> None:
     page.locator("#exam-model").select_option(value=model)
     page.get_by_role("button", name="Choose model").click()
     page.get_by_role("button", name="Start exam").click()
-    expect(page.get_by_text("1 of 1 right")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("1 of 1 passed")).to_be_visible(timeout=20_000)
     page.goto(chat)
     page.get_by_role("button", name="More", exact=True).last.click()
     page.get_by_role("link", name="Replay on other models").click()

@@ -40,6 +40,9 @@ MOST_NAMES = 40
 MOST_BYTES = 1024 * 1024
 # Schemas up to this size are kept compiled in larger numbers.
 SMALL = 16 * 1024
+FEW_PATTERNS = 8  # each takes up to a third of a millisecond
+UNUSABLE = "the tool's own schema cannot be used ({})"
+TOO_DEEP = UNUSABLE.format("it is far too many levels deep")
 UNDESCRIBED = "one of their parts does not, and there are too many to say which; send less at once"
 
 
@@ -61,9 +64,16 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
 
 
 def preparing(call: ToolCall, offered: Sequence[ToolSpec]) -> Iterator[None]:
-    """Compile a large schema before its first check, in steps between which others can continue."""
+    """Compile a large schema, or one of many patterns, before its first check, in steps for others to continue."""
     spec = find_tool(call.name, offered)
-    written = _json(spec.parameters) if spec and depth_of(spec.parameters) <= DEEPEST else ""
+    if spec is not None and depth_of(spec.parameters) <= DEEPEST:
+        yield from _compiling(spec.parameters)
+
+
+def _compiling(schema: JSON) -> Iterator[None]:
+    written = _json(schema)
+    if written.count('"pattern"') > FEW_PATTERNS:
+        yield from schema_patterns.preparing(schema)
     if len(written) > SMALL:
         yield
         with suppress(UnsupportedSchema):  # the check gives the reason
@@ -99,6 +109,19 @@ def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:
 
 def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
     return CallRejected(call.name, reason, sanitize.text(_json(call.arguments)), call.id, fault=fault)
+
+
+def unusable(schema: JSON) -> str:
+    """Return why no call of a tool with this schema could be accepted, "" if one could.
+
+    A large schema is not looked at: compiling it takes time, and its tool may never be called.
+    """
+    try:
+        written = _json(schema)
+    except RecursionError:
+        return TOO_DEEP
+    checker = _checker(written) if len(written) <= SMALL else ""
+    return checker if isinstance(checker, str) else ""
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
@@ -148,7 +171,7 @@ def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | 
     try:
         written = _json(schema)
     except RecursionError:
-        return "the tool's own schema cannot be used (it is far too many levels deep)"
+        return TOO_DEEP
     return _checker(written) if len(written) <= SMALL else _large_checker(written)
 
 
@@ -158,7 +181,7 @@ def _compiled(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str
         bound = _bound(schema) if len(schema) <= SMALL else _large_bound(schema)
         return schema_patterns.compiled(json.loads(schema), retriever=_refuse), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
+        return UNUSABLE.format(str(error).split("\n", 1)[0][:LONGEST_COMPLAINT])
 
 
 def _bound(schema: str) -> SchemaBudget:

@@ -12,7 +12,9 @@ from toolsupport.core.tool_limits import BILLION, LARGE, SMALL
 _HOSTED = re.compile(
     r"(?:claude|gemini(?! nano)|chatgpt|grok|sonar|gpt (?:[3-9]|35)(?:\.\d+|o)?(?![a-z])|o[1-9]"
     r"|deepseek (?:chat|reasoner)|mistral (?:large|medium)|pixtral large|magistral medium|devstral medium"
-    r"|qwen(?: [\d.]+)? (?:max|plus|turbo)|command a|nova (?:pro|premier|lite)|kimi (?:latest|k2)|glm (?:4\.[5-9]|5))\b"
+    r"|qwen(?: [\d.]+)? (?:max|plus|turbo)|command a|nova (?:pro|premier|lite|micro)|kimi (?:latest|k2)"
+    r"|glm (?:4\.[5-9]|5)|codestral latest|doubao|ernie [\d.]+ (?:\d+k|turbo|speed)|yi (?:large|lightning)"
+    r"|jamba [\d. ]*large|reka core|inflection|palmyra|hunyuan (?:large|pro|turbos?|standard|t1)|step \d \d+k)\b"
 )
 _WHOLE = re.compile(r"(\d+(?:\.\d+)?)([bmt])")
 _EXPERTS = re.compile(r"(\d+)x(\d+(?:\.\d+)?)b")

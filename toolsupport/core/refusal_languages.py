@@ -11,27 +11,30 @@ import re
 from re import Match
 
 _FOREIGN = r"(?:tools|functions|(?:tool|function)[ _-]?(?:calling|calls?|use))(?![a-z0-9_])"
+# The model's own name may stand anywhere: it has a digit, a colon or a slash, and no underscore.
+_NAMED = r"(?>(?<![\w.:/-])[a-z](?=[a-z.:/-]*[\d:/])[a-z\d.:/-]*(?!\w))"
 
 
 def _sentences(before: str, between: str, things: str, after: str) -> str:
     """Build the patterns `before` + `things` and `things` + `after`."""
     things = rf"(?:{things}|{_FOREIGN})"
-    return rf"(?:{before})(?:{between})*{things}|{things}(?:{between})*(?:{after})"
+    between = rf"(?:{between}|{_NAMED})*"
+    return rf"(?:{before}){between}{things}|{things}{between}(?:{after})"
 
 
 LANGUAGES = {
     "chinese": _sentences(
-        r"(?:不|暂不|尚不|未|尚未|无法|無法|沒有|没有)(?:能)?(?:支持|支援|提供|具备|具備|使用|调用)",
+        r"(?:没有|沒有|缺乏|缺少)(?=.{2,10}(?:能力|功能|支持))|(?:不|暂不|尚不|未|尚未|无法|無法|沒有|没有)(?:能)?(?:支持|支援|提供|具备|具備|使用|调用)",
         r"使用|调用|調用|呼叫|原生|任何|外部|进行|進行|传入|功能|的|参数|參數|能力| |`|“|”|「|」|该模型|此模型|在"
         r"|当前模型|被|目前",
-        r"(?<![不该此每个])(?:工具|函数|函數|函式)(?!名|选|選|类|類|数量|數量"
+        r"(?<![不该此每个])(?:工具|函数|函數|函式)(?! ?[:：]|名|选|選|类|類|数量|數量"
         r"| ?[「“\"'`]?(?!tool|function|call)[a-z]\w*)",
-        r"(?:不|暂不|尚不|不被|未|尚未|未被)(?:支持|支援)(?!空格|中文|字符|字元)|不可用",
+        r"(?:不|暂不|尚不|未|尚未)被?(?:(?:该|此|当前|所选)?模型)?(?:支持|支援)(?!空格|中文|字符|字元)|不可用",
     ),
     "japanese": _sentences(
         r"(?:サポートしていない|非対応の|使えない)",
         r"呼び出し|の使用|使用|利用|コール|機能|は|が|を|に|には|も|、| |(?:この|その|現行の|選択した)?モデル"
-        r"|では?|(?>[\w.:-]*\d[\w.:-]*)",
+        r"|では?",
         r"(?:ツール|関数)(?!名)",
         r"(?:サポートされていません|サポートしていません|サポートしません"
         r"|対応していません|非対応|未対応|利用できません|使用できません|使えません)",
@@ -50,23 +53,23 @@ LANGUAGES = {
         r" no (?:son|es|están?) (?:compatibles?|soportad[ao]s?|admitid[ao]s?|permitid[ao]s?|disponibles?)",
     ),
     "portuguese": _sentences(
-        r"\bnão (?:suporta|aceita|permite|é compatível com|(?:oferece|tem|possui) suporte (?:a|para|ao))",
+        r"\bnão (?:suporta|aceita|permite|(?:é capaz de|pode|consegue) (?:usar|chamar|utilizar)|é compatível com"
+        r"|(?:oferece|tem|possui) suporte (?:a|para|ao))",
         r" |o|a|as|os|de|à|às|uso|usar|chamadas?|chamar|nenhuma?s?",
         r"\b(?:ferramentas|funções|(?:chamadas?|uso) (?:a|de) (?:funç|ferrament)\w+)\b",
         r" não (?:são|é|está|estão) (?:suportad[ao]s?|compatíve(?:l|is)|permitid[ao]s?|disponíve(?:l|is))",
     ),
     "french": _sentences(
         r"\b(?:ne |n')(?:supporte|prend|accepte|gère|permet|autorise)(?: pas)?(?: en charge)?"
-        r"|\bn'est pas compatible avec",
-        r" |le|la|les|l'|d'|des?|du|aux?|appels?|appeler|utilisation|utiliser|usage",
+        r"|\bn'est pas compatible avec|\best incapable d(?:e|')",
+        r" |le|la|les|l'|d'|des?|du|aux?|appels?|appeler|utilisation|utiliser|usage|avec|par|modèle",
         r"\b(?:outils|fonctions|(?:appels?|utilisation|usage) (?:d'|de |des )(?:outil|fonction)s?)\b",
         r" (?:ne sont|n'est|n'ont|n'a) pas (?:été )?(?:(?:pris|prise|prises) en charge|supportée?s?"
-        r"|disponibles?|gérée?s?"
-        r"|acceptée?s?)",
+        r"|disponibles?|gérée?s?|acceptée?s?)| (?:est|sont) (?:impossibles?|indisponibles?)",
     ),
     "german": _sentences(
-        r"unterstützt (?:derzeit |leider )?(?:keine?n?|nicht)",
-        r" |die|das|den|der|nutzung|verwendung|von|durch|werden|wird|ist|sind|diese[mrs]?|modell|vom|mit"
+        r"unterstützt (?:derzeit |leider )?(?:keine?n?|nicht)|\bkann keine",
+        r" |die|das|den|der|nutzung|verwendung|von|durch|werden|wird|ist|sind|diese[mrs]?|modell|vom|mit|für"
         r"|native[ns]?",
         r"\b(?:werkzeuge|tools|funktionsaufrufe?|(?:werkzeug|tool|funktions)-?aufrufe?|(?:werkzeug"
         r"|tool)-?nutzung)\b",
@@ -76,15 +79,15 @@ LANGUAGES = {
     r" |die )?(?:werkzeuge|tools|(?:function|tool)[ -]calling|(?:werkzeug|tool|funktions)-?aufrufe?)"
     r" nicht",
     "italian": _sentences(
-        r"\bnon (?:supporta|accetta|consente|gestisce|è compatibile con)",
-        r" |gli|le|la|il|l'|di|degli|delle|a|uso|utilizzo|chiamat[ae]",
+        r"\bnon (?:supporta|accetta|consente|gestisce|è compatibile con|è in grado di|può)",
+        r" |gli|le|la|il|l'|di|degli|delle|a|uso|utilizzo|chiamat[ae]|usare|utilizzare|chiamare",
         r"\b(?:strumenti|funzioni|(?:chiamat[ae]|uso|utilizzo) (?:di |a |degli |alle |delle )?(?:funzion"
         r"|strument)\w+)\b",
         r" non (?:sono|è) (?:supportat[aeio]|disponibil[ei]|consentit[aeio]|compatibil[ei])",
     ),
     "dutch": _sentences(
-        r"ondersteunt (?:geen|niet)",
-        r" |het|de|gebruik|van|aanroepen|door|dit|model|worden|wordt",
+        r"(?:ondersteunt|kan) (?:geen|niet)",
+        r" |het|de|gebruik|van|aanroepen|door|dit|model|worden|wordt|zijn|is",
         r"\b(?:hulpmiddelen|gereedschap(?:pen)?|functies|(?:functie|tool)-?aanroep(?:en)?|tool-?gebruik)\b",
         r" niet ondersteund| niet beschikbaar",
     ),
@@ -93,13 +96,14 @@ LANGUAGES = {
         r" |użyci[ae]|używani[ae]|korzystani[ae]|wywoływani[ae]|wywołań|wywołania|z",
         r"\b(?:narzędzi(?!e\b)\w*|narzędziami|funkcji|(?:wywoływani[ae]|wywołania|użycie) (?:funkcji"
         r"|narzędzi))(?! \w+_)\b",
-        r" nie (?:jest|są) (?:przez \w+ model )?(?:obsługiwan[ea]|wspieran[ea]|dostępn[ea])",
+        r" (?:nie (?:jest|są) (?:przez \w+ model )?(?:obsługiwan[ea]|wspieran[ea]|dostępn[ea])"
+        r"|(?:jest|są) nie(?:obsługiwan|wspieran|dostępn)[ea])",
     ),
     "russian": _sentences(
-        r"\bне (?:поддерживает|поддерживают|умеет)",
-        r" |использование|вызовы?|вызова|вызывать|работу|с",
+        r"\bне (?:поддерживает|поддерживают|умеет|может)",
+        r" |использовани[ея]|вызовы?|вызова|(?:вызыв|использов|работ)ать|пользоваться|работу|с|в|этой|модел(?:и|ью)",
         r"\b(?:инструмент(?:ы|ов|ами)|функции|функций|(?:вызовы?|использование) (?:функци|инструмент)\w+)\b",
-        r" не поддержива(?:ется|ются)| недоступн[ыо]",
+        r" не поддержива(?:ется|ются)| недоступ(?:ен|н[аыо])|(?<=поддержка инструментов) в .{0,20}отсутствует",
     ),
     "ukrainian": _sentences(
         r"\bне (?:підтримує|підтримують)",
@@ -243,9 +247,9 @@ _BESIDE = re.compile(
     r"|questo|il|da|per"
     r"|selezionato|scelto|dieses|das|dem|diesem|ausgewählte[ns]?|gewählte[ns]?|aktuelle[ns]?|angegebene|von|vom"
     r"|mit|leider"
-    r"|dit|het|door|gekozen|geselecteerde|ten|tego|tym|przez|wybrany|wybranego|bieżący|tento|tímto|vybraný"
+    r"|dit|het|door|voor|aanroepen|gebruiken?|verwenden|nutzen|aufrufen|gekozen|geselecteerde|ten|tego|tym|w|przez|dla|wybrany|wybranego|bieżący|tento|tímto|vybraný"
     r"|vybraným|zvolený"
-    r"|эт(?:а|ой|у)|данн(?:ая|ой)|выбранн(?:ая|ой)|текущая|ця|цією|дана|обран(?:а|ою)|вибран(?:а|ою)|bu|seçilen"
+    r"|для|эт(?:а|ой|у)|данн(?:ая|ой)|выбранн(?:ая|ой)|текущая|ця|цією|дана|обран(?:а|ою)|вибран(?:а|ою)|bu|seçilen"
     r"|tarafından"
     r"|này|đã|chọn|bởi|cho|của|tính năng|chức năng|khả năng|được|lỗi|xin"
     r"|rất|tiếc|fitur|untuk|kesalahan|maaf|anda pilih|pilih|hata|üzgünüz|üzgünüm|maalesef|seçtiğiniz|ile"
@@ -257,7 +261,7 @@ _BESIDE = re.compile(
     r"|jeszcze|encore"
     r"|derzeit|actuellement|ainda|todavía|aún|ancora|nog|ещё|пока|ще)\b"
     r"|该|該|此|这个|這個|所选的?|所選的?|您|选择的?|選擇的?|当前|當前|目前|你|使用的|的|对|在|被|参数|參數|能力|功能|调用|呼叫|使用|字段"
-    r"|この|その|現在の|選択した|選択された|指定された|現行の|は|が|では|で|に|を|も|이|해당|선택한|선택된|현재의|에서는|에서|은|는|가|을|를|ます|습니다|니다|다"
+    r"|この|その|現在の|選択した|選択された|指定された|現行の|は|が|では|で|に|を|も|이|해당|선택한|선택된|현재의|에서는|에서|은|는|가|을|를|ます|습니다|니다|다|음|아요|어요|です"
 )
 _NAME = re.compile(r"[\w.@-]*(?:\w[./:@_-]\w|\d)[\w./:@-]*", re.ASCII)
 _ENDS = re.compile(r"[.!?;](?= |$)|[。！？；]")

@@ -10,6 +10,7 @@ import re
 
 from toolsupport.core.refusal_languages import CONTRACT, CURRENTLY, LANGUAGES, PARTS, PASSING, of_the_model_only
 from toolsupport.core.refusal_sentences import SENTENCES
+from toolsupport.core.refusal_streams import STREAM_CONFLICT
 from toolsupport.core.refusal_vocabulary import (
     MALFORMED,
     MISCONFIGURED,
@@ -77,6 +78,7 @@ _FLAGS = (
         r"--(?:jinja|enable-auto-tool-choice|tool[-_](?:call[-_])?parser)\b",
         r"(?:start|launch|run|restart|compil|built|build)\w*[\w ]{0,30} with [^.]{0,40}\btool",
         r"(?:compil|buil|deploy|start|launch)\w* without (?:support for )?tool",
+        r"\btools?\b[^.]{0,40}(?:grammar support is disabled|requires? a chat[ _-]template)",
         r"tool(?:[ _-]call)?[ _-]parser\b",
     ),
 )
@@ -91,7 +93,7 @@ _NOT_FOR_EVER = (
         r"\b50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out)",
         r"\b(?:status|code|returned|responded|answered|error)(?: code)?:? (?:with )?(?:http )?50[234]\b",
         r"WORD(?:maintenance|outage|incident|degraded|high load|heavy load|overload(?:ed)?|rollout)END",
-        r"(?:retry|try again|come back|check back) (?:later|soon|shortly|in (?:a |\d))",
+        r"(?:retry|try again|come back|check back) (?:later|soon|shortly|in (?:an? |\d|some |few ))",
         r"WORDcurrently (?:un|not )available",
         r"(?:un|not )available[^.]{0,40} try again",
         r"THING[^.]{0,60} (?:are|is) currently (?:disabled|switched off|turned off|paused|suspended|down)",
@@ -142,30 +144,7 @@ _IN_THE_WAY = (
         r"not support param(?:eter)?s?:? .{0,200}[`'\"](?:tools|functions)[`'\"]",
         r"add_function_to_prompt",
     ),
-    of_tools(
-        MISCONFIGURED,
-        "stream",
-        r"cannot use tools with stream",
-        r"THING[^.]{0,40} (?:in|with|while|when|for) stream",
-        r"stream\w*(?: mode| requests?| responses?)? (?:with|of|for) THING IS_UN",
-        r"stream\w*(?:[ =]?true)?(?: mode| requests?| responses?)? (?:(?:does|do|is|are) ?)?(?:currently )?NOT_"
-        r"(?:SUPPORT_|(?:supported|available|allowed|possible|compatible) )"
-        r"(?:(?:yet|currently|together|in combination) )?(?:(?:with|for|when|while|if) )?(?:using |use of )?THING",
-        r"THING[^.]{0,30} (?:cannot|can't|can not|must not) be (?:used|combined)[^.]{0,20} stream",
-        r"(?:THING and stream\w*|stream\w* and THING)[^.]{0,20} (?:cannot|can't|can not|must not) be "
-        r"(?:used|combined|enabled|mixed)",
-        r"(?:cannot|can't|can not|do not|don't) (?:use |combine )?stream\w*[^.]{0,30} (?:with|and|when|while"
-        r"|if) THING",
-        r"NOT_SUPPORT_stream\w*[^.]{0,20} (?:with|of|for|and|alongside|when|while) (?:using |use of )?THING",
-        r"stream\w*[^.]{0,12} (?:is|are) unsupported (?:with|when|while|if|for|together with) (?:using )?THING",
-        r"THING[^.]{0,30}, stream\w*(?: mode| responses?)? (?:IS_UN|not )SUPPORTED",
-        r"(?:set|turn|switch) ['\"`]?stream\w*['\"`]? ?(?:to|=)? ?(?:false|off)[^.]{0,30} THING",
-        r"THING requires? [^.]{0,20}stream\w*[ =:]*(?:to be )?(?:false|off|disabled)",
-        r"stream\w*[^.]{0,10} must be (?:false|off|disabled)[^.]{0,30} THING",
-        r"\bstreaming\b.{0,30}\b(?:pas|nie|não|no|nicht|non|не)\b.{0,40}"
-        r"(?:outils|narzędzi|ferramentas|herramientas|werkzeuge|strumenti|инструмент)",
-        r"(?:流式|串流|stream)[^。]{0,12}不(?:支持|支援)[^。]{0,6}(?:工具|函数|函式)",
-    ),
+    STREAM_CONFLICT,
     rule(
         MISCONFIGURED,
         "template",
@@ -205,7 +184,7 @@ _A_PART_ONLY = (
     of_tools(
         OTHER,
         "only-together",
-        r"\bwith THING IS_UN",
+        r"(?<!request )(?<!requests )\bwith THING IS_UN",
         r"(?:SPECIAL)(?:[ -]\w+)? THING (?:IS_UN|not )SUPPORTED",
         r"NOT_SUPPORT_(?:SPECIAL)(?:[ -]\w+)? THING",
         r"THING (?:IS_UN|not )SUPPORTED(?: by| for| in)?(?: A_MODEL)?,? WITH_ELSE",
@@ -273,7 +252,8 @@ _TAKES_NO_TOOLS = (
     of_tools(
         UNSUPPORTED,
         "only-others",
-        r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? THING",
+        r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? "
+        r"(?:THING|the (?:provided|requested|given) THING(?: parameters?)?\.?$)",
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
         r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b)"
         r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
@@ -283,10 +263,15 @@ _TAKES_NO_TOOLS = (
     of_tools(
         UNSUPPORTED,
         "not-able",
-        r"models?\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|trained for|compatible with) THING",
-        r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call) THING(?! (?:when|while|with|if|in|together|on"
+        r"(?:models?|llms?)\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|(?:trained|built|made"
+        r"|designed) for|compatible with) THING",
+        r"THING (?:is|are)(?: not|n't) (?:something|anything|a feature) (?:that )?A_MODEL",
+        r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call|do|make|handle|perform|process) THING"
+        r"(?! (?:when|while|with|if|in|together|on"
         r"|for)\b)",
-        r"THING (?:can ?not|can't) be used (?:with|by|in|on) A_MODEL",
+        r"THING (?:can ?not|can't) be (?:used|attached|given|passed) (?:with|by|in|on|to) (?:it\b|A_MODEL)",
+        r"models?\b[^.]{0,60} (?:can ?not|can't) be used with THING$",
+        r"\brequests? with THING IS_UNSUPPORTED (?:for|by|on|with) A_MODEL",
         r"^(?:A_MODEL(?: '')?|[\w.:-]*[\d/][\w./:-]*) (?:is|are)(?: not|n't) (?:supported|available"
         r"|enabled) for CALLING",
         r"not an? (?:tool|function)[- ]?(?:calling|use|capable)\b",
@@ -295,7 +280,8 @@ _TAKES_NO_TOOLS = (
         r"(?:tools?|functions?) support",
         r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?CALLING"
         r" (?:support|capabilit|abilit)",
-        r"models?\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support|capabilit)",
+        r"(?:models?|llms?)\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support"
+        r"|capabilit|abilit)",
     ),
 )
 

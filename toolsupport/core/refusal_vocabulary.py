@@ -80,7 +80,8 @@ SHORT = {
     r"[\w.-]+[.}'\"]*$",
     "IS_NOT": r"(?:is|are)(?: not|n't)(?: currently| yet| fully| natively)? ",
     "NOT_": r"(?:not|n't|never|cannot|unable to|no longer)(?: currently| yet| natively| directly)? ",
-    "IS_UN": r"(?:(?:is|are)(?: currently)?(?: un| not(?: currently| yet| natively)? |n't )|cannot be |has not been )",
+    "IS_UN": r"(?:(?:is|are)(?: currently)?(?: un| not(?: currently| yet| natively)? |n't )|cannot be "
+    r"|(?:has|have) (?:not|never) been )",
 }
 
 

@@ -7,10 +7,13 @@ backtracking one on short texts otherwise. Beyond the limits a text counts as fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import jsonschema_rs
@@ -38,6 +41,11 @@ FANCY, FANCY_LONG = (
     jsonschema_rs.FancyRegexOptions(backtrack_limit=steps, size_limit=1024 * KIB, dfa_size_limit=KIB * KIB)
     for steps in (STEPS, STEPS_OF_LONG)
 )
+# A list as `items`, and bounds that are switches (`"exclusiveMinimum": true`).
+OLDER_DRAFTS = (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator)
+# What browsers take as it is meant in a pattern and the engine does not: a hyphen beside a class within brackets
+# (`[\w-.]`), a brace that counts nothing (`^{.*}$`).
+HYPHEN, BRACE = re.compile(r"(\\[wdsWDS])-(?=[^\]])"), re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 # The library matches names of properties itself, and checks that the patterns of a schema are some.
 NAMES = jsonschema_rs.FancyRegexOptions(backtrack_limit=1_000, size_limit=32 * KIB, dfa_size_limit=KIB * KIB)
 
@@ -83,13 +91,34 @@ def fits(pattern: str, text: str) -> bool:
 
 
 def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Validator:
-    """Compile a schema with bounded patterns. Raises ValueError with the reason why one of them cannot be used."""
-    return jsonschema_rs.validator_for(
-        _renamed(schema, _CheckedPatterns()),
-        retriever=retriever,
-        pattern_options=NAMES,
-        keywords={KEYWORD: PatternKeyword},
-    )
+    """Compile a schema with bounded patterns. Raises ValueError with the reason why it cannot be used.
+
+    Programs leave out which draft of JSON Schema they use: what the present one does not allow may fit an older one.
+    """
+    renamed = _renamed(schema, _CheckedPatterns())
+    compile_with = partial(_compile, renamed, retriever)
+    try:
+        return compile_with(jsonschema_rs.validator_for)
+    except jsonschema_rs.ValidationError:
+        for older in OLDER_DRAFTS if "$schema" not in schema else ():
+            with suppress(jsonschema_rs.ValidationError):
+                return compile_with(older)
+        raise
+
+
+def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[..., Any]) -> jsonschema_rs.Validator:
+    keywords = {KEYWORD: PatternKeyword}
+    validator: jsonschema_rs.Validator = draft(schema, retriever=retriever, pattern_options=NAMES, keywords=keywords)
+    return validator
+
+
+def preparing(schema: JSON) -> Iterator[None]:
+    """Compile the patterns of a schema that `compiled` needs, in steps between which others can continue."""
+    patterns = _CheckedPatterns()
+    for pattern in _patterns(schema):
+        with suppress(UnsupportedSchema):  # `compiled` gives the reason
+            patterns.take(pattern)
+        yield
 
 
 class _CheckedPatterns:
@@ -116,6 +145,16 @@ class _CheckedPatterns:
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> CompiledPattern | str:
     """Return a compiled pattern, or why there is none."""
+    found = _engine(pattern)
+    escaped = BRACE.sub(r"\\{", HYPHEN.sub(r"\1\\-", pattern))
+    if isinstance(found, str) and escaped != pattern:
+        again = _engine(escaped)
+        return found if isinstance(again, str) else again
+    return found
+
+
+def _engine(pattern: str) -> CompiledPattern | str:
+    """Return a pattern as an engine takes it, or why none does."""
     why = ""
     for options, cost in TIERS:
         try:
@@ -131,6 +170,21 @@ def _compiled(pattern: str) -> CompiledPattern | str:
         )
     except ValueError:
         return why
+
+
+def _patterns(node: Any) -> Iterator[str]:
+    """Yield the patterns in the order in which `_renamed` meets them."""
+    if isinstance(node, list):
+        yield from chain.from_iterable(map(_patterns, node))
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        if key == "pattern" and isinstance(value, str):
+            yield value
+        elif key in MAPPINGS and isinstance(value, dict):
+            yield from chain.from_iterable(map(_patterns, value.values()))
+        elif key not in DATA:
+            yield from _patterns(value)
 
 
 def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:

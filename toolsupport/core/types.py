@@ -55,8 +55,9 @@ class ToolSpec:
         return cls(name, words, function.get("parameters") or {}, strict).completed()
 
     def completed(self) -> ToolSpec:
-        """Return the same spec with properties {} and required [] filled in, which some servers require."""
-        return replace(self, parameters={"type": "object", "properties": {}, "required": []} | self.parameters)
+        """Return the same spec with properties {} and required [] for missing ones or null, as some servers require."""
+        given = {name: value for name, value in self.parameters.items() if value is not None}
+        return replace(self, parameters={"type": "object", "properties": {}, "required": []} | given)
 
     def to_openai(self) -> JSON:
         """Return the form that both Ollama and OpenAI-style servers accept in `tools`."""

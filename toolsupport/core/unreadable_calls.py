@@ -93,6 +93,7 @@ CALLS_THAT_FAILED = (
         r"xml syntax error on line \d",
         r"failed to parse xml\b",
         r"invalid character entity &",
+        r"expected (?:a )?(?:closing|opening|end|start) tag </?\w",
         r"expected element type <[^<>]{1,80}> but have <",
         r"mismatched arg_key and arg_value",
         r"(?:incomplete|unterminated|truncated|unclosed) (?:[\w.-]+ )?(?:tool|function)[ _]calls?\b",

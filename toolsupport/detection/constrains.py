@@ -146,11 +146,21 @@ def judged(reply: ProbeReply, asked: ForbiddenConstant) -> tuple[str, str]:
     text = reply.text.strip()
     if asked.met_by(text):
         return _of_pattern(text, asked)
+    if _is_empty_choice(text):
+        return "proves_nothing", sentence("no_call_allowed")
     if text and not text.startswith("{"):
         return "unenforced", sentence("schema_ignored", text=text)
     if reply.failed is not None and _is_refusal(reply.failed):
         return _of_refusal(reply.failed.message, asked.shape)
     return trouble(reply) or ("unenforced", sentence("schema_ignored", text=text))
+
+
+def _is_empty_choice(text: str) -> bool:
+    """Return whether a reply has the outer object of hosted services and no call: their lists have no least length."""
+    try:
+        return bool(orjson.loads(text) == {REPLY: {CALLS: []}})
+    except ValueError:
+        return False
 
 
 def _of_pattern(text: str, asked: ForbiddenConstant) -> tuple[str, str]:

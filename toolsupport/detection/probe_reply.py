@@ -26,6 +26,7 @@ from toolsupport.providers.openai_compatible import CALL_LOST
 # Marks of thoughts that stand in the text: <think>, <mm:think>, [THINK] and those of Gemma and harmony.
 THOUGHTS = ("think>", "thinking>", "[THINK]", "channel>thought", "channel|>analysis")
 LONGEST_LOOK = 20_000  # characters that are searched for them
+SHORT_TOKEN = 2  # bytes; the tokens of a sentence have more on average, in every language
 
 
 @dataclass(slots=True)
@@ -55,8 +56,11 @@ class ProbeReply:
 
     @property
     def cut(self) -> bool:
-        """Whether its tokens were used up. Some servers report "stop" then, and some have a limit of their own."""
-        written = self.usage.output_tokens or 0
+        """Whether its tokens were used up. Some servers report "stop" then, and some have a limit of their own.
+
+        Where the server counted none, the length decides: few tokens of any language are shorter than SHORT_TOKEN.
+        """
+        written = self.usage.output_tokens or len(f"{self.thinking}{self.text}".encode()) // SHORT_TOKEN
         return self.finish == "length" or 0 < self.budget <= written or written in self.caps
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from toolsupport.core.types import JSON, ToolSpec
 from toolsupport.gateway.conversation import read_messages
 from toolsupport.gateway.field_errors import InvalidField
-from toolsupport.gateway.gateway_request import GatewayRequest, distinct, integers, only, parsed, required
+from toolsupport.gateway.gateway_request import GatewayRequest, integers, only, parsed, required, usable
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
 
 # The options of sampling that have another name in our requests.
@@ -56,7 +56,7 @@ def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str, tuple[str, ...]]:
             own.append(tool)
         else:
             others.add(kind)
-    tools, choice = _chosen(distinct(tuple(map(ToolSpec.from_openai, own))), given.get("tool_choice"))
+    tools, choice = _chosen(usable(tuple(map(ToolSpec.from_openai, own))), given.get("tool_choice"))
     return tools, choice, tuple(sorted(others))
 
 

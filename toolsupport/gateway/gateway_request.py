@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from toolsupport.core import strict_json
+from toolsupport.core import calls, strict_json
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
 from toolsupport.gateway.field_errors import InvalidField
 
@@ -39,14 +39,19 @@ def parsed(body: bytes) -> JSON:
     try:
         # Schemas of tools hold limits beyond 64 bits (the uint64 of JavaScript), which servers read as floats.
         return strict_json.read(body, wide=float)  # type: ignore[no-any-return]
+    except strict_json.OversizedJson as error:
+        raise InvalidField(f"The body cannot be read: {error}.") from error
     except ValueError as error:
         raise InvalidField(f"The body is not JSON: {error}.") from error
 
 
-def distinct(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
-    """Return the tools. Raises InvalidField if two have the same name."""
+def usable(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """Return the tools. Raises InvalidField if two have the same name, or if no call could fit the schema of one."""
     if len({tool.name for tool in tools}) < len(tools):
         raise InvalidField("Two tools have the same name.", "tools")
+    for tool in tools:
+        if reason := calls.unusable(tool.parameters):
+            raise InvalidField(f"No call of {tool.name} could be checked: {reason}.", "tools")
     return tools
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -27,6 +29,7 @@ LITTLE, TOO_LITTLE = 2**30, 50 * 2**20  # bytes that are free on the disk
 def findings() -> Iterator[Finding]:
     """Return a finding for each."""
     yield disk()
+    yield temporary_files()
     yield backup()
     yield proxies()
     yield processes(connection.vendor)
@@ -59,6 +62,26 @@ def disk() -> Finding:
     if free < TOO_LITTLE:
         return Finding(what, False, f"{words}. Free some: nothing can be saved on a full disk.")
     return Finding(what, None if free < LITTLE else True, words + (". Free some." if free < LITTLE else ""))
+
+
+def temporary_files() -> Finding:
+    """Report where temporary files are: SQLite, uploads and backups need some."""
+    what = "temporary files"
+    try:
+        # Python falls back to the working directory, which is no place for them and which SQLite tries last.
+        folder = next(one for one in (os.environ.get("TMPDIR"), "/var/tmp", "/tmp") if one and _writable(one))
+    except StopIteration:
+        words = "No folder for them can be written. Mount one at /tmp, or name one in TMPDIR."
+        return Finding(what, False, f"{words} SQLite reports `disk I/O error` until then.")
+    return Finding(what, True, f"in {folder}")
+
+
+def _writable(folder: str) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def backup() -> Finding:

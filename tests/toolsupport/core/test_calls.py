@@ -191,6 +191,22 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
     assert "cannot be used" in calls.complaints_about({}, schema)[0]
 
 
+@pytest.mark.parametrize(
+    ("part", "right", "wrong"),
+    [
+        ({"type": "integer", "minimum": 1, "exclusiveMinimum": True}, 2, 1),
+        ({"type": "array", "items": [{"type": "string"}, {"type": "integer"}]}, ["a", 1], ["a", "b"]),
+        ({"type": "string", "pattern": r"^[\w-\.]+@([\w-]+\.)+[\w-]{2,4}$"}, "ada-l.b@x.org", "ada l@x.org"),
+        ({"type": "string", "pattern": r"^{\d{2}}$"}, "{42}", "42"),
+    ],
+)
+def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
+    schema: JSON = {"type": "object", "properties": {"a": part}}
+    assert calls.unusable(schema) == ""
+    assert calls.complaints_about({"a": right}, schema) == []
+    assert calls.complaints_about({"a": wrong}, schema)
+
+
 def test_a_slow_pattern_gives_up() -> None:
     schema: JSON = {"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}}
     assert calls.complaints_about({"a": "a" * 40 + "b"}, schema)

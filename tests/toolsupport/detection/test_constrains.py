@@ -54,6 +54,8 @@ def reply(*events: Event) -> ProbeReply:
         ([TextDelta(json.dumps({"code": ASKED.asked})), Finished("stop")], "unenforced"),
         ([TextDelta(json.dumps({"calls": [RIGHT, ECHO]})), Finished("stop")], "unenforced"),
         ([TextDelta('{"calls": []}'), Finished("stop")], "unenforced"),
+        ([TextDelta('{"reply": {"calls": []}}'), Finished("stop")], "proves_nothing"),
+        ([TextDelta('{"reply": {"calls": [5]}}'), Finished("stop")], "unenforced"),
         ([TextDelta("I cannot do that"), Finished("length")], "unenforced"),
         ([TextDelta(json.dumps(RIGHT)[:-9]), Finished("length")], "cut"),
         ([Finished("stop")], "no_word"),

@@ -49,6 +49,8 @@ class Asked:
                 finish = "tool_calls"
         choice = {"index": 0, "message": message, "finish_reason": finish}
         usage = {"prompt_tokens": 9, "completion_tokens": body["max_tokens"] if finish == "length" else 9}
+        if finish == "not given":
+            choice["finish_reason"], usage = "stop", {}
         return 200, json.dumps({"choices": [choice], "usage": usage}).encode()
 
 
@@ -94,6 +96,15 @@ def hidden(body: Body) -> tuple[str, bool, str]:
     return ("", False, "length") if body["max_tokens"] < 1000 else ("", True, "stop")
 
 
+def unmarked(body: Body) -> tuple[str, bool, str]:
+    """Thinks for a thousand tokens without a mark; its server reports neither their number nor that it cut them."""
+    return ("Then " * 512, False, "not given") if body["max_tokens"] < 1000 else ("Then " * 1000, True, "not given")
+
+
+def unmarked_and_endless(body: Body) -> tuple[str, bool, str]:
+    return "Then " * int(body["max_tokens"]), False, "not given"
+
+
 def muses(body: Body) -> tuple[str, bool, str]:
     """Thinks of a call and makes none; its server has no switch, or ignores it."""
     return "<think>I could call lookup_ticket.</think>Hello.", False, "stop"
@@ -126,6 +137,8 @@ MODELS = {  # D6
     "calls, and its server ignores the switch": (stubborn, "llamacpp", True, "native", None),
     "is cut every second time": (cut_every_second_time(), "openai", None, "inconclusive", None),
     "thinks in secret": (hidden, "openai", None, "native", None),
+    "thinks long without marks or counts": (unmarked, "openai", None, "native", None),
+    "thinks without end, marks or counts": (unmarked_and_endless, "openai", None, "inconclusive", None),
 }
 
 

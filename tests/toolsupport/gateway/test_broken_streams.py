@@ -54,6 +54,7 @@ async def test_a_broken_stream_is_an_error_in_the_shape_of_its_api(program: Prog
             told = json.loads(data.removeprefix("data: "))
             if path == "/v1/responses":
                 assert event == "event: response.failed" and told["response"]["error"]["message"], name
+                assert told["response"]["error"]["code"] == "server_error", name
             else:
                 assert event == "event: error" and error_in(path, told)[1], name
 
@@ -74,7 +75,8 @@ async def test_a_call_in_text_that_a_broken_stream_cut_is_the_servers_fault(prog
                 before = len(server.requests)
                 answer = await post(program, path, **body, stream=stream)
                 content = b"".join([piece async for piece in answer.streaming_content]) if stream else answer.content
-                assert f'"code":"{code}"' in content.decode().replace('": "', '":"'), (name, content)
+                field = "type" if stream and path == "/v1/responses" else "code"
+                assert f'"{field}":"{code}"' in content.decode().replace('": "', '":"'), (name, content)
                 assert len(server.requests) == before + 1, name
 
 

@@ -99,6 +99,21 @@ def asked(**fields: Any) -> GatewayRequest:
             {"tools": [TOOL, {"type": "function", "function": {"name": "b", "parameters": "{}"}}]},
             "tools[1].function.parameters",
         ),
+        *(
+            (
+                {"tools": [TOOL, {"type": "function", "function": {"name": "b", "parameters": {"properties": one}}}]},
+                "tools",
+            )
+            for one in (
+                {"a": 5},
+                {"a": {"type": "STRING"}},
+                {"a": {"required": True}},
+                {"a": {"enum": 5}},
+                {"a": {"pattern": "("}},
+                {"a": {"$ref": "#/nowhere"}},
+                {"a": {"$ref": "http://127.0.0.1:1/x"}},
+            )
+        ),
         ({"tools": [{"type": "function"}]}, "tools[0]"),
         ({"tools": [TOOL] * 257}, "tools"),
         ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice"),
@@ -111,6 +126,16 @@ def test_a_wrong_field_is_named(fields: dict[str, Any], param: str) -> None:  # 
     with pytest.raises(InvalidField) as wrong:
         asked(**fields)
     assert wrong.value.param == param
+
+
+def test_an_error_names_the_tool_whose_schema_cannot_be_used() -> None:
+    with pytest.raises(InvalidField, match=r"No call of add could be checked: .*5 is not of types"):
+        asked(**of_tool(parameters={"properties": {"a": 5}}))
+
+
+def test_null_in_a_schema_is_as_if_it_were_left_out() -> None:
+    (read,) = asked(**of_tool(parameters={"type": "object", "properties": None, "required": None})).tools
+    assert read.parameters == {"type": "object", "properties": {}, "required": []}
 
 
 def named(name: str) -> dict[str, Any]:

@@ -104,6 +104,9 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a tool in another form": (tool(type="function", function={"name": "a"}), "tools[0].type"),
     "spaces in a name": (tool(name="a b", input_schema=PATH), "tools[0].name"),
     "a long name": (tool(name="a" * 65, input_schema=PATH), "tools[0].name"),
+    "a longer name of an MCP tool": (tool(name="mcp__" + "a" * 124, input_schema=PATH), "tools[0].name"),
+    "a property that is no schema": (tool(name="a", input_schema={"properties": {"a": 5}}), "tools"),
+    "a type that is none": (tool(name="a", input_schema={"properties": {"a": {"type": "text"}}}), "tools"),
     "a list as schema": (tool(name="a", input_schema=[]), "tools[0].input_schema"),
     "a schema of a text": (tool(name="a", input_schema={"type": "string"}), "tools[0].input_schema"),
     "a number as description": (tool(name="a", description=3, input_schema=PATH), "tools[0].description"),
@@ -200,6 +203,13 @@ def test_a_count_checks_what_it_reads(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidField) as error:
         read_count(orjson.dumps({"model": "m", "messages": [HELLO]} | fields))
     assert error.value.param.startswith(next(iter(fields)))
+
+
+def test_a_name_as_claude_code_makes_it_is_read() -> None:
+    name = "mcp__plugin_chrome-devtools-mcp_chrome-devtools__performance_analyze_insight"
+    used = {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": name, "input": {}}]}
+    read = asked(tools=[{"name": name, "input_schema": PATH}], messages=[HELLO, used, HELLO])
+    assert [tool.name for tool in read.tools] == [name] == [call.name for call in read.log[1].calls]
 
 
 def test_fields_reach_the_model() -> None:

@@ -88,6 +88,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a function in another form": (tool(type="function", function={"name": "x"}), "tools[0].name"),
     "spaces in a name": (tool(type="function", name="a b"), "tools[0].name"),
     "a long name": (tool(type="function", name="a" * 65), "tools[0].name"),
+    "a property that is no schema": (tool(type="function", name="a", parameters={"properties": {"a": 5}}), "tools"),
+    "a reference to nothing": (tool(type="function", name="a", parameters={"items": {"$ref": "#/x"}}), "tools"),
     "a number as name": (tool(type="function", name=1), "tools[0].name"),
     "a list as parameters": (tool(type="function", name="x", parameters=[]), "tools[0].parameters"),
     "parameters of a text": (tool(type="function", name="x", parameters={"type": "string"}), "tools[0].parameters"),

@@ -17,13 +17,16 @@ _SPLIT_DATE = re.compile(
 )
 _FILE = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin)$")
 _QUANTISED = re.compile(r"(?:^|[-_.])(?:i1-|ud-)?[it]?q\d+(?:f\d+)?(?:_[a-z0-9]+)*(?=$|[-_.])")
-_HOSTED_REVISION = re.compile(r"-v\d+:\d+$")
+# Bedrock's revisions, the beginning of OpenAI's fine-tuned models, and Fireworks' spelling: llama-v3p3-70b.
+_HOSTED_REVISION = re.compile(r"-v?\d+:\d+$")
+_FINE_TUNED = re.compile(r"^ft:([^:]+):.*")
+_POINT = re.compile(r"(?:(?<=llama-)v)?(\d)p(\d+)(?![a-z0-9])")
 _VENDOR = re.compile(
     r"^(?:(?:ai21labs|allenai|bytedance-seed|cohereforai|coherelabs|deepcogito|deepseek-ai|google|huggingfacetb"
     r"|ibm-granite|internlm|liquidai|meta-llama|microsoft|minimaxai|mistralai|moonshotai|nousresearch|nvidia|openai|qwen"
     r"|salesforce|stepfun-ai|swiss-ai|tencent|thudm|zai-org)_"
     r"|(?:ai21|c4ai|ibm|meta|mistralai|nvidia|openai)-"
-    r"|(?:us|eu|apac|global|anthropic|meta)\.)+"
+    r"|(?:us|eu|apac|global|ai21|amazon|anthropic|cohere|meta|mistral|openai|qwen|writer)\.)+"
 )
 _BREAK = re.compile(r"[-_:\s]+|(?<!\d)\.|\.(?!\d)")
 _NUMBERED = re.compile(r"([a-z]{2,})(\d+(?:\.\d+)*)")
@@ -133,8 +136,8 @@ def words(model_id: str) -> tuple[str, ...]:
     Hosts, owners, file extensions and quantisations are removed; the rest of a tag follows the word `TAG`.
     """
     last = model_id.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
-    bare = _HOSTED_REVISION.sub("", last.partition("@")[0])
-    name, _, tag = bare.partition(":")
+    bare = _FINE_TUNED.sub(r"\1", _HOSTED_REVISION.sub("", last.partition("@")[0]))
+    name, _, tag = _POINT.sub(r"\1.\2", bare).partition(":")
     tagged = _split(tag)
     own = _split(_VENDOR.sub("", _FILE.sub("", name)))
     return own if tagged in ((), ("latest",)) else (*own, TAG, *tagged)

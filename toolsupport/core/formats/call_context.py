@@ -62,6 +62,7 @@ TILDES = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(~{3,})[^~]*\Z")
 FENCE_LINE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t\r]*\Z")
 LONGEST_CUE = 160
 INDENTED = re.compile(r"(?: {4,}| {0,3}\t)\s*\Z")
+HEADS = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||\*\*|(?:[-*+•]|\d{1,9}[.)])[ \t])")
 LISTED = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 
 
@@ -101,17 +102,19 @@ class ContextTracker:
         self._comment = ""
         self._tags: list[str] = []
         self._cue = ""
+        self._cue_whole = True
         self._transcript = self._listed = self._blank_above = self._diff = self._quoted_above = False
         # The level of the heading whose section shows examples, and the sign of the ruler above.
         self._section = 0
         self._ruler = ""
+        self._quotations: list[str] = []
         self._begin_paragraph()
         self._begin_line()
 
     def _begin_paragraph(self) -> None:
         self._code = 0
         self._left_open = ""
-        self._quotations: list[str] = []
+        self._quotations = [one for one in self._quotations if one in TRIPLE.values()]
 
     def _begin_line(self) -> None:
         # Its text as long as no call stands in it, and the last words of it.
@@ -147,6 +150,7 @@ class ContextTracker:
         bracket = call_cues.OPEN_BRACKET.search(self._tail)
         closers += call_cues.CLOSING[bracket[1] or bracket[2]] if bracket else ""
         quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._is_example()
+        quoted = quoted or call_intent.asks_or_points(self._tail if self._before else self._above())
         return CallPosition(
             quoted,
             self._announced(call_cues.REPORT),
@@ -247,7 +251,7 @@ class ContextTracker:
     def _end_line_in_fence(self, line: str) -> None:
         closing = FENCE_LINE.match(line) if self._whole else None
         if closing and closing[1].startswith(self._fence):
-            self._fence = ""
+            self._fence = self._cue = ""  # the words above announced what the fence held
         elif self._tail.strip():
             self._fence_words = True
 
@@ -263,7 +267,7 @@ class ContextTracker:
             self._begin_paragraph()
             return
         if self._tail.strip():
-            self._words, self._cue = True, self._tail
+            self._words, self._cue, self._cue_whole = True, self._tail, self._whole
             self._transcript = self._transcript or bool(call_cues.USER.match(line))
             self._listed = bool(LISTED.match(line)) or (self._listed and line[:1].isspace())
             self._forget_open_quotes()
@@ -318,12 +322,17 @@ class ContextTracker:
             return True
         return any(map(self._announced, (call_cues.EXAMPLE, call_cues.REFUSED, call_cues.QUOTES)))
 
+    def _above(self) -> str:
+        """Return the line above this position, unless words stand before it on its own line."""
+        return "" if self._before else self._cue.rstrip(" \t\r*_")
+
     def _label(self) -> str:
         """Return the words that lead to this position if they announce no call: on its line, or above it."""
-        above = "" if self._before else self._cue.rstrip(" \t\r*_")
+        above = self._above()
         if call_intent.is_title_of_text(above):
             return above
-        words = self._tail if self._before else above if above.endswith(call_cues.COLONS) else ""
+        stands_alone = not self._cue_whole or HEADS.match(above)
+        words = self._tail if self._before else "" if stands_alone and not above.endswith(call_cues.COLONS) else above
         return words if call_intent.is_label(words) else ""
 
     def _indented(self) -> bool:

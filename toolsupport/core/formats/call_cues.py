@@ -66,37 +66,8 @@ WROTE_ELSEWHERE = (
     r"(?:كتب|يقول|قال|يحتوي|تحتوي|ورد في|जिसमें लिखा|लिखा है|ने लिखा|ने कहा|כתב|כתבה|אומר|אומרת|כתוב|מכיל)\b",
 )
 
-LOOKS = (
-    r"(?:ressembl|présent|s['’]écri|se (?:ve|vería|escrib|hace)|luce|appar|si (?:present|scriv)|fica|ficaria|ziet|"
-    r"ser\b|se[er]r? ut|näyt|wygląd|vypad|vyzer|выгляд|вигляд|пишет|μοιάζει|görün|arată|néz ki)"
-)
-CALL = (
-    r"(?:appel|llamad|chiamat|chamad|aanroep|anrop|kald|kall|kutsu|wywołani|volání|volanie|вызов|виклик|κλήση|çağrı|"
-    r"apel|hívás)"
-)
-# "Looks like this", and "what a call looks like": what a file looks like, a model may be about to see.
-LOOKS_SO = (
-    r"\bressemble(?:rait|ra)? à (?:ceci|cela|ça)\b|\bse présente(?:rait)? (?:ainsi|comme suit|comme ceci)",
-    r"\bse (?:ve|verá|vería|escribe|escribiría) (?:así|como sigue|de esta forma)|\bluce así"
-    r"|\b(?:parece|parecería|fica|ficaria|seria|sería) (?:assim|así)\b|\btem este aspe",
-    r"\bha questo aspetto|\b(?:si presenta|appare|è fatta|si scrive) (?:così|in questo modo)",
-    r"\bziet er (?:zo|als volgt|ongeveer zo) uit|\bser (?:ut |ud )?(?:så här|slik|sådan)\b|\bnäyttää tältä",
-    r"\bwygląda (?:tak|następująco)|\b(?:vypadá|vyzerá) (?:takto|nasledovne|následovně)|\bígy néz ki"
-    r"|\barată (?:așa|astfel)",
-    r"\bвыглядит (?:так|следующим образом)|\bвиглядає так|\bμοιάζει (?:έτσι|κάπως έτσι)"
-    r"|\b(?:şöyle|böyle) (?:görünür|görünüyor)",
-    r"\bterlihat seperti ini|\btrông như (?:thế này|sau)|(?:看起来|看上去|大概|大致)(?:是|像|长)?(?:这样|如下)|长这样",
-    r"このようになります|次のように(?:なります|書きます|見えます)|다음과 같습니다|이렇게 (?:생겼|보입)|이런 모양",
-    r"(?:يبدو|تبدو)(?: \w+)? (?:هكذا|كالتالي|كما يلي)|נראית? כך|(?:ऐसा|इस तरह) दिख",
-    rf"\b(?:à quoi|comment|así|assim|cómo|come|como|zo|så här|så|sådan|slik|näin|tak|takto|jak|как|так|як|πώς|nasıl|"
-    rf"cum|hogyan|így)\b[^.!?\n]{{0,30}}?(?:{LOOKS}[^.!?\n]{{0,30}}?{CALL}|{CALL}[^.!?\n]{{0,30}}?{LOOKS})",
-    r"(?:调用|調用|呼叫|命令)的?(?:样子|樣子|形式|写法|寫法|格式)[^。\n]{0,8}[:：]",
-)
-
-
 # Words that announce an example, wherever they stand in front of the call.
 EXAMPLE = _one_of(
-    *LOOKS_SO,
     r"\b(?:for example|for instance|e\.g\.|looks? like this:|like (?:this|so)\b|such as:|looks? as follows)",
     r"\b(?:as|like) follows[ *_]*[:：]",
     # "Let me see what the file looks like:" is no example.
@@ -127,6 +98,7 @@ EXAMPLE = _one_of(
     r"\b(?:similar|close|equal|equivalent|identical|comparable|amounts?|refers?|points?|compared|changed|set) to"
     r"(?: this| that)?[ \t]*[:：]?\s*\Z",
     # The call is the object of the words in front of it.
+    r"\A[\W\d]*(?:then |just |simply )?(?:write|type|enter|paste|put|insert|say|copy)[ \t]+\Z",
     r"\b(?:has|had|contains?|includes?|included|mentions?|mentioned|ends? in|ended in|among them|nothing but)[ \t]+\Z",
     r"\b(?:is|was|are|were|be|been|with|given|cf\.|i\.e\.|viz\.|a\.k\.a\.|aka|see|ran|called|executed|used|"
     r"produce[ds]?|expect(?:s|ed)?|"

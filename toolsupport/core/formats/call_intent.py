@@ -1,8 +1,9 @@
 """Reads the words in front of a call, as in `Reading the file: <call>`, and decides whether they announce it.
 
-A sentence that has ended does not matter. Words that lead to the call do: a call is meant behind words of the first
-person, an order, an -ing form, a word for an action or its place in an order ("Now", "Step 2"), and behind words that
-name what the call is about. Any other words are a label ("Riddle:"): the call is shown.
+A sentence that has ended matters only if it asks something, waits for a permission, or points at what follows ("It is
+written thus."). Words that lead to the call do: a call is meant behind words of the first person, an order, an -ing
+form, a word for an action or its place in an order ("Now", "Step 2"), and behind words that name what the call is
+about. Any other words are a label ("Riddle:"): the call is shown.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from toolsupport.core.formats.intent_words import (
     TEXTS,
     UNSPACED,
 )
+from toolsupport.core.formats.pointing_words import ASKED, PERMISSION, QUESTION, THUS, WILL
 from toolsupport.core.types import ToolCall
 
 SENTENCE = re.compile(r"[.!?…](?=[\s*_)\"'’”]|\Z)|[。！？।։؟]")
@@ -25,6 +27,8 @@ MARKS = re.compile(r"<[^<>]{0,200}>|https?:\S+")
 NUMBERING = re.compile(r"\A[\W_]*(?:(?:\d{1,4}|[a-zA-Z])[.)\]] +)?")
 # A Latin letter alone is a sign.
 A_WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
+LED = re.compile(r"\A.*?: (?=\w)")
+LISTED = re.compile(r"[ \t]*[-*+•] ")
 # A heading, or at most four words that no punctuation ends.
 TITLE = re.compile(r"[\W_]*(?:\w[\w'’-]*[ *_]*){1,4}\Z")
 ENDED = re.compile(r"[.!?…。！？।։؟][*_)\"'’”\s]*\Z")
@@ -48,7 +52,8 @@ ING = re.compile(
 AT_ONCE = re.compile(r"\A(?:now|then|next)\b|\b(?:now|next|first|time)\W*\Z", re.I)
 # An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file behind it.
 ORDER = re.compile(
-    r"\A(?!(?:in|on|at|from|under|over|above|below|behind|beside|near|inside|within|into|of|by|about|like|between|"
+    r"\A(?!(?:if|when|while|whether|although|though|unless|"
+    r"in|on|at|from|under|over|above|below|behind|beside|near|inside|within|into|of|by|about|like|between|"
     r"against|across|all|half|both|what|which|who|how|why|quite|such|many|said|says|not|never|is|was|are|were|"
     r"meet|imagine|picture|recall|remember|behold|cue|enter|"
     r"auf|unter|über|neben|hinter|vor|aus|bei|von|sur|sous|dans|de|du|chez|sobre|en|bajo|desde|su|sotto|da|sob|em|"
@@ -68,16 +73,29 @@ def is_label(words: str) -> bool:
     last = NUMBERING.sub("", sentences[-1])
     if not A_WORD.search(last) or any(map(FIRST_PERSON.search, sentences)):
         return bool(GIVEN.search(last))
-    if ING.match(last) or AT_ONCE.search(last) or UNSPACED.search(last):
+    if ING.match(last) or ING.match(LED.sub("", last)) or AT_ONCE.search(last) or UNSPACED.search(last):
         return False
     if TEXTS.search(last) or SHOWN_BY.search(last):
         return True
     return not (ORDER.match(last) or OPENINGS.match(last) or ACTIONS.search(last))
 
 
+def asks_or_points(words: str) -> bool:
+    """Whether words in front of a call ask the reader something, or whether their last sentence is about the call."""
+    sentences = [one for one in SENTENCE.split(MARKS.sub(" ", words)) if A_WORD.search(one)]
+    if not sentences or PERMISSION.search(words):
+        return bool(sentences)
+    last = NUMBERING.sub("", sentences[-1])
+    if ASKED.search(words):
+        return True
+    if FIRST_PERSON.search(last) or WILL.search(last) or ING.match(last):
+        return False
+    return bool(QUESTION.search(words) or THUS.search(last))
+
+
 def is_title_of_text(line: str) -> bool:
     """Whether a whole line is the title of a text, as in `**Riddle of the week**`."""
-    return bool(TITLE.match(line) and TEXTS.search(line)) and is_label(line)
+    return bool(not LISTED.match(line) and TITLE.match(line) and TEXTS.search(line)) and is_label(line)
 
 
 def names_the_call(words: str, call: ToolCall) -> bool:

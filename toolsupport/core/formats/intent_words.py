@@ -22,7 +22,7 @@ FIRST_PERSON = _words(
     r"(?<![\w/])i(?![/.]\w)|i['’](?:ll|m|d|ve)|we|we['’](?:ll|re|d|ve)|let me|let['’]?s|let us|lemme|gonna|"
     r"allow me|bear with me|give me",
     # German, French, Spanish, Italian, Portuguese
-    r"ich|wir|mal \w+en|je|j['’]\w+|nous|on va|laissez-moi|laisse-moi|permettez-moi|(?:véri|regard|voy|all|"
+    r"ich|wir|mal \w+en|(?<!\w )je|j['’]\w+|nous|on va|laissez-moi|laisse-moi|permettez-moi|(?:véri|regard|voy|all|"
     r"supprim|lis|cherch|commenç|essay|ouvr|exécut|continu|procéd|utilis|appel|lanc|récupér|examin|consult|"
     r"fais|écriv)\w*ons|yo|vamos|veamos|déjame|permíteme|nosotros|voy|io(?= \w+o\b)|noi|vediamo|proviamo|"
     r"procediamo|fammi|lasciami|vou|nós|deixe-me|deixa-me",
@@ -37,7 +37,8 @@ FIRST_PERSON = _words(
     # Indonesian, Vietnamese, Tagalog, Swahili
     r"saya|aku|kami|mari|akan|tôi|chúng tôi|hãy|đang|sẽ|ako|ko|nita\w+|nina\w+",
     # Verbs with an ending of their own for it, in languages that leave the pronoun out
-    r"(?!меню|интервью)\w{2,}(?:ю|юсь|ём|ем)|\w{3,}[жчшщдкт]у|ищу|иду|беру|\w{3,}(?:в|р|д|н|ж)ам|"
+    r"(?!меню|интервью|такую|эту|\w+(?:ию|ью|[нвщ]ую|скую)(?!\w))\w{2,}(?:ю|юсь|ём|ем)|\w{3,}[жчшщ]у|ищу|\w*йду|иду|"
+    r"беру|\w{3,}(?:в|р|д|н|ж)ам|"
     r"\w{2,}(?:yorum|yoruz|(?:aca|ece)ğ(?:ım|im|ız|iz)|[ae]y[ıi]m|[ae]l[ıi]m)|\w{2,}(?:uję|ujemy|[śćżłz]ę)|"
     r"robię|\w*(?:[mnwb]iam|dzam|uwam|ytam|ukam|ywam|ołam|ieram|łączam)|\w{2,}(?:ám|ím|ujem|uju)|\w{3,}[ωώ]|"
     r"\w*(?:tatom|tetem|lök|löm|röm|rzöm|zöm|ézem|írom|nyitom|lvasom|resem|rdezem)|(?:gled|provjerav|čit|"
@@ -119,7 +120,8 @@ ACTIONS = _words(
     r"calls?|calling|tools?|functions?|actions?|steps?|(?:sub-?)?tasks?|phases?|stage \w+|invocations?|"
     r"operations?|commands?|plans?|attempts?|(?:another|next|second|third|last|final|more|quick) try|retry|"
     r"tr(?:y|ying) (?:again|it)|checks?|checked|look|lookups?|search|query|approach|strategy|decision|"
-    r"thoughts?|thinking|reasoning|analysis|conclusion|(?<!['’]s )answers?|assistant|ai|(?<![.\w])json|xml|"
+    r"thoughts?|thinking|reasoning|analysis|conclusion|\A(?:\w+ )?answers?(?! key)|"
+    r"\A(?:assistant|ai)(?=\W*\Z)|(?<![.\w])json|xml|"
     r"python|clean-?up|fallback|workaround|(?:the|a) fix|solution in|required|taken|housekeeping|to-?do|goal|"
     r"(?:item|part|round|turn|job|iteration|run|pass|batch|move|number|no\.?) ?(?:\d+|one|two|three|[a-c])|"
     r"weather|(?<!golden )files?|folders?|director(?:y|ies)",
@@ -181,7 +183,7 @@ UNSPACED = _parts(
     # Japanese
     r"ます|ましょう|してみ|する\W*\Z|まず|次[はにの]|それでは|では|はい|今から|ツール|呼び出し|ステップ|手順|"
     r"ファイル|フォルダ|了解|承知|わかりました|少々|お待ち|問題ありません|すぐ|続けて|続い|さっそく|もう一|"
-    r"最後|[一二三]つ目|検索|取得|削除|読み込|読み取",
+    r"最後|中\W*\Z|[一二三]つ目|検索|取得|削除|読み込|読み取",
     # Korean
     r"[니게]다\W*\Z|게요|겠어요|하자|먼저|다음|이제|지금|네\W|좋아요|알겠|단계|도구|호출|파일|폴더|작업|잠시|"
     r"잠깐|문제없|확인|검색|조회|실행|삭제|계속|바로|마지막|다시",
@@ -219,7 +221,7 @@ SHOWN_BY = _words(
     r"post|dictate|beep|chant|reply|invent|dream|keep|keeps \w+)s?(?:ed|d)?|thought|sang|swears?(?: by)?|swore|"
     r"teach(?:es)?|taught|shows?|showed|begins|began|begun|(?:open|start|end|close)s?(?:ed)? with|tells?|told|"
     r"looks like|looked like|made up|sends?|sent|writes?|wrote|says?|(?<!that )said|is what|was what|knows as|"
-    r"had|produces?d?|spat out|gives|matches|allows)",
+    r"had|produces?d?|spat out|gives|matches|allows|sees|saw|receives?d?|expects?|accepts?)",
     r"\A(?:spot|study|consider|notice|note|grade|guess|memori[sz]e|recall|compare|contrast|behold|observe|"
     r"repeat|recognise|count|imagine|solve)(?: the)? (?!file|folder|it\b|first|next|call)[\w]+.*|\A(?:fix this|"
     r"(?:read|lies)(?: \w+)? (?:aloud|laut))\b.*|\A(?!laissez|permettez|patientez)\w{3,}ez\b.*|.* (?:in|of|"

@@ -9,12 +9,12 @@ from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway.conversation import image
 from toolsupport.gateway.gateway_request import (
     GatewayRequest,
-    distinct,
     integers,
     joined_answers,
     named,
     parsed,
     required,
+    usable,
 )
 from toolsupport.gateway.messages.schemas import CHECK, COUNT, COUNT_CHECK
 
@@ -76,7 +76,7 @@ def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
     """Return the tools that a program runs, and the types of those that only the hosted service has."""
     own = [tool for tool in given if tool.get("type") in CUSTOM]
     others = {tool["type"] for tool in given if tool.get("type") not in CUSTOM}
-    return distinct(tuple(map(_tool, own))), tuple(sorted(others))
+    return usable(tuple(map(_tool, own))), tuple(sorted(others))
 
 
 def _tool(given: JSON) -> ToolSpec:

@@ -27,6 +27,12 @@ def _of(kind: str, needed: list[str], **properties: Any) -> JSON:
     }
 
 
+# Claude Code names the tools of MCP servers so, with the names of their plugins: Anthropic takes 128 characters.
+CALLED: JSON = {
+    **TOOL_NAME,
+    "pattern": r"^(?:mcp__[a-zA-Z0-9_-]{1,123}|[a-zA-Z0-9_-]{1,64})$",
+    "description": f"{TOOL_NAME['description']}, or up to 128 that begin with mcp__",
+}
 TEXT_FIELD: JSON = {"type": "string", "description": "a text"}
 SOURCE: JSON = {
     "type": "object",
@@ -68,7 +74,7 @@ BLOCK: JSON = {
             "tool_use",
             ["id", "name", "input"],
             id=CALL_ID,
-            name=TOOL_NAME,
+            name=CALLED,
             input={"type": "object", "description": "an object"},
         ),
         _of("tool_result", ["tool_use_id"], tool_use_id=CALL_ID, content=RESULT, is_error=SWITCH),
@@ -96,7 +102,7 @@ TOOL: JSON = {
     "if": {"properties": {"type": {"enum": ["custom", None]}}},
     "then": {
         "required": ["name", "input_schema"],
-        "properties": {"name": TOOL_NAME, "input_schema": PARAMETERS | {"type": "object"}},
+        "properties": {"name": CALLED, "input_schema": PARAMETERS | {"type": "object"}},
     },
     "description": "a tool with a name and an input_schema",
 }

@@ -11,13 +11,13 @@ from toolsupport.gateway.conversation import arguments_of, file_text, image
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import (
     GatewayRequest,
-    distinct,
     integers,
     joined_answers,
     named,
     only,
     parsed,
     required,
+    usable,
 )
 from toolsupport.gateway.responses.schemas import CHECK
 from toolsupport.gateway.responses.shapes import DEFAULTS
@@ -71,7 +71,7 @@ def _response_format(given: JSON) -> JSON | None:
 def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
     """Return the tools that a program runs, and the types of those that only hosted services have."""
     functions = tuple(ToolSpec.from_openai({"function": tool}) for tool in given if tool["type"] == "function")
-    return distinct(functions), tuple(sorted({tool["type"] for tool in given} - {"function"}))
+    return usable(functions), tuple(sorted({tool["type"] for tool in given} - {"function"}))
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:

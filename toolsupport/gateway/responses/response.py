@@ -149,8 +149,18 @@ DETAILS: Mapping[Kind, JSON] = MappingProxyType(
 )
 
 
+# What programs act on, by shortening or by another choice of tools.
+ACTED_ON = frozenset({error_replies.CONTEXT_EXCEEDED, error_replies.NOT_MET})
+# Kind of failure → one of the codes of the package of OpenAI; requests are repeated after the others.
+CODES: Mapping[str, str] = MappingProxyType(
+    {"busy": "rate_limit_exceeded", "refused": "invalid_prompt", "model_missing": "invalid_prompt"}
+)
+
+
 def _error(failed: Failed | None) -> JSON | None:
-    """Return the error of a failed response; its codes are OpenAI's few."""
+    """Return the error of a failed response: its codes are OpenAI's few, our own one is its type."""
     if failed is None:
         return None
-    return shapes.FAILURE(code=error_replies.code(failed), message=failed.message)
+    own = error_replies.code(failed)
+    known = own if own in ACTED_ON else CODES.get(failed.kind, "server_error")
+    return shapes.FAILURE(code=known, message=failed.message, type=own)

@@ -52,7 +52,7 @@ REASONING_ITEM = Shape(
     "ResponsesReasoning", {**STATE, "content": list_of(REASONING_PART.ref)}, {"type": "reasoning", "summary": []}
 )
 ITEM = Choice("ResponsesItem", (MESSAGE_ITEM, REASONING_ITEM, CALL_ITEM))
-FAILURE = Shape("ResponsesFailure", {"code": TEXT, "message": TEXT})
+FAILURE = Shape("ResponsesFailure", {"code": TEXT, "message": TEXT, "type": TEXT})
 CUT = Shape("ResponsesIncompleteDetails", {}, {"reason": "max_output_tokens"})
 EFFORT = Shape("ResponsesEffort", {}, {"effort": None, "summary": None})
 RESPONSE = Shape(

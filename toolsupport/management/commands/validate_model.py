@@ -118,7 +118,7 @@ class Command(BaseCommand):
                 self.tell(f"  {group:<12} {share['right']:>3} of {share['trials']}")
         for case in found["cases"]:
             if case["trials"] and case["right"] * 2 <= case["trials"]:
-                self.tell(f"  {case['id']} ({case['format'] or 'in force'}): {case['why']}")
+                self.tell(f"  {case['id']} ({case['format'] or 'format in use'}): {case['why']}")
         why = done.detail.get("failing", "")
         after = f" after a change from {done.swap_from}" if done.swap_from else ""
         self.tell(f"{done.server}/{done.model}{after}: {done.verdict_words or done.status}. {why}".rstrip())

@@ -85,7 +85,7 @@ class Surprise:
 class EvidenceOverview:
     """All models that can chat.
 
-    `native` is (models that call tools, tested models whose servers claim tools), `others` the same of all other models,
+    `native` is (models that call tools, tested models whose servers claim tools), `others` that of the other models,
     of which those in text mode count too; `others_call` is whether any of these calls tools.
     """
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -26,6 +27,9 @@ from toolsupport.services.backups.archive import Archive
 from toolsupport.services.backups.database_parts import SQLITE_PART
 
 ANSWER = "Nothing was changed."
+# What a manifest has besides its parts, by kind of database.
+FACTS: dict[str, type] = {"version": str, "made_at": str, "keys": str, "database": str, "migrations": list}
+FACTS_OF = {"sqlite": FACTS, "postgresql": FACTS | {"tables": dict, "sequences": dict}}
 OTHERS = f"Other processes use the database. Stop the site first. {ANSWER}"
 POOLER = (
     "DATABASE_URL leads to a pooler (such as PgBouncer), behind which other processes cannot be seen. Restore with the "
@@ -76,6 +80,8 @@ def in_use(data: Path) -> str:
 def _refuse_unfit(found: Archive) -> None:
     """Raise ConfigError for a newer version, another kind of database or a disk that is too small."""
     manifest = found.manifest
+    if not _described(manifest):
+        raise ConfigError(f"{archive.CHANGED}: {archive.MANIFEST} lacks what a restore needs. {ANSWER}")
     if newer := unknown(manifest["migrations"]):
         raise ConfigError(
             f"A newer version of toolsupport ({manifest['version']}) made this backup (migration {newer[0]}). "
@@ -86,9 +92,23 @@ def _refuse_unfit(found: Archive) -> None:
             f"This backup holds a database of {manifest['database']}, and DATABASE_URL names one of "
             f"{connection.vendor}. {ANSWER}"
         )
+    if lacking := set(database_parts.expected(manifest)) - found.parts.keys():
+        raise ConfigError(f"{archive.CHANGED}: it lacks {min(lacking)!r}. {ANSWER}")
     needed, free = sum(part.size for part in found.parts.values()), shutil.disk_usage(settings.DATA_DIR).free
     if needed > free:
         raise ConfigError(f"The backup needs {needed:,} bytes on the disk, and {free:,} are free. {ANSWER}")
+
+
+def _described(manifest: dict[str, Any]) -> bool:
+    """Return whether a manifest has every fact that a restore reads, in its shape."""
+    facts = FACTS_OF.get(str(manifest.get("database")), FACTS)
+    if not all(isinstance(manifest.get(name), kind) for name, kind in facts.items()):
+        return False
+    if manifest["keys"] not in ("inside", "environment"):
+        return False
+    names = [one for columns in manifest["tables"].values() for one in columns] if "tables" in facts else []
+    pairs = all(isinstance(one, list) and [*map(type, one)] == [str, str] for one in manifest["migrations"])
+    return pairs and all(isinstance(name, str) for name in names)
 
 
 def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:

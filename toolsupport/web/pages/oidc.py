@@ -74,7 +74,8 @@ def _signed_in(request: HttpRequest, claims: JSON, back: str) -> HttpResponse:
     claim = settings.ENV["TOOLSUPPORT_OIDC_ROLE_CLAIM"]
     role = oidc_rules.role_of(claims, claim, tuple(ROLES)) if claim else None
     issuer = settings.ENV["TOOLSUPPORT_OIDC_ISSUER"]
-    person = identities.signed_in(VouchedIdentity(issuer, claims["sub"], oidc_rules.name_of(claims), role))
+    name, exact = oidc_rules.name_of(claims)
+    person = identities.signed_in(VouchedIdentity(issuer, claims["sub"], name, role, exact))
     session_origin.login(request, person, "the provider")
     # A fixed time: using the site does not move it, so a role that was withdrawn ends.
     request.session.set_expiry(timezone.now() + timedelta(hours=settings.ENV["TOOLSUPPORT_OIDC_HOURS"]))

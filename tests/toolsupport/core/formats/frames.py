@@ -289,4 +289,7 @@ MADE = {
     "a number in prose": "12 files.\n@",
     "a table before": "| a | b |\n|---|---|\n| 1 | 2 |\nNow:\n@",
     "a summary": "## Summary\n\nI compare both.\n\n@",
+    "a fence between an announcement and it": "The file contains:\n```\nx = 1\n```\n@",
+    "a fence below words without an end": "The new content\n```\nx = 1\n```\n\n@",
+    "a table above": "The sizes:\n\n| name | size |\n|---|---|\n| x | 3 |\n\n@",
 }

@@ -49,6 +49,36 @@ def test_unknown_words_in_front_of_a_call_show_it(name: str, frame: str) -> None
     assert made(name, frame) == 0
 
 
+# The same words with other ends: only the end decides.
+@every(
+    "words, shown",
+    [
+        ("Rows of the table", True),
+        ("Rows of the table.", False),
+        ("Rows of the table?", True),
+        ("Rows of the table? Let me see.", False),
+        ("Rows of the table? They are old.", True),
+        ("# Rows of the table", False),
+        ("- Rows of the table", False),
+        ("**Rows of the table**", False),
+        ("They are written thus.", True),
+        ("I write them thus.", False),
+        ("If you agree, they go.", True),
+        ("You agreed, so they go.", False),
+        ("Please approve it.", True),
+        ("Thanks for approving it.", False),
+    ],
+)
+def test_the_end_of_the_line_above_a_call_decides(words: str, shown: bool) -> None:  # F3
+    for blank in ("\n", "\n\n"):
+        assert made("hermes", f"{words}{blank}@") == (not shown)
+
+
+def test_three_quotes_hold_paragraphs() -> None:
+    assert made("hermes", '"""\nUsage\n\n@\n"""') == 0
+    assert made("hermes", '"""\nUsage\n\n"""\n\n@') == 1
+
+
 def test_words_that_name_what_the_call_is_about_mean_it() -> None:
     call = ToolCall("1", "get_weather", {"city": "Rome", "text": "x" * 300 + " riddle"})
     assert names_the_call("Rome: ", call) and names_the_call("Weathers of the day: ", call)

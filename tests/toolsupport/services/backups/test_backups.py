@@ -142,8 +142,13 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(site: Site, tmp_path: 
     refusals = {
         "ends too early": lambda: file.write_bytes(whole[: len(whole) // 2]),
         "is not as it was written": lambda: file.write_bytes(whole.replace(b"0001_initial", b"0001_INITIAL")),
-        "holds a database of postgresql": lambda: written_as(file, parts, database="postgresql"),
+        "holds a database of postgresql": lambda: written_as(
+            file, parts, database="postgresql", tables={}, sequences={}
+        ),
         "newer version of toolsupport (9.9)": lambda: written_as(file, parts, migrations=[["chat", "9999_later"]]),
+        "lacks what a restore needs": lambda: written_as(file, parts, migrations=[["chat"]]),
+        "manifest.json lacks": lambda: written_as(file, parts, database=None),
+        "it lacks 'database/toolsupport.sqlite3'": lambda: written_as(file, {}),
         "no manifest.json": lambda: file.write_bytes(bytes(1024)),
         "No such file": file.unlink,
     }
