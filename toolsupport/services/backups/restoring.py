@@ -106,9 +106,15 @@ def _described(manifest: dict[str, Any]) -> bool:
         return False
     if manifest["keys"] not in ("inside", "environment"):
         return False
-    names = [one for columns in manifest["tables"].values() for one in columns] if "tables" in facts else []
+    lists = [*manifest["tables"].values()] if "tables" in facts else []
+    named = all(isinstance(one, list) and all(map(_is_name, one)) for one in lists)
     pairs = all(isinstance(one, list) and [*map(type, one)] == [str, str] for one in manifest["migrations"])
-    return pairs and all(isinstance(name, str) for name in names)
+    values = manifest["sequences"].values() if "sequences" in facts else ()
+    return named and pairs and all(isinstance(value, int) for value in values)
+
+
+def _is_name(column: object) -> bool:
+    return isinstance(column, str) and "\0" not in column
 
 
 def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:
