@@ -20,6 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 from toolsupport.config import restore_journal
 from toolsupport.config.restore_journal import KEPT, STAGED, RestoreJournal, RestoreStep
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.servers import key_ring
 from toolsupport.services import database_upgrade, serve_lock, site_lock
 from toolsupport.services.backups import archive, database_parts, making
@@ -223,5 +224,7 @@ def _notes(found: Archive) -> tuple[str, ...]:
         notes.append("The backup has keys, but the environment sets other ones, which count. Compare them.")
     executor = MigrationExecutor(connection)
     if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        notes.append(f"The database is of an older version: `serve` applies {len(missing)} migrations at its start.")
+        notes.append(
+            f"The database is of an older version: `serve` applies {counted(len(missing), 'migration')} at its start."
+        )
     return tuple(notes)
