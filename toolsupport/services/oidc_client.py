@@ -28,6 +28,7 @@ TIMEOUT = 10.0  # seconds for all requests of one sign-in
 LARGEST = 256 * 1024
 LEEWAY = 60  # seconds that two clocks may differ
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+NOT_BEGUN = "This sign-in was not begun in this browser. Begin again."
 REFUSED = "The sign-in provider's answer cannot be used: {}."
 
 
@@ -84,7 +85,7 @@ async def claims(attempt: SignInAttempt, given: Mapping[str, str], callback: str
     """Return the verified claims about the person. Raises ConfigError, NotAllowed."""
     # Without a cookie the attempt is empty, and so would be the state of an address that another person made.
     if not attempt.state or not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):
-        raise NotAllowed("This sign-in was not begun in this browser. Begin again.")
+        raise NotAllowed(NOT_BEGUN)
     if not given.get("code"):
         raise NotAllowed("The sign-in provider did not sign you in.")
     async with _asking() as client:

@@ -31,8 +31,7 @@ def hold_administrators() -> None:
 
     Without it, each of two transactions on PostgreSQL still sees the administrator whom the other one takes away.
     """
-    Group.objects.get_or_create(name="admin")
-    Group.objects.select_for_update(no_key=True).get(name="admin")
+    Group.objects.select_for_update(no_key=True).filter(name="admin").first()
 
 
 @transaction.atomic

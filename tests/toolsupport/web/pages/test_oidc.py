@@ -16,7 +16,7 @@ from django.utils import timezone
 from tests.factories import UserFactory
 from tests.toolsupport.web.oidc_provider import Provider, provider, public
 from toolsupport.models import ExternalIdentity, SecurityEvent, Session
-from toolsupport.registry.people import accounts, quotas
+from toolsupport.registry.people import accounts, quotas, sign_in_limits
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.services import oidc_client
 
@@ -228,6 +228,24 @@ async def test_a_code_of_another_person_signs_nobody_in_without_an_attempt(idp: 
     idp.codes["code1"] = {}  # begun by an attacker, without nonce and challenge
     answer = await AsyncClient().get("/login/oidc/callback/?code=code1")
     assert answer.status_code == 403 and "sessionid" not in answer.cookies and idp.asked == []
+
+
+async def test_the_provider_is_asked_once_for_each_attempt(idp: Provider) -> None:  # P4
+    client = AsyncClient()
+    sent = await client.get("/login/oidc/")
+    back, cookie = idp.signs_in(sent.headers["Location"]), client.cookies["sign_in"].value
+    assert (await client.get("/login/oidc/callback/", back | {"code": "guess"})).status_code == 403
+    asked = len(idp.asked)
+    for _ in range(3):
+        client.cookies["sign_in"] = cookie
+        assert (await client.get("/login/oidc/callback/", back)).status_code == 403
+    assert len(idp.asked) == asked
+
+
+async def test_one_address_begins_so_many_sign_ins(idp: Provider, monkeypatch: pytest.MonkeyPatch) -> None:  # P4
+    monkeypatch.setattr(sign_in_limits, "BEGUN", 2)
+    begun = [(await AsyncClient().get("/login/oidc/")).status_code for _ in range(4)]
+    assert begun == [302, 302, 429, 429] and len(idp.asked) == 2
 
 
 async def test_each_sign_in_has_a_session_key_of_its_own(idp: Provider) -> None:  # P4
