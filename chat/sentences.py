@@ -96,9 +96,9 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "use_server_tool": "Use {tool} of server {server}?",
         "supports_tools": "Does {model} support tools?",
         "this_model_supports_tools": "Does this model support tools?",
-        "answer_for_all": "Your answer applies to everyone. A test takes up to {seconds} s.",
+        "answer_for_all": "Your answer applies to everyone. A test takes about {seconds} s.",
         "answer_for_chat": (
-            "Your answer applies in this chat and is proposed for everyone. A test takes up to {seconds} s."
+            "Your answer applies in this chat and is proposed for everyone. A test takes about {seconds} s."
         ),
         "remember_refusal": "{model}: This model appears not to support tools. Update its metadata?",
         "one_line": "1 line",

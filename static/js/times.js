@@ -38,7 +38,7 @@ export const refresh = (root = document) => {
 
 refresh();
 setInterval(refresh, 30_000, document);
-document.addEventListener("htmx:load", (event) => refresh(event.target));
+for (const kind of ["htmx:load", "htmx:afterProcessNode"]) document.addEventListener(kind, ({ target }) => refresh(target));
 
 // The server groups chats by the reader's days.
 document.cookie = `timezone=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;

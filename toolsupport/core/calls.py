@@ -114,14 +114,25 @@ def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
 def unusable(schema: JSON) -> str:
     """Return why no call of a tool with this schema could be accepted, "" if one could.
 
-    A large schema is not looked at: compiling it takes time, and its tool may never be called.
+    A large schema is not compiled where its form is right: that takes time, and its tool may never be called.
     """
     try:
         written = _json(schema)
     except RecursionError:
         return TOO_DEEP
-    checker = _checker(written) if len(written) <= SMALL else ""
+    checker = _checker(written) if len(written) <= SMALL else _form_of(schema, written)
     return checker if isinstance(checker, str) else ""
+
+
+def _form_of(schema: JSON, written: str) -> object:
+    """Return the reason why a large schema cannot be used, as far as its size and its form show it."""
+    try:
+        _large_bound(written)
+        if jsonschema_rs.meta.is_valid(schema):
+            return ""
+    except (UnsupportedSchema, jsonschema_rs.ReferencingError) as error:
+        return UNUSABLE.format(str(error)[:LONGEST_COMPLAINT])
+    return _large_checker(written)  # of an older draft, perhaps
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:

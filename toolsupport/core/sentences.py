@@ -6,7 +6,7 @@ from toolsupport.core.coded_text import SentenceTable
 
 # The steps of a test, as questions.
 STEPS = {
-    "step_declared": "What does the server claim?",
+    "step_declared": "Does the server claim tools?",
     "step_loaded": "Does it answer?",
     "step_accepted": "Does the server accept tools?",
     "step_rendered": "Do the tools reach its prompt?",

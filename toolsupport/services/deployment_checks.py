@@ -17,6 +17,7 @@ from django.utils import timezone
 from toolsupport.config import traces
 from toolsupport.config.locations import COMMAND
 from toolsupport.core import passkey_rules
+from toolsupport.core.history_sentences import counted
 from toolsupport.services import site_lock
 from toolsupport.services.backups import making
 from toolsupport.services.doctor import Finding
@@ -91,7 +92,7 @@ def backup() -> Finding:
         return Finding(what, None, f"There was none yet. Run: {COMMAND} backup FILE")
     made_at, file = last
     age = timezone.now() - made_at
-    words = f"{file}, made {age.days} days ago"
+    words = f"{file}, made {counted(age.days, 'day')} ago"
     if age > OLD:
         return Finding(what, None, f"{words}. Make one each day: {COMMAND} backup FILE")
     if not Path(file).exists():

@@ -17,6 +17,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams import estimates, exam_files, junit
 from toolsupport.core.exams.builtin import FULL, QUICK, SUITES
 from toolsupport.core.exams.cases import ExamSuite
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
@@ -78,9 +79,8 @@ class Command(BaseCommand):
         planned = (await in_database(exam_reports.shown)(run)).planned
         cost = await in_database(exam_reports.cost)(profile, planned)
         about = "by earlier exams of this model" if cost.measured else "a rough guess"
-        self.tell(
-            f"{name}: {planned // len(chosen)} cases, about {cost.seconds} s and {cost.tokens:,} tokens ({about})."
-        )
+        cases = counted(planned // len(chosen), "case")
+        self.tell(f"{name}: {cases}, about {cost.seconds} s and {cost.tokens:,} tokens ({about}).")
         jobs = JobRunner()
         jobs.examiner.own = run
         jobs.spawn(jobs.examiner.serve())

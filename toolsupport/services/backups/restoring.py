@@ -20,6 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 from toolsupport.config import restore_journal
 from toolsupport.config.restore_journal import KEPT, STAGED, RestoreJournal, RestoreStep
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.servers import key_ring
 from toolsupport.services import database_upgrade, serve_lock, site_lock
 from toolsupport.services.backups import archive, database_parts, making
@@ -106,9 +107,15 @@ def _described(manifest: dict[str, Any]) -> bool:
         return False
     if manifest["keys"] not in ("inside", "environment"):
         return False
-    names = [one for columns in manifest["tables"].values() for one in columns] if "tables" in facts else []
+    lists = [*manifest["tables"].values()] if "tables" in facts else []
+    named = all(isinstance(one, list) and all(map(_is_name, one)) for one in lists)
     pairs = all(isinstance(one, list) and [*map(type, one)] == [str, str] for one in manifest["migrations"])
-    return pairs and all(isinstance(name, str) for name in names)
+    values = manifest["sequences"].values() if "sequences" in facts else ()
+    return named and pairs and all(isinstance(value, int) for value in values)
+
+
+def _is_name(column: object) -> bool:
+    return isinstance(column, str) and "\0" not in column
 
 
 def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:
@@ -217,5 +224,7 @@ def _notes(found: Archive) -> tuple[str, ...]:
         notes.append("The backup has keys, but the environment sets other ones, which count. Compare them.")
     executor = MigrationExecutor(connection)
     if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        notes.append(f"The database is of an older version: `serve` applies {len(missing)} migrations at its start.")
+        notes.append(
+            f"The database is of an older version: `serve` applies {counted(len(missing), 'migration')} at its start."
+        )
     return tuple(notes)

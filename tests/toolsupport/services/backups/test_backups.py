@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -22,6 +23,7 @@ from tests.serving import Site
 from tests.toolsupport.services.backups.test_archive import unpacked, written
 from tests.upgrades import archives
 from tests.upgrades.make_archive import SECRET_KEY
+from toolsupport.services.backups import restoring
 from toolsupport.services.backups.archive import ArchiveWriter
 
 FILES = {"workspaces/one/notes.txt": "Buy milk.", "examples/ü b.txt": "", "encryption_keys.json": '{"keys": []}'}
@@ -157,6 +159,23 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(site: Site, tmp_path: 
         assert words in refused(site, "restore", str(file), "--yes"), words
     assert archives.contents(site) == before
     assert not (site.directory / "restoring").exists() and not (site.directory / "restore.json").exists()
+
+
+ODD: dict[str, list[Any]] = {
+    "tables": [None, [], {"a": 1}, {"a": [1]}, {"a": ["b\0"]}],
+    "sequences": [None, 5, {"a": "1"}],
+    "migrations": [None, {}, ["chat"], [["chat"]], [["chat", 1]]],
+    "keys": [None, "", "outside"],
+    "version": [1],
+    "made_at": [None],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in ODD.items() for value in values])
+def test_a_manifest_without_what_a_restore_needs(name: str, value: Any) -> None:  # P3
+    whole: dict[str, Any] = {"version": "1", "made_at": "now", "keys": "inside", "database": "postgresql"}
+    whole |= {"migrations": [["chat", "0001"]], "tables": {"a": ["b"]}, "sequences": {"a_id": 1}}
+    assert restoring._described(whole) and not restoring._described(whole | {name: value})
 
 
 def written_as(file: Path, parts: dict[str, bytes], **facts: object) -> None:
