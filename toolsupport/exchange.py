@@ -20,7 +20,7 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers
 from toolsupport.config import metrics
-from toolsupport.core import calls, forced_calls, prompt, retry_prompts, schema_limits
+from toolsupport.core import calls, completed_tools, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
 from toolsupport.core.events import (
@@ -300,7 +300,7 @@ def otherwise(request_spec: RequestSpec, refused: ToolsRefused) -> RequestSpec:
 
 def make_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
     """Build the provider's request: history and system text rendered for what the model may see."""
-    request_spec = replace(request_spec, tools=tuple(tool.completed() for tool in request_spec.tools))
+    request_spec = replace(request_spec, tools=completed_tools.of(request_spec.tools))
     return Request(
         model=request_spec.model,
         messages=prompt.messages(request_spec, messages),

@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 
 from chat.transcript.messages import bars, call_phrases
 from chat.transcript.messages.call_groups import grouped
+from chat.transcript.messages.durations import duration
 from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import format_choice, invisible_chars, server_flags
@@ -22,6 +23,7 @@ from toolsupport.core.diff_rows import DiffLayout, layout
 from toolsupport.web import sentences
 
 register = template.Library()
+register.filter(duration)
 
 CLAIM = "declared"  # the step that reads what the server claims
 CLAIMS = {"passed": "claimed", "failed": "not-claimed"}
@@ -40,19 +42,6 @@ def icon(name: str) -> str:
 @cache
 def _icon(name: str) -> str:
     return render_to_string("parts/icon.html", {"name": name})
-
-
-@register.filter
-def duration(milliseconds: int | None) -> str:
-    """Format 120 as "120 ms", 8200 as "8.2 s", 75000 as "1 min 15 s"; nothing for None."""
-    if milliseconds is None:
-        return ""
-    if milliseconds < 1000:
-        return f"{milliseconds} ms"
-    if milliseconds < 59_950:
-        return f"{milliseconds / 1000:.1f} s".replace(".0 s", " s")
-    minutes, seconds = divmod(round(milliseconds / 1000), 60)
-    return f"{minutes} min {seconds} s"
 
 
 @register.filter

@@ -1,8 +1,8 @@
 """Batches the writes that begin and end answers: all waiting ones share one transaction.
 
-Each is a savepoint of its own, so that a failed one does not affect the others. If the database itself fails,
-everything is undone and each is tried alone. Waiting writes are sorted by conversation, so that two processes lock
-conversations in the same order.
+If one fails after it has begun to write, or the database itself fails, everything is undone and each is tried alone:
+that is rare, and a savepoint for each would be two statements more for every answer. Waiting writes are sorted by
+conversation, so that two processes lock conversations in the same order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from channels.db import database_sync_to_async as in_database
-from django.db import DatabaseError, Error, connection, transaction
+from django.db import DatabaseError, Error, connection
+
+from toolsupport.registry import kept_rows, shared_transaction
 
 MOST = 16  # a person waits for the whole transaction, so it stays short
 
@@ -82,11 +84,14 @@ class BatchWriter:
 
 def together(works: Sequence[Work]) -> list[WriteOutcome]:
     """Do all writes in one transaction, or each in its own if that fails."""
+    kept_rows.settle()
     if len(works) > 1:
         try:
-            with transaction.atomic():
-                outcomes = [attempt(work) for work in works]
-                raise_lost(outcomes)
+            with shared_transaction.shared():
+                outcomes = []
+                for work in works:
+                    outcomes.append(attempt(work))
+                    raise_lost(outcomes[-1])
                 return outcomes
         except Error:
             pass
@@ -100,10 +105,9 @@ def attempt(work: Work) -> WriteOutcome:
         return WriteOutcome(error=error)
 
 
-def raise_lost(outcomes: Sequence[WriteOutcome]) -> None:
+def raise_lost(outcome: WriteOutcome) -> None:
     """Raise an error of the database if the transaction may have lost what was done in it."""
-    for outcome in outcomes:
-        if isinstance(outcome.error, Error):
-            raise outcome.error
+    if isinstance(outcome.error, Error):
+        raise outcome.error
     if connection.needs_rollback:
         raise DatabaseError("the transaction was spoiled")

@@ -9,8 +9,9 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.lost_keywords import KeptKeywords, in_words
-from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
 # What Ollama has fields for in its types of a tool; it drops all other keywords before the model sees the tool.
 KEPT = KeptKeywords(
@@ -33,8 +34,6 @@ def encode(request: Request) -> bytes:
         "messages": [WRITERS[message.role](message) for message in request.messages],
         "stream": request.stream,
     }
-    if request.tools:
-        body["tools"] = [in_words(tool, KEPT).to_openai() for tool in request.tools]
     options = {name: value for name, value in request.options.items() if name not in NO_OPTIONS}
     if options:
         body["options"] = options
@@ -46,9 +45,19 @@ def encode(request: Request) -> bytes:
     if request.keep_alive:
         body["keep_alive"] = _keep_alive(request.keep_alive)
     try:
+        if request.tools:
+            body["tools"] = _written_tools.of(request.tools)
         return orjson.dumps(body)
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def _write_tools(tools: tuple[ToolSpec, ...]) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps([in_words(tool, KEPT).to_openai() for tool in tools]))
+
+
+# A chat offers the same tools in each request.
+_written_tools = IdentityCache(_write_tools, most=64)
 
 
 def _format(wanted: Any) -> Any:

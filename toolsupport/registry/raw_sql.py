@@ -14,9 +14,12 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 from django.db.models.sql import Query
+
+from toolsupport.registry import direct_sqlite
 
 WORDS = {
     # A transaction of SQLite is alone: there are no writers to lock out.
@@ -27,9 +30,34 @@ WORDS = {
 
 def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
     """Return all rows of a statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
-        return list(cursor.fetchall())
+    found: list[tuple[Any, ...]] = _run(statement, values, _fetch)
+    return found
+
+
+def _run(statement: str, values: Sequence[object], take: Callable[[Any], Any]) -> Any:
+    """Run a statement; return what `take` reads from its cursor."""
+    here = connections[DEFAULT_DB_ALIAS]
+    return _run_on(here, for_vendor(here.vendor, statement), [adapted(value, here) for value in values], take)
+
+
+def _run_on(here: BaseDatabaseWrapper, statement: str, values: Sequence[Any], take: Callable[[Any], Any]) -> Any:
+    if direct_sqlite.able(here):
+        return direct_sqlite.run(here, statement, values, take)
+    with here.cursor() as cursor:
+        cursor.execute(statement, values)
+        return take(cursor)
+
+
+def _fetch(cursor: Any) -> list[tuple[Any, ...]]:
+    return list(cursor.fetchall())
+
+
+def _count(cursor: Any) -> int:
+    return int(cursor.rowcount)
+
+
+def _fetch_named(cursor: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    return tuple(column[0] for column in cursor.description), cursor.fetchall()
 
 
 def row(statement: str, *values: object) -> tuple[Any, ...] | None:
@@ -49,9 +77,8 @@ def has_work(model: type[Model]) -> bool:
 
 def change(statement: str, *values: object) -> int:
     """Return the number of rows that a statement changed."""
-    with connection.cursor() as cursor:
-        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
-        return int(cursor.rowcount)
+    changed: int = _run(statement, values, _count)
+    return changed
 
 
 Row = TypeVar("Row", bound=Model)
@@ -62,10 +89,8 @@ Converter = Callable[[Any, Any, Any], Any]
 
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
     """Return the rows of a statement as models; a column that is not a field becomes an attribute."""
-    with connection.cursor() as cursor:
-        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
-        columns = tuple(column[0] for column in cursor.description)
-        return [_made(model, columns, found) for found in cursor.fetchall()]
+    columns, found = _run(statement, values, _fetch_named)
+    return [_made(model, columns, each) for each in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +126,49 @@ def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
     return _ColumnPlan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
 
 
+_TEXT: frozenset[type] = frozenset((str, type(None)))
+_NUMBER: frozenset[type] = frozenset((int, type(None)))
+# The fields of these very classes change nothing about such a value.
+PLAIN: dict[type, frozenset[type]] = {
+    models.CharField: _TEXT,
+    models.TextField: _TEXT,
+    models.IntegerField: _NUMBER,
+    models.BigIntegerField: _NUMBER,
+    models.PositiveIntegerField: _NUMBER,
+    models.ForeignKey: _NUMBER,
+    models.BooleanField: frozenset((bool,)),
+}
+
+
 def insert(row: Model) -> None:
     """Store a new row as `save(force_insert=True)` does, with a statement that is built once; it gets its id.
 
     For models to whose signals nothing listens.
     """
-    begin, end, fields = _insertion(type(row), row.pk is None, connection.vendor)
+    here = connections[DEFAULT_DB_ALIAS]
+    begin, end, fields = _insertion(type(row), row.pk is None, here.vendor)
     places: list[str] = []
     values: list[Any] = []
-    for field in fields:
-        place, given = _placed(row, field.pre_save(row, True), field)
-        places.append(place)
-        values += given
-    with connection.cursor() as cursor:
-        cursor.execute(f"{begin} ({', '.join(places)}){end}", values)
-        if end:
-            row.pk = cursor.fetchone()[0]
-    row._state.adding, row._state.db = False, connection.alias
+    for field, plain in fields:
+        value = field.pre_save(row, True)
+        if type(value) in plain:
+            places.append("%s")
+            values.append(value)
+        else:
+            place, given = _placed(row, value, field, here)
+            places.append(place)
+            values += given
+    stored = _run_on(here, f"{begin} ({', '.join(places)}){end}", values, _fetch if end else _count)
+    if end:
+        row.pk = stored[0][0]
+    row._state.adding, row._state.db = False, here.alias
 
 
-def _placed(row: Model, value: Any, field: Any) -> tuple[str, Sequence[Any]]:
+def _placed(row: Model, value: Any, field: Any, here: BaseDatabaseWrapper) -> tuple[str, Sequence[Any]]:
     """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
     if not hasattr(value, "resolve_expression"):
-        return "%s", (field.get_db_prep_save(value, connection),)
-    return _compiled(type(row), connection.vendor, value)
+        return "%s", (field.get_db_prep_save(value, here),)
+    return _compiled(type(row), here.vendor, value)
 
 
 @lru_cache(maxsize=64)
@@ -136,13 +180,17 @@ def _compiled(model: type[Model], vendor: str, value: Any) -> tuple[str, Sequenc
 
 
 @cache
-def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, str, list[Any]]:
-    """Return an insertion before and behind its values, and their fields; `numbered`: the database gives the id."""
+def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, str, list[tuple[Any, frozenset[type]]]]:
+    """Return an insertion before and behind its values, and their fields; `numbered`: the database gives the id.
+
+    With each field stand the types whose values the database gets as they are.
+    """
     fields = [field for field in model._meta.concrete_fields if not (numbered and field.primary_key)]
     quoted = connection.ops.quote_name
     columns = ", ".join(quoted(str(field.column)) for field in fields)
+    planned = [(field, PLAIN.get(type(field), frozenset())) for field in fields]
     end = f" RETURNING {quoted(str(model._meta.pk.column))}" if numbered else ""
-    return f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES", end, fields
+    return f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES", end, planned
 
 
 def hold(statement: str, *values: object) -> None:
@@ -162,10 +210,12 @@ def parsed(value: Any) -> Any:
     return orjson.loads(value) if isinstance(value, str) else value
 
 
-def adapted(value: object) -> Any:
+def adapted(value: object, here: BaseDatabaseWrapper) -> Any:
     """Return a value for the driver; a mapping or a list becomes JSON."""
-    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, UUID) and not here.features.has_native_uuid_field:
         return value.hex
     if isinstance(value, datetime):
-        return connection.ops.adapt_datetimefield_value(value)
+        return here.ops.adapt_datetimefield_value(value)
     return orjson.dumps(value).decode() if isinstance(value, dict | list) else value

@@ -46,7 +46,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
-from toolsupport.registry import raw_sql, storage
+from toolsupport.registry import raw_sql, shared_transaction, storage
 from toolsupport.registry.leases import TURN, in_future
 from toolsupport.registry.people import quota_use, quotas
 
@@ -139,7 +139,7 @@ class TurnAdmission:
     ended: tuple[TurnEnd, ...] = ()
 
 
-@transaction.atomic
+@shared_transaction.whole
 def begin(request: TurnRequest) -> AcceptedMessage:
     """Store a turn with its first messages. A repeated request finds its turn.
 
@@ -150,7 +150,9 @@ def begin(request: TurnRequest) -> AcceptedMessage:
     room = room_for(conversation, client_id, request.owner)
     if room.known is not None:
         return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
-    quota_use.spend(quotas.limited(conversation.owner_id))
+    limited = quotas.limited(conversation.owner_id)
+    if limited:
+        quota_use.spend(limited)
     draft = request.builder.draft(conversation)
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
     _insert_turn(turn, draft.prepared)

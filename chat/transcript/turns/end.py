@@ -32,6 +32,7 @@ from chat.transcript.questions import questions
 from chat.transcript.turn_store import LOST, TurnStore
 from toolsupport.core.errors import Lost
 from toolsupport.core.prompt import token_counts
+from toolsupport.registry import shared_transaction
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.models import profile_cache
@@ -94,7 +95,7 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
     return ended
 
 
-@transaction.atomic
+@shared_transaction.whole
 def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
     """End a turn of this process. Raises Lost, before anything is written, if it no longer owns the turn."""
     status = outcome.reason if outcome.reason in STATUSES else TurnStatus.DONE

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.utils.safestring import mark_safe
 
-from chat.broadcast import fragments
+from chat.broadcast import fragments, message_parts
 from chat.transcript.messages.call_groups import CallGroup
-from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion
+from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion, ShownUsage
 from tests.markup import flat
 from tests.tables import every
 from toolsupport.rendering import messages
@@ -158,6 +158,59 @@ def test_a_message_that_begins_an_answer_is_rendered_from_parts_as_from_its_temp
         assert fragments.message(shown) == fragments._rendered("chat/message.html", {"message": shown})
 
 
+def by_template(shown: ShownMessage) -> str:
+    return fragments._rendered("chat/message.html", {"message": shown})
+
+
 def test_marks_in_a_text_are_text() -> None:
-    shown = ShownMessage(7, 41, "user", f"{fragments.ID} {fragments.PARENT} {fragments.TEXT}")
-    assert fragments.message(shown) == fragments._rendered("chat/message.html", {"message": shown})
+    marks = " ".join(message_parts.MARKS)
+    shown = ShownMessage(7, 41, "user", marks)
+    assert fragments.message(shown) == by_template(shown)
+    shown = ShownMessage(7, 41, "assistant", marks, html=mark_safe(marks), thinking=marks, conversation=CHAT, turn=3)
+    assert fragments.message(shown) == by_template(shown)
+
+
+CHAT = "0a7c9a7e-3c1c-4a52-9b5e-3a2f5f6d7e80"
+USAGES: list[ShownUsage | None] = [
+    None,
+    ShownUsage(),
+    ShownUsage(50, 49.7, 1234, 8192, 1006),
+    ShownUsage(1, 0.5, 12, 0, 61_000),
+    ShownUsage(1_234_567, 1000.0, 7000, 8192, 59_951),
+    ShownUsage(3, 0.0, 0, 4096, 0, ("read_file",)),
+]
+
+
+@pytest.mark.parametrize("usage", USAGES)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"thinking": "<i>&", "thinking_ms": 0},
+        {"thinking": "hm", "thinking_ms": 8200, "may_go_on": True},
+        {"asked": True, "parent": None, "model": "<b>&"},
+        {"ended": "failed", "ended_detail": "The answer broke off."},
+        {"siblings": (7, 9), "text": "", "html": ""},
+        {"html": "<p>not safe</p>", "conversation": ""},
+    ],
+)
+def test_a_finished_answer_is_rendered_from_parts_as_from_its_template(
+    usage: ShownUsage | None, changes: dict[str, Any]
+) -> None:
+    whole = ShownMessage(
+        9, 8, "assistant", "*a*", html=mark_safe("<p><em>a</em></p>"), turn=5, usage=usage, conversation=CHAT
+    )
+    for number in (9, 1_234_567):
+        shown = replace(whole, **{"id": number, **changes})
+        assert fragments.message(shown) == by_template(shown)
+
+
+def test_equal_kinds_of_answers_are_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rendered(number: int) -> str:
+        usage = ShownUsage(number + 2, 9.5, 10, 8192, number)
+        shown = ShownMessage(number, 1, "assistant", f"text {number}", mark_safe(f"<p>{number}</p>"), usage=usage)
+        return fragments.message(replace(shown, conversation=CHAT, turn=number, model="rendered once"))
+
+    rendered(11)
+    monkeypatch.delattr(message_parts, "render_to_string")
+    assert "<p>12</p>" in rendered(12)

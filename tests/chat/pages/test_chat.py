@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
+from chat.transcript.messages.durations import duration
 from tests.factories import ModelProfileFactory
 from toolsupport.models import Detection, ModelProfile
 
@@ -320,7 +321,7 @@ def test_an_answer_is_copied_as_its_markdown(alice: User, bob: User, charlie: Us
     ],
 )
 def test_durations(milliseconds: int | None, words: str) -> None:
-    assert readable.duration(milliseconds) == words
+    assert duration(milliseconds) == words
 
 
 @pytest.mark.parametrize(

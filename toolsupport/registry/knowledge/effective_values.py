@@ -14,7 +14,7 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import resolve
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry import raw_sql
+from toolsupport.registry import kept_rows, raw_sql
 
 _COLUMNS = (
     *("pk", "seq", "capability", "value", "source", "session", "build_key", "reason", "proposed", "withdraws_id"),
@@ -72,7 +72,10 @@ def _family(name: str, facts: dict[str, Any]) -> FamilyProfile | None:
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:
     """Return the effective values of one model: one small query, as long as no claim was added since the last call."""
-    return _known([profile], raw_sql.rows(OF_ONE, session, profile.pk), session)[profile.pk]
+    newest = kept_rows.rows(OF_ONE, profile.pk)
+    if session and newest and newest[0][-1]:
+        newest = kept_rows.rows(IN_CHAT, session, profile.pk)
+    return _known([profile], newest, session)[profile.pk]
 
 
 def known_of_each(profiles: Sequence[ModelProfile]) -> dict[int, Capabilities]:
@@ -90,7 +93,9 @@ def holds(profile_id: int, capability: str) -> Any:
 # too, since a transaction that is rolled back leaves its ids to the next one.
 OF_ALL = """SELECT profile_id, COUNT(*), MAX(id), MAX(created_at), SUM(CASE WHEN session = %s THEN 1 ELSE 0 END)
 FROM toolsupport_override GROUP BY profile_id"""
-OF_ONE = OF_ALL.replace("GROUP BY", "WHERE profile_id = %s GROUP BY")
+IN_CHAT = OF_ALL.replace("GROUP BY", "WHERE profile_id = %s GROUP BY")
+# Most models have no claim for one conversation only, and then what is kept of them is the same in all conversations.
+OF_ONE = IN_CHAT.replace("session = %s", "session <> ''")
 MOST = 5000
 
 # By model and conversation ("" for everyone): what the fold was made from, and the fold.
@@ -106,7 +111,7 @@ def _known(
     for profile in profiles:
         stamp = stamps.get(profile.pk, (0,))
         here = session if stamp[-1] else ""
-        made_from = (profile.name, orjson.dumps(profile.team_family), profile.build.key, stamp)
+        made_from = (profile.name, orjson.dumps(profile.team_family), profile.build.key, stamp[:-1])
         kept = _folds.get((profile.pk, here))
         if kept is not None and kept[0] == made_from:
             found[profile.pk] = kept[1]

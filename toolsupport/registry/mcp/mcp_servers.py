@@ -13,6 +13,7 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import McpServer, McpTool
+from toolsupport.registry import kept_rows
 from toolsupport.registry import raw_sql as statements
 from toolsupport.registry.mcp import stdio_servers
 from toolsupport.registry.people import audit_log
@@ -239,6 +240,10 @@ FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id 
 
 def known_tools() -> tuple[RemoteTool, ...]:
     """Return every tool that was ever approved, callable or not: one query, once its specs are cached."""
+    return kept_rows.read(_known_tools)
+
+
+def _known_tools() -> tuple[RemoteTool, ...]:
     global _specs
     approved: list[Any] = list(statements.made(McpTool, APPROVED))
     keys = {row.pk: (row.server_name, row.name, row.digest) for row in approved}

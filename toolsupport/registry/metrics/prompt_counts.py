@@ -6,7 +6,7 @@ from django.db import transaction
 
 from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts
 from toolsupport.models import PromptCount
-from toolsupport.registry import raw_sql
+from toolsupport.registry import kept_rows
 
 WITHOUT = ""
 # Every answer asks.
@@ -16,7 +16,7 @@ WHERE build_key = %s AND tools_digest IN (%s, %s)"""
 
 def known(build_key: str, tools_digest: str) -> TokenCounts:
     """Return the counts with a set of tools and without tools. One query."""
-    found = raw_sql.rows(KNOWN, build_key, tools_digest, WITHOUT)
+    found = kept_rows.rows(KNOWN, build_key, tools_digest, WITHOUT)
     counted = {digest: MeasuredPrompt(*of) for digest, *of in found}
     return TokenCounts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
 

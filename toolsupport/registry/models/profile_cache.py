@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolsupport.models import ModelProfile
-from toolsupport.registry import raw_sql
+from toolsupport.registry import kept_rows
 
 MOST = 500
 STORED = """SELECT * FROM toolsupport_modelprofile JOIN toolsupport_server
@@ -22,11 +22,11 @@ def holds(profile: ModelProfile) -> bool:
 
 def profile(profile_id: int) -> ModelProfile | None:
     """Return the model as it is stored now, with its server; callers must not change it."""
-    stored = raw_sql.row(STORED, profile_id)
+    stored = next(iter(kept_rows.rows(STORED, profile_id)), None)
     if stored is None:
         return None
     known = _remembered.get(profile_id)
-    if known is not None and known[0] == stored:
+    if known is not None and (known[0] is stored or known[0] == stored):
         return known[1]
     # Read after the columns: if it changed in between, the columns will differ at the next look.
     found = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()

@@ -13,7 +13,7 @@ from django.conf import settings
 from toolsupport.config.environment import GIVEN
 from toolsupport.core.team_switches import SWITCHES
 from toolsupport.models import Setting
-from toolsupport.registry import raw_sql
+from toolsupport.registry import kept_rows
 
 PROMPT_LENGTH = 20_000
 REQUIRED_OF = ("off", "admins", "everyone")
@@ -83,7 +83,7 @@ STORED = 'SELECT "key", value FROM toolsupport_setting'
 
 def everything() -> dict[str, Any]:
     """Return all effective settings, in one query."""
-    stored = {key: orjson.loads(value or "null") for key, value in raw_sql.rows(STORED)}
+    stored = {key: orjson.loads(value or "null") for key, value in kept_rows.rows(STORED)}
     return {key: _in_force(key, stored) for key in KNOWN}
 
 

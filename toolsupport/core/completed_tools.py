@@ -1,0 +1,15 @@
+"""Completes the tools of requests, once for tools that a chat offers again in each request."""
+
+from __future__ import annotations
+
+from toolsupport.core.identity_cache import IdentityCache
+from toolsupport.core.types import ToolSpec
+
+_completed: IdentityCache[tuple[ToolSpec, ...], tuple[ToolSpec, ...]] = IdentityCache(
+    lambda tools: tuple(tool.completed() for tool in tools), most=64
+)
+
+
+def of(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """Return the tools with all that some servers require; the same ones for the same ones."""
+    return _completed.of(tools)

@@ -1,0 +1,91 @@
+"""Keeps what every answer reads about people, models and settings, until any of it may have changed.
+
+SQLite counts the commits of other connections (`PRAGMA data_version`) and the changes of this one. While both counts
+stay, the database holds the same rows, so nothing is stale, not even for a moment. Statements of answers are not
+counted: nothing that is kept depends on them. Within a transaction that changed other rows, which may be undone,
+nothing is kept; on other databases neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from toolsupport.registry import direct_sqlite, raw_sql
+
+MOST = 2_000
+P = ParamSpec("P")
+Found = TypeVar("Found")
+
+
+@dataclass(slots=True)
+class _KeptRows:
+    """What one connection read while both counts stayed the same; `changes` is None until a transaction has ended."""
+
+    connection: Any
+    changes: int | None = None
+    commits: int = -1
+    found: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        self.found.clear()
+
+
+_kept: WeakKeyDictionary[BaseDatabaseWrapper, _KeptRows] = WeakKeyDictionary()
+
+
+def read(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Found:
+    """Return what a question to the database returns; it is asked again only if rows may have changed.
+
+    Callers must not change what they get. Its answer must depend on rows and values alone.
+    """
+    kept = _valid()
+    if kept is None or named:
+        return question(*values, **named)
+    key = (question, values)
+    if key not in kept:
+        if len(kept) >= MOST:
+            kept.clear()
+        kept[key] = question(*values, **named)
+    found: Found = kept[key]
+    return found
+
+
+def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
+    """Return all rows of a statement, as `raw_sql.rows` does."""
+    return read(raw_sql.rows, statement, *values)
+
+
+def settle() -> None:
+    """Note the state of the database before a transaction begins, so that what is kept can be used within it."""
+    _valid()
+
+
+def _valid() -> dict[tuple[Any, ...], Any] | None:
+    here = connections[DEFAULT_DB_ALIAS]
+    if not direct_sqlite.able(here):
+        return None
+    here.ensure_connection()
+    kept = _kept.get(here)
+    if kept is None or kept.connection is not here.connection:
+        kept = _kept[here] = _KeptRows(here.connection)
+    changes = direct_sqlite.other_changes(here)
+    if changes != kept.changes:
+        kept.clear()
+        if here.connection.in_transaction:
+            return None
+        kept.changes = changes
+    commits = direct_sqlite.run(here, "PRAGMA data_version", (), _first)
+    if commits != kept.commits:
+        kept.clear()
+        kept.commits = commits
+    return kept.found
+
+
+def _first(cursor: Any) -> int:
+    return int(cursor.fetchone()[0])
