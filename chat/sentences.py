@@ -96,9 +96,9 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "use_server_tool": "Use {tool} of server {server}?",
         "supports_tools": "Does {model} support tools?",
         "this_model_supports_tools": "Does this model support tools?",
-        "answer_for_all": "Your answer applies to everyone. A test takes up to {seconds} s.",
+        "answer_for_all": "Your answer applies to everyone. A test takes about {seconds} s.",
         "answer_for_chat": (
-            "Your answer applies in this chat and is proposed for everyone. A test takes up to {seconds} s."
+            "Your answer applies in this chat and is proposed for everyone. A test takes about {seconds} s."
         ),
         "remember_refusal": "{model}: This model appears not to support tools. Update its metadata?",
         "one_line": "1 line",
@@ -143,3 +143,21 @@ def ending(reason: str) -> str:
     found = CODE.fullmatch(reason)
     words = ENDINGS.get(found[1]) if found else None
     return words.format(found[2]) if found and words else reason
+
+
+# Built-in tool → what it does, for people; its description in requests is for models.
+ABOUT_TOOLS: Mapping[str, str] = MappingProxyType(
+    {
+        "read_file": "Reads a text file of the chat.",
+        "list_directory": "Lists the files and folders of the chat.",
+        "write_file": "Creates a text file or replaces one.",
+        "edit_file": "Changes one place in a text file.",
+        "bash": "Runs a shell command in a sandbox without network.",
+        "python_execution": "Runs a Python program in a sandbox. The program can call the other tools.",
+        "search_schemas": "Finds tables and columns of the databases.",
+        "execute_sql": "Runs a read-only SQL query on a database.",
+        "memory_dump": "Stores facts to remember, which the model reads with every later message of the chat.",
+        "hot_swap": "Lets the model choose which of the team's prompts it follows in the chat.",
+        "tool_search": "Finds approved MCP tools by what they do.",
+    }
+)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests import house
+from toolsupport.core.sentences import SENTENCES
 
 WORDS = ["said", "told", "tells", "says", "knows", "hears", "heard", "whoever", "somebody", "nobody", "anew"]
 WORDS += ["what became of", "lest", "wherefore"]
@@ -125,6 +126,27 @@ def test_errors_notices_and_help_are_plain_english() -> None:
     ]
     found = {source.path: [line for text in strings(source) for line in banned(text)] for source in files}
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+COUNTED = re.compile(
+    r"\{len\([a-z_.]+\)\} (?:models|servers|tools|tests|cases|chats|values|entries|migrations|days|others)\b"
+)
+# A heading names its subject; only the first visit asks "What can your models really do?".
+ASKING = re.compile(r"<(h[1-6]|legend|caption)\b[^>]*>\s*What\b")
+
+
+def test_headings_of_pages_name_their_subject() -> None:
+    templates = {str(path.relative_to(house.ROOT)): path.read_text() for path in house.ROOT.glob("templates/**/*.html")}
+    assert [path for path, text in templates.items() if ASKING.search(text)] == ["templates/chat/start.html"]
+    titles = [text for code, text in SENTENCES.templates.items() if code.startswith("step_")]
+    assert titles and [title for title in titles if title.startswith("What ")] == []
+
+
+def test_a_count_agrees_with_its_noun() -> None:
+    """`counted` writes "1 model" and "2 models"; an f-string with a length and a plural writes "1 models"."""
+    files = [one for one in house.sources("toolsupport", "chat") if not any(p in one.path for p in NOT_FOR_PEOPLE)]
+    found = {f"{one.path}: {line.strip()}" for one in files for line in one.text.splitlines() if COUNTED.search(line)}
+    assert {line for line in found if " if len(" not in line} == set()
 
 
 def test_targets_of_make_begin_with_a_verb() -> None:

@@ -45,7 +45,7 @@ FACTS = {
 
 def a_model_with_everything(person: User) -> ModelProfile:
     """A model with a value of each source, a test with a trial of each outcome, and an entry of each kind."""
-    profile: Any = ModelProfileFactory(name="everything:latest")
+    profile: Any = ModelProfileFactory(name="everything:latest", by_hand={"parameter_count": 7_000_000_000})
     for n, source in enumerate(STORED):
         Override.objects.create(
             profile=profile, seq=n + 1, capability="tools", value=bool(n % 2), source=source,

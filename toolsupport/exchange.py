@@ -20,7 +20,7 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers
 from toolsupport.config import metrics
-from toolsupport.core import calls, forced_calls, prompt, retry_prompts
+from toolsupport.core import calls, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
 from toolsupport.core.events import (
@@ -139,7 +139,8 @@ async def _answer(
     """
     request_spec = _thinking_as_possible(endpoint, request_spec)
     size = sum(message.size for message in asking.messages)
-    request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size)
+    defined = schema_limits.size_of(request_spec.tools)
+    request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
     asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
     listener = ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec))
     results = ResultIndex(asking.messages)

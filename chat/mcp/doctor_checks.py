@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync
 
 from chat.mcp import server_check
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.mcp import mcp_servers
 from toolsupport.services.doctor import Finding
 
@@ -27,7 +28,7 @@ def findings() -> Iterator[Finding]:
         if server.id not in reasons:
             continue
         why = reasons[server.id]
-        tools = f"{len(server.tools)} tools, {server.waiting} wait for approval (page Tools, MCP servers)"
+        tools = f"{counted(len(server.tools), 'tool')}, {server.waiting} waiting for approval (page Tools, MCP servers)"
         yield Finding(f"MCP server {server.name}", not why, why or f"answers: {tools}")
 
 

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
+from chat.sentences import ABOUT_TOOLS
 from chat.tools import BUILTINS, hot_swap, policy
 from chat.tools.tool import Tool
 from chat.transcript.settings import available_tools, prompt_context
@@ -140,12 +141,11 @@ def _place(candidate: Candidate) -> int:
 def _row(candidate: Candidate, allowed: Collection[Action]) -> dict[str, Any]:
     tool = BUILTINS[candidate.spec.name]
     needed = Action.ADMINISTER if tool.level in FOR_ADMINISTRATORS else Action.DECIDE_FOR_ALL
-    begins, _, goes_on = tool.spec.description.partition(". ")
     return {
         "tool": tool,
         "candidate": candidate,
-        "about": f"{begins}." if goes_on else begins,
-        "more": goes_on,
+        "about": ABOUT_TOOLS.get(candidate.spec.name, ""),
+        "more": tool.spec.description,
         "group": GROUPS[min(_place(candidate), len(GROUPS) - 1)],
         "risk": RISKS[tool.level],
         "behaviour": _behaviour(tool),

@@ -17,12 +17,14 @@ from chat.transcript.messages import bars, call_phrases
 from chat.transcript.messages.call_groups import grouped
 from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
-from toolsupport.core import invisible_chars, server_flags
+from toolsupport.core import format_choice, invisible_chars, server_flags
 from toolsupport.core.diff_rows import DiffLayout, layout
 from toolsupport.web import sentences
 
 register = template.Library()
 
+CLAIM = "declared"  # the step that reads what the server claims
+CLAIMS = {"passed": "claimed", "failed": "not-claimed"}
 # State of a step that is a mark of its own; else the mark is its result.
 STEP_STATES = {"running": "running", "skipped": "skipped", "not_needed": "skipped"}
 # What stands in backquotes, and names of the code (a tool, a setting), which are no words.
@@ -92,6 +94,18 @@ def thousands(number: int) -> str:
 
 
 @register.filter
+def spaced(name: str) -> str:
+    """Format the name of a field as words."""
+    return name.replace("_", " ")
+
+
+@register.filter
+def tokens(number: int) -> str:
+    """Format a context length: 8192 as "8K", 5000 as "5,000 tokens"."""
+    return f"{number // 1024}K" if number >= 1024 and not number % 1024 else f"{number:,} tokens"
+
+
+@register.filter
 def seen(text: str) -> str:
     """Return a text with invisible characters written out, for a person who decides about it."""
     return invisible_chars.written_out(text)
@@ -113,6 +127,12 @@ def outcome(code: str) -> str:
 
 
 @register.filter
+def format_name(name: str) -> str:
+    """Return the name of a call format for people; "" is the one that chats with the model use."""
+    return format_choice.label(name) if name else "In use"
+
+
+@register.filter
 def family_value(value: str) -> str:
     """Return the words for a value of a family."""
     return sentences.family_value(value)
@@ -126,9 +146,20 @@ def flag_needed(flag: str) -> str:
 
 @register.filter
 def step_state(step: Mapping[str, Any]) -> str:
-    """Return the mark of a test's step: its result, what it does now, or ended for tests of earlier versions."""
+    """Return the mark of a test's step: its result, what it does now, or ended for tests of earlier versions.
+
+    What a server claims is no result: it is claimed or not.
+    """
     state = str(step.get("state", ""))
-    return str(STEP_STATES.get(state) or step.get("result") or ("ended" if state == "done" else "not-started"))
+    found = str(STEP_STATES.get(state) or step.get("result") or ("ended" if state == "done" else "not-started"))
+    return CLAIMS.get(found, found) if step.get("step") == CLAIM else found
+
+
+@register.filter
+def trial_state(passed: bool | None, step: str) -> str:
+    """Return the mark of a trial of this step, as `step_state` does."""
+    found = "inconclusive" if passed is None else "passed" if passed else "failed"
+    return step_state({"result": found, "step": step})
 
 
 @register.filter

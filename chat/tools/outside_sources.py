@@ -17,6 +17,7 @@ RESULTS: Mapping[str, tuple[str, str]] = {
     "search_schemas": ("descriptions of database tables", ""),
     "bash": ("the output of a command", ""),
 }
+HERE = ("", ".")
 IMAGE, MEMORY = "an image", "the memory of this chat"
 DESCRIPTIONS = "descriptions of tools of MCP servers"
 
@@ -48,7 +49,10 @@ def of_request(spec: RequestSpec, history: Sequence[ChatMessage]) -> Iterator[Ou
 def _built_in(name: str, arguments: JSON, at: str) -> OutsideSource:
     words, argument = RESULTS.get(name, (f"a result of {name}", ""))
     value = arguments.get(argument)
-    return named(words, value if isinstance(value, str) else "", at)
+    place = value if isinstance(value, str) else ""
+    if name == "list_directory" and place.strip("/") in HERE:
+        place = "this folder"
+    return named(words, place, at)
 
 
 def _remote(name: str, arguments: JSON, at: str) -> OutsideSource:

@@ -8,6 +8,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.transcript.people import deletion as chats
 from toolsupport.core.errors import Busy
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry import storage
 from toolsupport.registry.people import deletion as accounts
 from toolsupport.registry.people.deletion import DeletionOrder
@@ -55,5 +56,7 @@ def _delete_rest(order: DeletionOrder, name: str, count: int) -> None:
     prompts = chats.delete_prompts(order.person)
     chats.forget_name(name, f"{accounts.DELETED}{order.person}")
     where = "on the page People" if order.actor is not None else "with the command delete_person"
-    accounts.erase_account(order, f"Asked for {where}: {count} chats, {prompts} versions of prompts.")
+    accounts.erase_account(
+        order, f"Asked for {where}: {counted(count, 'chat')}, {counted(prompts, 'version')} of prompts."
+    )
     storage.empty_journal()

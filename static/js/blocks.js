@@ -19,7 +19,7 @@ class GrowingAnswer {
     this.text = place.textContent;
     this.live = new LiveBlock(place);
     this.empty();
-    this.later();
+    this.show(Math.min(this.length, MOST));
   }
 
   get length() {
@@ -59,23 +59,27 @@ class GrowingAnswer {
     return true;
   }
 
+  // What is shown stays: an answer that gets shorter for a moment moves the page away from its end.
   restart() {
+    const { shown } = this;
     this.live.reset(this.outline);
     this.shown = this.done;
-    this.later();
+    this.show(Math.min(shown, this.length));
   }
 
   later() {
-    this.frame ??= requestAnimationFrame(() => this.show());
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.place.isConnected && this.place.hasAttribute("data-blocks")) this.show(Math.min(this.length, this.shown + MOST));
+    });
   }
 
-  show() {
-    this.frame = null;
-    if (!this.place.isConnected || !this.place.hasAttribute("data-blocks")) return;
-    const end = Math.min(this.length, this.shown + MOST);
-    if (end > this.shown) this.live.append(this.text.slice(this.shown, end));
-    this.shown = end;
-    if (end < this.length) this.later();
+  show(end) {
+    if (end > this.shown) {
+      this.live.append(this.text.slice(this.shown, end));
+      this.shown = end;
+    }
+    if (this.shown < this.length) this.later();
   }
 }
 

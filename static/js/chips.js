@@ -6,7 +6,9 @@ const MOST = 8, IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 const shelf = document.getElementById("attached"), template = document.getElementById("chip");
 const chips = () => [...shelf.children];
 const refreshPanel = () => document.getElementById("files") && htmx.trigger("#files", "changed");
-export const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`);
+// With a space at which no line breaks.
+export const size = (bytes) => (bytes < 1024 ? `${bytes}\u00a0B`
+  : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)}\u00a0KB` : `${(bytes / 1024 ** 2).toFixed(1)}\u00a0MB`);
 
 export const attached = () => {
   const paths = chips().map((chip) => chip.dataset.path).filter(Boolean);

@@ -4,7 +4,21 @@ const pill = document.getElementById("follow");
 const page = document.scrollingElement;
 // A chat begins at its end: the place of the page before would look like a reader who scrolls up to the earlier messages.
 history.scrollRestoration = "manual";
-let following = true, last = 0, moved = false;
+let following = true, last = 0, moved = false, acted = -Infinity, held = false;
+
+// While text is laid out the browser itself moves a page whose end comes nearer for a moment. Only a reader ends the following: with
+// wheel, finger, key or scroll bar within this many milliseconds before, or with the browser's search, which takes the focus.
+const LATELY = 1_000;
+const busy = () => document.querySelector("#transcript[aria-busy=true]");
+const byReader = () => held || performance.now() - acted < LATELY || !document.hasFocus() || !busy();
+for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+  addEventListener(kind, ({ target, key }) => {
+    if (key && key !== "PageUp" && target.closest?.("textarea")) return;
+    acted = performance.now();
+    held ||= kind === "pointerdown";
+  }, { capture: true, passive: true });
+}
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { held = false; }, { capture: true });
 
 const atEnd = () => page.scrollHeight - scrollY - innerHeight < NEAR;
 
@@ -19,7 +33,10 @@ const toEnd = () => {
 addEventListener("scroll", () => {
   if (moved) return void (moved = false);
   if (atEnd()) following = true;
-  else if (scrollY < last) following = false;
+  else if (scrollY < last && following) {
+    if (!byReader()) return toEnd();
+    following = false;
+  }
   last = scrollY;
   if (following) pill.hidden = true;
 }, { passive: true });
@@ -42,7 +59,7 @@ new ResizeObserver(([entry]) => {
   height = entry.contentRect.height;
   // An empty conversation is read from its top.
   if (following && document.querySelector("#transcript .message")) toEnd();
-  else if (grown && document.querySelector("#transcript[aria-busy=true]")) pill.hidden = false;
+  else if (grown && busy()) pill.hidden = false;
 }).observe(document.querySelector(".stage"));
 
 export const follow = () => {

@@ -37,13 +37,13 @@ document.addEventListener("htmx:afterSwap", (event) => {
   pressed = "";
 });
 document.addEventListener("click", (event) => {
-  pressed = event.target.closest("#conversations li button")?.closest("li").id ?? "";
+  pressed = event.target.closest("#conversations li button")?.closest("li[id]").id ?? "";
   for (const menu of document.querySelectorAll("#conversations .more[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 
 // Shift+F10 or the menu key on a row opens its menu; Esc closes it.
 document.addEventListener("keydown", (event) => {
-  const row = event.target.closest?.("#conversations li"), menu = row?.querySelector(".more");
+  const row = event.target.closest?.("#conversations li[id]"), menu = row?.querySelector(".more");
   if (!menu) return;
   if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) menu.open = true;
   else if (event.key === "Escape" && menu.open) menu.open = false;

@@ -6,7 +6,7 @@ const searching = () => document.getElementById("search").value;
 
 const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
-  const row = document.activeElement?.closest("#conversations li")?.id;
+  const row = document.activeElement?.closest("#conversations li[id]")?.id;
   for (const place of places.filter((one) => one !== "#conversations" || !searching())) {
     const fresh = document.adoptNode(page.querySelector(place));
     document.querySelector(place).replaceWith(fresh);

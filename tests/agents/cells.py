@@ -38,7 +38,7 @@ DECIDED: dict[str, dict[str, object]] = {
 }
 # Agents are slow: they ask one model of each kind.
 FEW = (NATIVE, "sim-qwen3-coder-xml", REFUSING)
-PROGRAMS = ("openai", "responses", "anthropic", "langchain", "pydantic_ai", "llm", "ai_sdk")
+PROGRAMS = ("openai", "responses", "openai_agents", "anthropic", "langchain", "pydantic_ai", "llm", "ai_sdk")
 AGENTS = ("codex", "claude_code", "opencode")
 ALL = {(name, model) for names, models in ((PROGRAMS, DECIDED), (AGENTS, FEW)) for name in names for model in models}
 # A test notes its cell under this name, and tests/agents/conftest.py writes the outcome into the table.

@@ -16,6 +16,7 @@ CALLS = {NATIVE: "native", **TEXT, REFUSING: "refused, then hermes"}
 PYTHON = {
     "openai": "openai",
     "responses": "openai",
+    "openai_agents": "openai-agents",
     "anthropic": "anthropic",
     "langchain": "langchain-openai",
     "pydantic_ai": "pydantic-ai-slim",

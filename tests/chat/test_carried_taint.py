@@ -208,7 +208,7 @@ def test_the_card_names_the_text_and_its_time(conversation: Conversation) -> Non
     )
     questions.park(TurnStore("me", accepted.turn), record.run_of(accepted.turn, "w1"), asking, questions.TurnUsage({}))
     html = fragments.question(present.question(Question.objects.get()))
-    assert "Always asks: outside content" in html and "the file a &lt;b&gt;.txt</bdi>" in html
+    assert "Always asks, because outside content" in html and "the file a &lt;b&gt;.txt</bdi>" in html
     assert "read at <time datetime=" in html and "\u202e" not in html
 
 

@@ -62,9 +62,12 @@ def test_the_card_tests_the_model_on_a_small_dark_screen(open_browser: Callable[
     expect(page.locator("#picker-button")).to_contain_text("Broken")
 
 
-def test_a_model_whose_tools_are_off_by_claim_is_tested_beside_its_name(page: Page) -> None:
+def test_a_model_whose_tools_are_off_by_claim_is_tested_above_the_field(page: Page) -> None:
     choose(page, "sim-lfm2")
-    test = page.get_by_role("button", name="Test what sim-lfm2:latest can do with tools")
+    test = page.locator("[data-remedy=test]").get_by_role("button")
+    expect(test).to_contain_text("Test it")
+    # It is offered once.
+    expect(page.get_by_role("button", name="Test what sim-lfm2:latest can do with tools")).to_have_count(0)
     test.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#picker-button")).to_contain_text("Text mode")

@@ -17,7 +17,8 @@ def test_an_answer_becomes_a_case_and_is_replayed(page: Page) -> None:
     ask(page, "What is in the file notes.md?")
     answered(page)
     chat = page.url
-    page.get_by_role("button", name="Add as case").click()
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_role("link", name="Add as case").click()
     expect(page.get_by_text("Everyone in the team sees this")).to_be_visible()
     expect(page.get_by_label("Expected calls")).to_have_value(
         '[\n  {\n    "name": "read_file",\n    "arguments": {\n      "path": "notes.md"\n    }\n  }\n]'
@@ -30,7 +31,7 @@ def test_an_answer_becomes_a_case_and_is_replayed(page: Page) -> None:
     page.locator("#exam-model").select_option(value=model)
     page.get_by_role("button", name="Choose model").click()
     page.get_by_role("button", name="Start exam").click()
-    expect(page.get_by_text("1 of 1 right")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("1 of 1 passed")).to_be_visible(timeout=20_000)
     page.goto(chat)
     page.get_by_role("button", name="More", exact=True).last.click()
     page.get_by_role("link", name="Replay on other models").click()

@@ -110,9 +110,9 @@ def test_a_conversation_is_saved_as_a_file(page: Page) -> None:
     answered(page)
     row = opened(page)
     with page.expect_download() as markdown:
-        row.get_by_role("link", name="Markdown", exact=True).click()
+        row.get_by_role("link", name="Save as Markdown", exact=True).click()
     with page.expect_download() as data:
-        row.get_by_role("link", name="JSON", exact=True).click()
+        row.get_by_role("link", name="Save as JSON", exact=True).click()
     assert markdown.value.suggested_filename.endswith(".md")
     assert "**read_file** · done" in Path(markdown.value.path()).read_text()
     assert [entry["role"] for entry in json.loads(Path(data.value.path()).read_text())["messages"]][-1] == "assistant"

@@ -22,6 +22,7 @@ from chat.transcript.messages import bars, titles, typed_results
 from chat.websocket import frame_parsing
 from tests.hostile_texts.units import text
 from tests.toolsupport.core.formats.cases.case import TOOLS
+from toolsupport import providers
 from toolsupport.core import (
     calls,
     client_address,
@@ -50,8 +51,11 @@ from toolsupport.core import (
     tool_lookup,
     user_models,
 )
+from toolsupport.core.errors import ConfigError
 from toolsupport.core.events import Finished, TextDelta
+from toolsupport.core.exams import exam_files
 from toolsupport.core.formats import FORMATS
+from toolsupport.core.markdown_blocks import BlockSplitter
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.pull_progress import PullReader
 from toolsupport.core.quoted_results import ResultIndex
@@ -258,6 +262,34 @@ def tokens(written: str) -> object:
     return token_counts._length(ChatMessage(Role.ASSISTANT, written, calls=(call,)))
 
 
+def blocks(written: str) -> object:
+    """Find the blocks of an answer that is shown while it is written."""
+    found = BlockSplitter()
+    return [found.feed(written[at : at + 64]) for at in range(0, len(written), 64)]
+
+
+def exam(written: str) -> object:
+    """Read an exam whose every text is this one."""
+    written = sanitize.text(written)
+    case = {"messages": [{"role": "user", "content": written[:3000]}], "answer": {"contains": [[written[:300]]]}}
+    cases = [{"id": f"{written[:60]}{number}"} | case for number in range(20)]
+    return exam_files.read(json.dumps({"name": written[:100], "cases": cases}).encode())
+
+
+def streamed(written: str) -> object:
+    """Read a reply of both kinds of servers, whose text and whose call are this text in pieces."""
+    written, read = sanitize.text(written), []
+    pieces = [written[at : at + 50] for at in range(0, len(written), 50)]
+    call = [{"index": 0, "id": "a", "function": {"name": "t"}}]
+    for piece in pieces:
+        call[0]["function"] = {"arguments": piece}
+        message = {"content": piece, "tool_calls": call}
+        read.append((b"data: " + json.dumps({"choices": [{"delta": message}]}).encode() + b"\n\n", "openai"))
+        read.append((json.dumps({"message": {"content": piece}, "done": False}).encode() + b"\n", "ollama"))
+    codecs = {kind: providers.provider(kind).codec(2 * KIB * KIB) for kind in ("openai", "ollama")}
+    return [codecs[kind].feed(line) for line, kind in read], [codec.flush() for codec in codecs.values()]
+
+
 ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "an image": EntryPoint(image, 256 * KIB),
     "a listing": EntryPoint(
@@ -274,6 +306,9 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "numbers of a table": EntryPoint(
         lambda written: bars.lengths([["name", written[at : at + 64]] for at in range(0, len(written), 64)]), 64 * KIB
     ),
+    "blocks of an answer": EntryPoint(blocks, BLOCK, ("a\nb\n", "\\\n", "}\n{\n")),
+    "an exam": EntryPoint(refusing(exam, ConfigError), 64 * KIB),
+    "a stream of a model server": EntryPoint(streamed, 64 * KIB, ("😀",)),
     "a place in a list": EntryPoint(listing.PagePlace.of, 4_000),
     "a call's arguments": EntryPoint(arguments, 64 * KIB),
     "definitions of tools": EntryPoint(definitions, 64 * KIB),
@@ -308,7 +343,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "a Modelfile": EntryPoint(lambda written: modelfile.settings(written, written), 64 * KIB),
     "names": EntryPoint(named, 2_000),
     "words for a search": EntryPoint(tokenize.terms, 64 * KIB),
-    "the search for tools": EntryPoint(searched, 4_000),
+    "the search for tools": EntryPoint(searched, 4_000, ("ﷺ",)),
     "the words of a message": EntryPoint(own_words.own_words, TEXT_LIMIT, ("```", "[TOOL_", "> ")),
     "a result that is quoted": EntryPoint(
         lambda written: ResultIndex([ChatMessage(Role.TOOL, written)]).hold(written[:1000]),

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from toolsupport import exchange, loop_share
-from toolsupport.core import calls
+from toolsupport.core import calls, schema_patterns
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolCall, ToolSpec
@@ -146,3 +146,16 @@ def test_a_large_schema_is_compiled_in_steps_before_its_first_check() -> None:  
     done = [(calls._large_bound.cache_info().misses, calls._large_checker.cache_info().misses) for _ in parts]
     # Its bound and its validator are made in two steps of their own, and the check finds both.
     assert [step for step in dict.fromkeys(done)] == [(0, 0), (1, 0), (1, 1)] and checked[0] == 1
+
+
+@pytest.mark.parametrize("count", [150, 3_000])
+def test_patterns_of_a_schema_are_compiled_one_in_each_step(count: int) -> None:  # S1, S2
+    properties = {f"p{number}": {"items": [{"pattern": f"^a{number}"}]} for number in range(count)}
+    tool = ToolSpec("note", "", {"type": "object", "properties": properties, "const": {"pattern": "["}})
+    schema_patterns._compiled.cache_clear()
+    calls._checker.cache_clear()
+    calls._large_checker.cache_clear()
+    steps = [schema_patterns._compiled.cache_info().misses for _ in calls.preparing(ToolCall("1", "note", {}), (tool,))]
+    assert max(after - before for before, after in zip([0, *steps], steps, strict=False)) == 1
+    calls.check(ToolCall("1", "note", {"p1": ["a1"]}), (tool,))
+    assert schema_patterns._compiled.cache_info().misses == steps[-1] == min(count, schema_patterns.MOST_PATTERNS)

@@ -40,6 +40,7 @@ MOST_NAMES = 40
 MOST_BYTES = 1024 * 1024
 # Schemas up to this size are kept compiled in larger numbers.
 SMALL = 16 * 1024
+FEW_PATTERNS = 8  # each takes up to a third of a millisecond
 UNUSABLE = "the tool's own schema cannot be used ({})"
 TOO_DEEP = UNUSABLE.format("it is far too many levels deep")
 UNDESCRIBED = "one of their parts does not, and there are too many to say which; send less at once"
@@ -63,9 +64,16 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
 
 
 def preparing(call: ToolCall, offered: Sequence[ToolSpec]) -> Iterator[None]:
-    """Compile a large schema before its first check, in steps between which others can continue."""
+    """Compile a large schema, or one of many patterns, before its first check, in steps for others to continue."""
     spec = find_tool(call.name, offered)
-    written = _json(spec.parameters) if spec and depth_of(spec.parameters) <= DEEPEST else ""
+    if spec is not None and depth_of(spec.parameters) <= DEEPEST:
+        yield from _compiling(spec.parameters)
+
+
+def _compiling(schema: JSON) -> Iterator[None]:
+    written = _json(schema)
+    if written.count('"pattern"') > FEW_PATTERNS:
+        yield from schema_patterns.preparing(schema)
     if len(written) > SMALL:
         yield
         with suppress(UnsupportedSchema):  # the check gives the reason
@@ -106,14 +114,25 @@ def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
 def unusable(schema: JSON) -> str:
     """Return why no call of a tool with this schema could be accepted, "" if one could.
 
-    A large schema is not looked at: compiling it takes time, and its tool may never be called.
+    A large schema is not compiled where its form is right: that takes time, and its tool may never be called.
     """
     try:
         written = _json(schema)
     except RecursionError:
         return TOO_DEEP
-    checker = _checker(written) if len(written) <= SMALL else ""
+    checker = _checker(written) if len(written) <= SMALL else _form_of(schema, written)
     return checker if isinstance(checker, str) else ""
+
+
+def _form_of(schema: JSON, written: str) -> object:
+    """Return the reason why a large schema cannot be used, as far as its size and its form show it."""
+    try:
+        _large_bound(written)
+        if jsonschema_rs.meta.is_valid(schema):
+            return ""
+    except (UnsupportedSchema, jsonschema_rs.ReferencingError) as error:
+        return UNUSABLE.format(str(error)[:LONGEST_COMPLAINT])
+    return _large_checker(written)  # of an older draft, perhaps
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:

@@ -22,6 +22,9 @@ QUOTES = ('"', "'")
 OPENING, CLOSING = frozenset("{["), frozenset("}]")
 BEFORE_A_VALUE = frozenset("{[,:")
 BEHIND_A_STRING = frozenset(",:}]")
+# What follows the mark of another call, behind a few blanks: any other text mentions it.
+CALL_BEGINS = frozenset("{[<`")
+BLANKS = 4
 # A mark that begins like this stands in many texts, so inside a string it ends nothing: a word, a fence, a prompt.
 PROSE = re.compile(r"[\w`>]")
 BARE = re.compile(r"""[^"'{}\[\],:<\s]*""")
@@ -51,8 +54,12 @@ class JsonWalk:
     `cut_off` if the text ended within a value.
     """
 
-    def __init__(self, source: TextSource, ends: MarkerSet, listener: WalkObserver) -> None:
+    def __init__(
+        self, source: TextSource, ends: MarkerSet, listener: WalkObserver, openers: frozenset[str] = frozenset()
+    ) -> None:
+        """`openers` are those of `ends` that begin another call."""
         self._source = source
+        self._openers = openers
         self._ends = ends
         self._first = ends.first_characters
         self._inside = MarkerSet(mark for mark in ends.markers if not PROSE.match(mark))
@@ -169,8 +176,10 @@ class JsonWalk:
         found = yield from source.marker(self._inside)
         size = len(found) or 1
         if found and self._suspect < 0:
-            yield from source.ready(size + 1)
-            if source.buffer[source.at + size : source.at + size + 1] != "\\":
+            yield from source.ready(size + BLANKS + 1)
+            following = source.buffer[source.at + size : source.at + size + BLANKS + 1]
+            begins = following.lstrip()[:1]
+            if following[:1] != "\\" and (found not in self._openers or not begins or begins in CALL_BEGINS):
                 self._suspect = source.recorded
         self._heard(source.take(source.at + size))
 

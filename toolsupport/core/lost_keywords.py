@@ -7,6 +7,7 @@ which then sends 3 where at least 1037 is needed. What such a server keeps is a 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -65,7 +66,7 @@ def _lost(schema: JSON, kept: frozenset[str]) -> Iterator[str]:
 
 
 def _joined(said: str, lost: list[str]) -> str:
-    new = [words for words in lost if words not in said]
+    new = [words for words in lost if not re.search(rf"{re.escape(words)}(?!\w|\.\d)", said)]
     if not new:
         return said
     sentence = "; ".join(new)
@@ -92,13 +93,23 @@ def _only_if(wanted: bool, words: str) -> Callable[[Any], str]:
     return lambda value: words if value is wanted else ""
 
 
+def _exclusive(words: str, words_of_switch: str) -> Callable[[Any], str]:
+    """Return the words for a bound, which draft 4 of JSON Schema has as a switch beside the bound."""
+    return lambda value: (words_of_switch if value else "") if isinstance(value, bool) else words.format(value)
+
+
+def _others(words: str) -> Callable[[Any], str]:
+    as_json = _as_json(words)
+    return lambda value: "no other properties" if value is False else as_json(value) if isinstance(value, dict) else ""
+
+
 # The words for each keyword that limits a value. Those without words (`title`, `examples` …) limit nothing.
 WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
     {
         "minimum": _with_value("at least {}"),
         "maximum": _with_value("at most {}"),
-        "exclusiveMinimum": _with_value("more than {}"),
-        "exclusiveMaximum": _with_value("less than {}"),
+        "exclusiveMinimum": _exclusive("more than {}", "not the lower bound itself"),
+        "exclusiveMaximum": _exclusive("less than {}", "not the upper bound itself"),
         "multipleOf": _with_value("a multiple of {}"),
         "minLength": _with_value("at least {} characters"),
         "maxLength": _with_value("at most {} characters"),
@@ -109,7 +120,13 @@ WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "uniqueItems": _only_if(True, "no item twice"),
         "minProperties": _with_value("at least {} properties"),
         "maxProperties": _with_value("at most {} properties"),
-        "additionalProperties": _only_if(False, "no other properties"),
+        "additionalProperties": _others("other properties as JSON Schema: {}"),
+        "unevaluatedProperties": _others("other properties as JSON Schema: {}"),
+        "patternProperties": _as_json("properties by regular expression, as JSON Schema: {}"),
+        "propertyNames": _as_json("names of properties as JSON Schema: {}"),
+        "contains": _as_json("contains an item of this JSON Schema: {}"),
+        "minContains": _with_value("at least {} such items"),
+        "maxContains": _with_value("at most {} such items"),
         "const": _as_json("always {}"),
         "enum": _as_json("one of {}"),
         "default": _as_json("default: {}"),
@@ -118,9 +135,14 @@ WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "anyOf": _as_json("any of these JSON Schemas: {}"),
         "oneOf": _as_json("one of these JSON Schemas: {}"),
         "allOf": _as_json("all of these JSON Schemas: {}"),
+        "if": _as_json("if this JSON Schema fits: {}"),
+        "then": _as_json("then this one: {}"),
+        "else": _as_json("else this one: {}"),
         "not": _as_json("not this JSON Schema: {}"),
         "required": _as_json("required: {}"),
         "dependentRequired": _as_json("required beside others: {}"),
+        "dependentSchemas": _as_json("this JSON Schema beside others: {}"),
+        "definitions": _as_json("definitions: {}"),
         "$ref": _with_value("as defined at {}"),
     }
 )

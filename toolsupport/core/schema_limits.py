@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from toolsupport.core.types import JSON
+from toolsupport.core.types import JSON, ToolSpec
 
 MOST_CHARACTERS = 128 * 1024
 DEEPEST = 100
@@ -23,6 +24,8 @@ MOST_CONTAINERS = 5_500
 MOST_STEPS = 1_000_000
 LARGEST = 200_000  # steps of a schema with its references written out
 MOST_PARTS = 100_000
+# A part of a definition takes as long as so many characters of a text, up to this length.
+PART, LONGEST_COUNTED = 16, 128 * 1024
 # To describe an error takes 10 µs: among so many steps any number of errors is found soon.
 MOST_DESCRIBED = 5_000
 # The library matches names of properties itself: their patterns, and characters of names times patterns.
@@ -224,6 +227,12 @@ def parts_of(value: Any) -> int:
         parts += len(level)
         level = _inner_level(level)
     return min(parts, MOST_PARTS)
+
+
+def size_of(tools: Iterable[ToolSpec]) -> int:
+    """Return about how many characters of a text take as long as these definitions, at most LONGEST_COUNTED."""
+    parts = (node for tool in tools for node in _nodes(tool.parameters))
+    return PART * sum(1 for _ in islice(parts, LONGEST_COUNTED // PART))
 
 
 def _nodes(value: Any) -> Iterator[Any]:

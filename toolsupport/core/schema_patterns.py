@@ -8,11 +8,12 @@ backtracking one on short texts otherwise. Beyond the limits a text counts as fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import jsonschema_rs
@@ -40,6 +41,8 @@ FANCY, FANCY_LONG = (
     jsonschema_rs.FancyRegexOptions(backtrack_limit=steps, size_limit=1024 * KIB, dfa_size_limit=KIB * KIB)
     for steps in (STEPS, STEPS_OF_LONG)
 )
+# A schema with one of these at its top is of the draft that it names, or of the present one.
+NEW = frozenset({"$schema", "$defs"})
 # A list as `items`, and bounds that are switches (`"exclusiveMinimum": true`).
 OLDER_DRAFTS = (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator)
 # What browsers take as it is meant in a pattern and the engine does not: a hyphen beside a class within brackets
@@ -99,7 +102,7 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
     try:
         return compile_with(jsonschema_rs.validator_for)
     except jsonschema_rs.ValidationError:
-        for older in OLDER_DRAFTS if "$schema" not in schema else ():
+        for older in OLDER_DRAFTS if NEW.isdisjoint(schema) else ():
             with suppress(jsonschema_rs.ValidationError):
                 return compile_with(older)
         raise
@@ -109,6 +112,15 @@ def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[...,
     keywords = {KEYWORD: PatternKeyword}
     validator: jsonschema_rs.Validator = draft(schema, retriever=retriever, pattern_options=NAMES, keywords=keywords)
     return validator
+
+
+def preparing(schema: JSON) -> Iterator[None]:
+    """Compile the patterns of a schema that `compiled` needs, in steps between which others can continue."""
+    patterns = _CheckedPatterns()
+    for pattern in _patterns(schema):
+        with suppress(UnsupportedSchema):  # `compiled` gives the reason
+            patterns.take(pattern)
+        yield
 
 
 class _CheckedPatterns:
@@ -160,6 +172,21 @@ def _engine(pattern: str) -> CompiledPattern | str:
         )
     except ValueError:
         return why
+
+
+def _patterns(node: Any) -> Iterator[str]:
+    """Yield the patterns in the order in which `_renamed` meets them."""
+    if isinstance(node, list):
+        yield from chain.from_iterable(map(_patterns, node))
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        if key == "pattern" and isinstance(value, str):
+            yield value
+        elif key in MAPPINGS and isinstance(value, dict):
+            yield from chain.from_iterable(map(_patterns, value.values()))
+        elif key not in DATA:
+            yield from _patterns(value)
 
 
 def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:

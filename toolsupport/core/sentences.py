@@ -6,7 +6,7 @@ from toolsupport.core.coded_text import SentenceTable
 
 # The steps of a test, as questions.
 STEPS = {
-    "step_declared": "What does the server claim?",
+    "step_declared": "Does the server claim tools?",
     "step_loaded": "Does it answer?",
     "step_accepted": "Does the server accept tools?",
     "step_rendered": "Do the tools reach its prompt?",
@@ -45,6 +45,8 @@ TRIALS = {
         "a call."
     ),
     "refuses_streaming": "The server refuses tools together with streaming.",
+    "server_wrote": "Server: {text:quoted}",
+    "call_rejected": "The call could not be used: {reason}",
     "called_nothing": "The model called nothing and wrote: {text:quoted}",
     "called_another": "The model called {called} instead of {wanted}.",
     "not_copied": "The model wrote {written:quoted} instead of {wanted}.",
@@ -59,10 +61,10 @@ TRIALS = {
     "schema_ignored": "The server did not enforce the schema. The model wrote: {text:quoted}",
     "no_call_allowed": "The model chose to call nothing, which the schema cannot forbid on this kind of server.",
     "schema_dropped_in_use": "A reply to a request with a schema did not follow it. The model wrote: {text:quoted}",
-    "pattern_refused_in_use": "The server refused a schema with a pattern: {message}",
-    "odd_schema_refused": "The server refused a schema that it cannot read, and does not drop it: {message}",
+    "pattern_refused_in_use": "The server refused a schema with a pattern: {message:quoted}",
+    "odd_schema_refused": "The server refused a schema that it cannot read, and does not drop it: {message:quoted}",
     "pattern_ignored": "The server enforced the schema without its pattern. The model wrote: {text:quoted}",
-    "schema_refused": "The server refused the schema: {message}",
+    "schema_refused": "The server refused the schema: {message:quoted}",
     "two_calls": "The model made two calls in one answer.",
     "two_other_calls": "The model made two calls at once, but not the requested ones.",
     "two_rejected_calls": "The model made two calls at once, but not the requested ones: {reason:bare}.",
@@ -110,7 +112,7 @@ FINDINGS = {
     ),
     "too_few_trials": "Too few trials were made.",
     "nothing_tried": "Nothing was tried.",
-    "tools_refused": "The server refused the tools: {why:bare}.",
+    "tools_refused": "The server refused the tools. {why}",
     "not_in_prompt": "The tools never reach the model's prompt.",
     "never_called": "The model was asked for a call in plain words, and called nothing.",
     "thinking_both": "With thinking on: {on:bare}, off: {off:bare}.",
@@ -263,12 +265,12 @@ DATABASES = {
     "query_too_long": "The query was stopped: it took longer than {seconds:g} seconds.",
     "query_too_large": "The query was stopped: it needed too much time or memory.",
     "query_needs_memory": "The query needs too much memory.",
-    "database_refused": "The database refused: {text}",
+    "database_refused": "The database refused: {text:quoted}",
 }
 # Why an MCP server does not answer.
 MCP = {
     "mcp_no_answer": "It does not answer in time.",
-    "mcp_error": "It answered with an error: {text}",
+    "mcp_error": "It answered with an error: {text:quoted}",
     "mcp_protocol": "Its answer does not follow the protocol.",
     "mcp_unreachable": "It cannot be reached ({kind}: {text}).",
     "mcp_left": "It was left.",
@@ -280,9 +282,9 @@ MCP = {
     "mcp_no_messages": "It sent more than {most} lines that are no messages.",
     "mcp_not_started": "{command} cannot be started: {text}.",
     "mcp_ended": "The process ended with {status}.",
-    "mcp_ended_after": "The process ended with {status}. Its last output: {text}",
+    "mcp_ended_after": "The process ended with {status}. Its last output: {text:quoted}",
     "mcp_killed": "The process was ended by signal {signal}.",
-    "mcp_killed_after": "The process was ended by signal {signal}. Its last output: {text}",
+    "mcp_killed_after": "The process was ended by signal {signal}. Its last output: {text:quoted}",
 }
 # The state of a model's tools in a notice, and the source that decides it.
 LABELS = {

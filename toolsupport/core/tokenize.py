@@ -66,7 +66,7 @@ _IRREGULAR = {"people": "people", "children": "child", "indices": "index", "inde
 
 def terms(text: str) -> list[str]:
     """Return the words of a text in their base form, in order: `listOpenIssues` gives list, open, issue."""
-    plain = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
+    plain = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])[:MOST_CHARACTERS]  # one letter can become eighteen
     words = (part.casefold() for word in WORD.findall(plain) for part in _parts(word))
     return [stem(word) for word in words if word not in FILLERS]
 

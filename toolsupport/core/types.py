@@ -238,7 +238,7 @@ class RequestSpec:
     `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none. `may_force`: the
     server enforces a schema, and the team allows that. `keywords` are further ones that it enforces in a schema.
     `constraint` narrows a constrained reply; `schema` is that of a probe, which measures whether the server enforces
-    one.
+    one. `words_after_results`: the log is a program's, in which a person's message may follow results directly.
     """
 
     model: str
@@ -267,6 +267,7 @@ class RequestSpec:
     keywords: frozenset[str] = frozenset()
     constraint: CallConstraint = CallConstraint()
     schema: JSON | None = None
+    words_after_results: bool = False
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:

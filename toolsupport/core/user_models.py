@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from toolsupport.core import name_checks
+from toolsupport.core import name_checks, strict_json
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.types import JSON
 
@@ -199,6 +199,8 @@ def _decoded(data: bytes) -> str:
 
 
 def _loaded(text: str) -> Any:
+    if why := strict_json.too_many(text.encode(errors="replace")):
+        raise ConfigError(f"The file cannot be read: {why}.")
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
     except json.JSONDecodeError as error:

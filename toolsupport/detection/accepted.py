@@ -52,7 +52,9 @@ async def warm_up(runner: ProbeRunner) -> bool:
 
 def _outcome(reply: ProbeReply, subject: ProbeTarget) -> TrialOutcome:
     if reply.refused is not None:
-        return TrialOutcome("accepted", "refused", reply.refused.message, subject="tools")
+        return TrialOutcome(
+            "accepted", "refused", sentence("server_wrote", text=reply.refused.message), subject="tools"
+        )
     if reply.failed is not None:
         found = classify(reply.failed.status, reply.failed.body)
         if found.label == MISCONFIGURED:

@@ -32,7 +32,7 @@ def _of_calls(reply: ProbeReply, asked: ProbePrompt) -> tuple[str, str]:
         return "no_call", sentence("called_nothing", text=shortened(reply.text))
     if not reply.calls:
         first = reply.rejected[0]
-        return FAULTS.get(first.fault, "malformed"), first.reason
+        return FAULTS.get(first.fault, "malformed"), sentence("call_rejected", reason=first.reason)
     call = next((call for call in _made(reply) if call.name == TICKET.name), None)
     if call is None:
         return "unknown_tool", sentence("called_another", called=reply.calls[0].name, wanted=TICKET.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, suppress
 
 from channels.db import database_sync_to_async as in_database
@@ -15,8 +15,9 @@ from django.db import DatabaseError, InterfaceError
 from toolsupport.config import metrics, traces
 from toolsupport.config.traces import TraceSpan
 from toolsupport.core.errors import Busy, ToolsupportError
-from toolsupport.core.events import Event, Failed, Finished
+from toolsupport.core.events import CallDelta, Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.format_choice import NATIVE
+from toolsupport.core.prompt import token_counts
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
@@ -84,6 +85,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     """
     places.take(prepared.caller)
     left = finished = began = False
+    written = 0
     last: Event | None = None
     counted: CountedRequest | None = None
     span = traces.begin("invoke_agent", operation="invoke_agent", model=prepared.request_spec.model)
@@ -93,6 +95,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
         async with aclosing(_tested_first(prepared, tally)) as batches:
             async for batch in batches:
                 began = began or last is not None
+                written += _characters(batch) if counted else 0
                 last = batch[-1] if batch else last
                 if batch and isinstance(last, Finished | Failed) and not left:
                     # The program may ask again as soon as it has read the end.
@@ -105,8 +108,24 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
             places.leave(prepared.caller)
         _close(span, last)
         nothing = isinstance(last, Failed) and not began
-        await settle(counted, tally.prompt_tokens + tally.output_tokens, given_back=nothing)
+        used = tally.prompt_tokens + tally.output_tokens
+        if counted and not nothing and not (finished and tally.counted):
+            used = max(used, _estimated(prepared, written))
+        await settle(counted, used, given_back=nothing)
         await _count(tally.answered_by or prepared, tally, finished)
+
+
+def _characters(batch: Iterable[Event]) -> int:
+    """Return the length of what the model wrote in a batch."""
+    return sum(len(event.text) for event in batch if isinstance(event, TextDelta | ThinkingDelta | CallDelta))
+
+
+def _estimated(prepared: PreparedRequest, written: int) -> int:
+    """Estimate the tokens of an answer that its server did not count: it counts at the end, and not every server does.
+
+    Without this, a program that cuts each stream before its end would have no quota of tokens.
+    """
+    return token_counts.of_characters(token_counts.characters(prepared.request_spec, prepared.log) + written)
 
 
 def _close(span: TraceSpan, last: Event | None) -> None:

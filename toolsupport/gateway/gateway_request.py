@@ -39,6 +39,8 @@ def parsed(body: bytes) -> JSON:
     try:
         # Schemas of tools hold limits beyond 64 bits (the uint64 of JavaScript), which servers read as floats.
         return strict_json.read(body, wide=float)  # type: ignore[no-any-return]
+    except strict_json.OversizedJson as error:
+        raise InvalidField(f"The body cannot be read: {error}.") from error
     except ValueError as error:
         raise InvalidField(f"The body is not JSON: {error}.") from error
 

@@ -115,11 +115,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         profile=profile,
         model=api_catalogue.full_name(profile),
         endpoint=prepared.endpoint,
-        request_spec=replace(
-            prepared.request_spec,
-            system=_system(asked, prepared),
-            options={**prepared.request_spec.options, **_options(asked)},
-        ),
+        request_spec=_for_program(prepared, asked),
         log=asked.log,
         must_call=must_call,
         one_call=asked.parallel is False,
@@ -132,6 +128,16 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
         limited=quotas.limited(caller.person, caller.key),
         forces=prepared.switches.forces and bool(providers.provider(prepared.endpoint.kind).constrains),
         has_fallbacks=prepared.has_fallbacks,
+    )
+
+
+def _for_program(prepared: request_context.RequestContext, asked: GatewayRequest) -> RequestSpec:
+    """Return the parameters with what the program chose. Mistral's service takes no message behind results."""
+    return replace(
+        prepared.request_spec,
+        system=_system(asked, prepared),
+        options={**prepared.request_spec.options, **_options(asked)},
+        words_after_results=prepared.endpoint.kind != "mistral",
     )
 
 

@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport import loop_share
+from toolsupport.core import schema_limits
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed
 from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
@@ -141,11 +142,15 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     tally = _tally(prepared)
     async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
-    async with loop_share.step():
+
+    def made() -> HttpResponseBase:
         if isinstance(events[-1], Failed):
             return _with_headers(error_replies.answer(events[-1]), prepared, tally)
         body = api.encoder(tally.answered_by or prepared, tally).whole(events)
         return _with_headers(JsonResponse(body), prepared, tally)
+
+    # The Responses API repeats the tools of the request.
+    return await loop_share.apart(made, schema_limits.size_of(prepared.request_spec.tools))
 
 
 async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:

@@ -59,9 +59,10 @@ OPENAI = Provider(
     hint=sentence("start_openai"),
 )
 
-# The same protocol at another path, or with small differences. Templates of local models get a switch for thinking;
-# servers that ignore tool_choice or apply only a part of it (llama.cpp, LM Studio, LocalAI) do not get it.
-LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content")
+# The same protocol at another path, or with small differences. Local servers take `top_k`, and templates of their
+# models a switch for thinking; servers that ignore tool_choice or apply only a part of it (llama.cpp, LM Studio,
+# LocalAI) do not get it.
+LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content", renamed={"top_k": "top_k"})
 SERVED = replace(LOCAL, tool_choice=True)
 HOSTED = sentence("check_hosted")
 

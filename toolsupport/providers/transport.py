@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import httpx
 
 from toolsupport import loop_share
-from toolsupport.core import load_failures
+from toolsupport.core import load_failures, schema_limits
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.sentences import sentence
@@ -36,6 +36,7 @@ LOADING_PAUSE = 1.0  # seconds before a server that loads its model is asked aga
 PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
 LONGEST_PAUSE = 10.0
 ERROR_BODY = 5.0  # seconds to wait for the words of an error
+READINGS = 48  # hundreds of phrases are looked for in an error, so a page of text takes as long as a book elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ async def stream(
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
-        size = sum(message.size for message in request.messages)
+        size = sum(message.size for message in request.messages) + schema_limits.size_of(request.tools)
         body = await loop_share.apart(lambda: codec.encode(request), size)
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]
@@ -220,8 +221,9 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
     sending.set_status(response.status_code)
     sending.add(body)
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
-    async with loop_share.step():
-        failure = error_text.answered(sending.endpoint, response.status_code, text)
+    failure = await loop_share.apart(
+        lambda: error_text.answered(sending.endpoint, response.status_code, text), len(text) * READINGS
+    )
     loading = response.status_code == 503 and load_failures.is_loading(text)
     return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
 

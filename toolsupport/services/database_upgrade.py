@@ -59,7 +59,8 @@ def bring_up_to_date() -> str:
         raise ConfigError(f"The database cannot be brought up to date: {str(error).strip()}.") from error
     if fresh:
         return "Created the tables of the database."
-    return f"Applied {len(plan)} migrations." + (f" The database as it was before is kept as {copy}." if copy else "")
+    many = "1 migration" if len(plan) == 1 else f"{len(plan)} migrations"
+    return f"Applied {many}." + (f" The database as it was before is kept as {copy}." if copy else "")
 
 
 def refuse_newer(executor: MigrationExecutor) -> None:

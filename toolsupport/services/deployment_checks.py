@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +17,7 @@ from django.utils import timezone
 from toolsupport.config import traces
 from toolsupport.config.locations import COMMAND
 from toolsupport.core import passkey_rules
+from toolsupport.core.history_sentences import counted
 from toolsupport.services import site_lock
 from toolsupport.services.backups import making
 from toolsupport.services.doctor import Finding
@@ -27,6 +30,7 @@ LITTLE, TOO_LITTLE = 2**30, 50 * 2**20  # bytes that are free on the disk
 def findings() -> Iterator[Finding]:
     """Return a finding for each."""
     yield disk()
+    yield temporary_files()
     yield backup()
     yield proxies()
     yield processes(connection.vendor)
@@ -61,6 +65,26 @@ def disk() -> Finding:
     return Finding(what, None if free < LITTLE else True, words + (". Free some." if free < LITTLE else ""))
 
 
+def temporary_files() -> Finding:
+    """Report where temporary files are: SQLite, uploads and backups need some."""
+    what = "temporary files"
+    try:
+        # Python falls back to the working directory, which is no place for them and which SQLite tries last.
+        folder = next(one for one in (os.environ.get("TMPDIR"), "/var/tmp", "/tmp") if one and _writable(one))
+    except StopIteration:
+        words = "No folder for them can be written. Mount one at /tmp, or name one in TMPDIR."
+        return Finding(what, False, f"{words} SQLite reports `disk I/O error` until then.")
+    return Finding(what, True, f"in {folder}")
+
+
+def _writable(folder: str) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
 def backup() -> Finding:
     """Report when the last backup was made, wherever it was written to, and whether it is still there."""
     what, last = "backup", making.last()
@@ -68,7 +92,7 @@ def backup() -> Finding:
         return Finding(what, None, f"There was none yet. Run: {COMMAND} backup FILE")
     made_at, file = last
     age = timezone.now() - made_at
-    words = f"{file}, made {age.days} days ago"
+    words = f"{file}, made {counted(age.days, 'day')} ago"
     if age > OLD:
         return Finding(what, None, f"{words}. Make one each day: {COMMAND} backup FILE")
     if not Path(file).exists():

@@ -23,6 +23,7 @@ from django.utils import timezone
 from toolsupport import providers
 from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
+from toolsupport.core.history_sentences import counted
 from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import api_keys, audit_log, breached_passwords, first_admin, quotas
 from toolsupport.registry.servers import key_ring, key_rotation, servers
@@ -207,7 +208,7 @@ def limits_of_use() -> Iterator[Finding]:
     everyone, rows = quotas.of_environment(), quotas.table.rows()
     if rows or everyone.limits:
         whom = "every person has one" if everyone.limits else "the environment sets none"
-        yield Finding("quotas", True, f"{whom}, {len(rows)} others are set on /quotas/")
+        yield Finding("quotas", True, f"{whom}, {counted(len(rows), 'other')} on /quotas/")
     else:
         yield Finding("quotas", True, "none is set, so use is not limited")
     if soon := api_keys.expiring(EXPIRES_SOON):
@@ -231,22 +232,24 @@ def encryption() -> Iterator[Finding]:
         yield Finding(what, False, str(error))
         return
     if states[key_rotation.UNREADABLE]:
-        words = f"{states[key_rotation.UNREADABLE]} stored secrets cannot be read with any key. Enter them again."
+        words = f"No key can read {counted(states[key_rotation.UNREADABLE], 'stored secret')}. Enter them again."
         yield Finding(what, False, words)
     elif states[key_rotation.OLDER] or not ring[0].complete:
-        words = f"A rotation is not finished: {states[key_rotation.OLDER]} values are under an older key. {remedy}"
+        words = (
+            f"A rotation is not finished: {counted(states[key_rotation.OLDER], 'value')} under an older key. {remedy}"
+        )
         yield Finding(what, None, words)
     elif len(ring) > 1 and not key_ring.from_environment():
         yield Finding(what, None, f"{_age(ring[0])}. No value needs the older one that is kept. {remedy} --drop-old")
     else:
-        yield Finding(what, True, f"{_age(ring[0])}, encrypts {states[key_rotation.CURRENT]} values")
+        yield Finding(what, True, f"{_age(ring[0])}, encrypts {counted(states[key_rotation.CURRENT], 'value')}")
 
 
 def _age(key: key_ring.RingKey) -> str:
     if key.made_at is None:
         return "from the environment" if key.secret else "derived from the signing key"
     days = (timezone.now() - key.made_at).days
-    return f"made {days} days ago"
+    return f"made {counted(days, 'day')} ago"
 
 
 def model_servers() -> Iterator[Finding]:

@@ -28,6 +28,7 @@ TIMEOUT = 10.0  # seconds for all requests of one sign-in
 LARGEST = 256 * 1024
 LEEWAY = 60  # seconds that two clocks may differ
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+NOT_BEGUN = "This sign-in was not begun in this browser. Begin again."
 REFUSED = "The sign-in provider's answer cannot be used: {}."
 
 
@@ -82,9 +83,10 @@ async def described() -> str:
 
 async def claims(attempt: SignInAttempt, given: Mapping[str, str], callback: str) -> JSON:
     """Return the verified claims about the person. Raises ConfigError, NotAllowed."""
-    if not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):
-        raise NotAllowed("This sign-in was not begun in this browser. Begin again.")
-    if "error" in given or not given.get("code"):
+    # Without a cookie the attempt is empty, and so would be the state of an address that another person made.
+    if not attempt.state or not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):
+        raise NotAllowed(NOT_BEGUN)
+    if not given.get("code"):
         raise NotAllowed("The sign-in provider did not sign you in.")
     async with _asking() as client:
         description = await _description(client)
@@ -115,15 +117,15 @@ async def _description(client: httpx.AsyncClient) -> JSON:
         raise NotAllowed(REFUSED.format("it names another issuer"))
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         if not oidc_rules.same_origin(found.get(name), issuer):
-            raise NotAllowed(REFUSED.format(f"its {name} is at another origin"))
+            raise NotAllowed(REFUSED.format(f"its {name} is not at the origin of the issuer"))
     return found
 
 
 async def _token(client: httpx.AsyncClient, description: JSON, proof: Mapping[str, str]) -> str:
     name, secret = settings.ENV["TOOLSUPPORT_OIDC_CLIENT_ID"], settings.ENV["TOOLSUPPORT_OIDC_CLIENT_SECRET"]
     form, head = {"grant_type": "authorization_code", **proof}, {}
-    methods = description.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
-    if secret and "client_secret_post" not in methods:
+    methods = description.get("token_endpoint_auth_methods_supported")
+    if secret and not (isinstance(methods, list) and "client_secret_post" in methods):
         pair = base64.b64encode(f"{_quoted(name)}:{_quoted(secret)}".encode()).decode()
         head = {"Authorization": f"Basic {pair}"}
     else:
@@ -176,7 +178,8 @@ def _verified(token: str, keys: JSON, nonce: str) -> JSON:
         )
     except (jwt.PyJWTError, ValueError, TypeError, KeyError) as error:
         raise NotAllowed(REFUSED.format("its ID token is not valid")) from error
-    sure = isinstance(found["sub"], str) and found["sub"] and found.get("azp", audience) == audience
+    sole = found["aud"] in (audience, [audience])  # for several audiences the token must name the one that asked
+    sure = isinstance(found["sub"], str) and found["sub"] and found.get("azp", audience if sole else "") == audience
     if not sure or not hmac.compare_digest(str(found.get("nonce", "")).encode(), nonce.encode()):
         raise NotAllowed(REFUSED.format("its ID token belongs to another sign-in"))
     return found

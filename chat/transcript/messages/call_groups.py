@@ -79,7 +79,7 @@ class CallGroup(Generic[AnyCall]):
         """The time of all its calls, once they have ended."""
         if any(call.status in UNFINISHED for call in self.calls):
             return None
-        return sum(call.duration_ms or 0 for call in self.calls)
+        return sum(call.duration_ms or 0 for call in self.calls) or None  # None: nothing ran
 
 
 def grouped(calls: Iterable[AnyCall]) -> Iterator[AnyCall | CallGroup[AnyCall]]:
@@ -108,8 +108,8 @@ def words(name: str, states: Sequence[tuple[str, str]]) -> str:
     if CallStatus.RUNNING in statuses:
         lead = verb.now
     thing = f"{count} {verb.many}" if verb.many else f"{count} times"
-    if not done and notes == {"failed": total}:
-        notes.clear()  # "Could not read 3 files" includes it
+    if not done and notes in ({"failed": total}, {"not run": total}):
+        notes.clear()  # "Could not read 3 files" and "Did not read 3 files" include it
     target = "" if name in call_phrases.VERBS else f"{call_phrases.target_of(name, '')} "
     return " · ".join([f"{lead} {target}{thing}", *(_note(*one) for one in notes.items())])
 

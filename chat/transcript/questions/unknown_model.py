@@ -23,7 +23,6 @@ from chat.transcript.messages.view_models import ShownQuestion
 from chat.transcript.settings import chat_settings
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.sentences import sentence
-from toolsupport.detection.probe_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -130,7 +129,7 @@ def _say(conversation: Conversation, profile: int, code: str, verdict: str = "")
 
 
 def _ask(person: Person, conversation: Conversation, build: str) -> Question:
-    model = picker.shown(conversation.profile_id)
+    model = conversation.profile
     for_all = Action.DECIDE_FOR_ALL in actions_of(person.pk or 0)
     scope = "answer_for_all" if for_all else "answer_for_chat"
     return Question.objects.create(
@@ -138,7 +137,7 @@ def _ask(person: Person, conversation: Conversation, build: str) -> Question:
         kind=KIND,
         text=_question("supports_tools", model=model.name) if model else _question("this_model_supports_tools"),
         options=list(OPTIONS),
-        preview=_question(scope, seconds=round(longest("tools"))),
+        preview=_question(scope, seconds=detection_reports.expected_seconds(model) if model else 5),
         binds=build,
     )
 

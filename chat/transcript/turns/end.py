@@ -9,7 +9,7 @@ It never stops a task: a running turn is only asked to stop, and the process tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
@@ -31,6 +31,7 @@ from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import LOST, TurnStore
 from toolsupport.core.errors import Lost
+from toolsupport.core.prompt import token_counts
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.models import profile_cache
@@ -109,11 +110,11 @@ def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
 
 def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
     """Close everything that a turn left open, so that nothing of it changes any more; `html` is of its last message."""
-    _count_for_quota(turn, reason)
     profile = profile_cache.profile(turn.profile_id)
     if profile is not None:
         turn.profile = profile
     answers = sql.answers_of(turn.pk)
+    _count_for_quota(turn, reason, answers)
     last = answers[-1] if answers else None
     # The last message shows how the turn ended, so it is shown again even if it was whole.
     again = [row for row in answers if not row.finished or row is last]
@@ -135,14 +136,25 @@ def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
     return TurnEnd(turn.pk, str(turn.conversation_id), reason, announced)
 
 
-def _count_for_quota(turn: Turn, reason: str) -> None:
+def _count_for_quota(turn: Turn, reason: str, answers: Sequence[Message]) -> None:
     """Count the tokens of a turn; one that failed before its model wrote anything is no request."""
     limited = quotas.limited(getattr(turn, "person", None) or turn.conversation.owner_id)
-    if limited:
-        written = turn.usage.get("output_tokens", 0)
-        failed = reason == TurnStatus.FAILED and not written
-        counted = quota_use.CountedRequest(limited, turn.created_at.astimezone(UTC).date())
-        quota_use.settle(counted, turn.usage.get("prompt_tokens", 0) + written, given_back=failed)
+    if not limited:
+        return
+    used = turn.usage.get("prompt_tokens", 0) + turn.usage.get("output_tokens", 0)
+    written = sum(len(row.content) + len(row.thinking) for row in answers)
+    if written and (reason != TurnStatus.DONE or not used):
+        used = max(used, _context_before(turn) + token_counts.of_characters(written))
+    failed = reason == TurnStatus.FAILED and not used
+    counted = quota_use.CountedRequest(limited, turn.created_at.astimezone(UTC).date())
+    quota_use.settle(counted, used, given_back=failed)
+
+
+def _context_before(turn: Turn) -> int:
+    """Return the tokens that the chat had before this turn: a server counts at the end, which a stop cuts off."""
+    before = Turn.objects.filter(conversation_id=turn.conversation_id, pk__lt=turn.pk)
+    usage = before.order_by("-pk").values_list("usage", flat=True).first() or {}
+    return int(usage.get("context_tokens", 0))
 
 
 def _last_state(row: Message, last: bool, html: str | None) -> ShownMessage:

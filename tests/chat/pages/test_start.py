@@ -42,12 +42,19 @@ def test_charlie_sees_the_evidence_and_can_start_nothing(client: Client, charlie
 def test_alice_tests_what_has_no_verdict_yet(client: Client, alice: User) -> None:
     with_verdict(model("m", True), "native", {"passed": 3, "tried": 3})
     new = model("new", True)
-    assert "Test the other 1 model" in page(client, alice)
+    assert "Test the other model</button>" in page(client, alice)
     part = flat(client.post(reverse("start-test"), headers=HTMX).content.decode())
     assert 'hx-trigger="every 1s"' in part and "Testing: 1 of 2" in part
     assert list(Detection.objects.filter(status="queued").values_list("profile", "actor")) == [(new.pk, alice.pk)]
     assert client.post(reverse("start-test")).headers["Location"] == reverse("start")
     assert Detection.objects.filter(status="queued").count() == 1
+
+
+def test_the_headline_counts_models_of_servers_that_claim_nothing(client: Client, alice: User) -> None:
+    with_verdict(model("m", None), "native", {"passed": 3, "tried": 3})
+    shown = page(client, alice)
+    assert "tested models that do not claim tools" in shown and "work with them" in shown
+    assert "models claim tools" not in shown
 
 
 def test_the_first_visit_tests_what_ends_soon_and_then_offers_the_rest(client: Client, alice: User) -> None:

@@ -207,6 +207,22 @@ def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, righ
     assert calls.complaints_about({"a": wrong}, schema)
 
 
+def large(part: JSON, count: int = 800) -> JSON:
+    return {"type": "object", "properties": {f"p{number}": part for number in range(count)}}
+
+
+def test_a_large_schema_is_not_compiled_before_a_call() -> None:
+    before = calls._large_checker.cache_info().misses
+    assert calls.unusable(large({"type": "string", "description": "x"})) == ""
+    assert calls._large_checker.cache_info().misses == before
+    assert calls.unusable(large({"type": "array", "items": [{"type": "string"}]})) == ""
+
+
+@pytest.mark.parametrize("schema", [large({"type": "text"}), large({"type": "string"}, 6000), {"$defs": 5}])
+def test_a_schema_that_no_call_could_fit_is_found(schema: JSON) -> None:
+    assert "cannot be used" in calls.unusable(schema)
+
+
 def test_a_slow_pattern_gives_up() -> None:
     schema: JSON = {"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}}
     assert calls.complaints_about({"a": "a" * 40 + "b"}, schema)

@@ -31,6 +31,23 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"const": "ä"}, 'Always "ä"'),
     ({"default": None}, "Default: null"),
     ({"additionalProperties": False}, "No other properties"),
+    ({"additionalProperties": {"minimum": 2}}, 'Other properties as JSON Schema: {"minimum": 2}'),
+    (
+        {"patternProperties": {"^x": {"minLength": 3}}},
+        'Properties by regular expression, as JSON Schema: {"^x": {"minLength": 3}}',
+    ),
+    ({"propertyNames": {"maxLength": 4}}, 'Names of properties as JSON Schema: {"maxLength": 4}'),
+    (
+        {"contains": {"const": 1}, "minContains": 2},
+        'Contains an item of this JSON Schema: {"const": 1}; at least 2 such items',
+    ),
+    (
+        {"if": {"minimum": 5}, "then": {"maximum": 9}},
+        'If this JSON Schema fits: {"minimum": 5}; then this one: {"maximum": 9}',
+    ),
+    ({"minimum": 4, "exclusiveMinimum": True}, "At least 4; not the lower bound itself"),
+    ({"maximum": 4, "exclusiveMaximum": False}, "At most 4"),
+    ({"unevaluatedProperties": False}, "No other properties"),
     ({"oneOf": [{"type": "integer"}]}, 'One of these JSON Schemas: [{"type": "integer"}]'),
     ({"$ref": "#/$defs/node"}, "As defined at #/$defs/node"),
     ({"enum": ["a", 2]}, 'One of ["a", 2]'),
@@ -46,6 +63,8 @@ def test_words_follow_a_description_and_are_not_repeated() -> None:
     part = {"type": "integer", "minimum": 1037, "description": "The year."}
     assert described(part)["description"] == "The year. (at least 1037)"
     assert described({**part, "description": "A year, at least 1037."})["description"] == "A year, at least 1037."
+    later = described({**part, "description": "Often at least 10370."})
+    assert later["description"] == "Often at least 10370. (at least 1037)"
 
 
 def test_parts_of_parts_and_the_whole_are_described_too() -> None:

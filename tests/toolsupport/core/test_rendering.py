@@ -107,6 +107,14 @@ def test_kimi_gets_the_ids_of_its_template() -> None:
     assert call.id == "functions.f:0"
 
 
+def test_words_behind_results_stay_where_a_program_sent_them() -> None:
+    log = (user(), said("", ONE), result(ONE), user("go on"))
+    assert history(log, RenderTarget("native", words_after_results=True)) == log
+    assert history(log, RenderTarget("native", one_call=True, words_after_results=True)) == log
+    for target in (NATIVE, RenderTarget("native", "mistral", words_after_results=True)):
+        assert history(log, target)[3] == ChatMessage(Role.ASSISTANT, BROKEN_OFF)
+
+
 def test_neighbours_become_one() -> None:
     log = (user("a"), user("b"), said("x"), said("y", ONE), result(ONE), said("  "), user("c"))
     assert history(log, NATIVE) == (
@@ -167,7 +175,14 @@ def test_where_one_call_is_all_a_message_may_hold_each_has_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "sent"), [("read file!", "read_file_"), ("", "unknown"), ("a" * 99, "a" * 64), ("ok-1_b", "ok-1_b")]
+    ("name", "sent"),
+    [
+        ("read file!", "read_file_"),
+        ("", "unknown"),
+        ("a" * 99, "a" * 64),
+        ("mcp__" + "a" * 99, "mcp__" + "a" * 99),
+        ("ok-1_b", "ok-1_b"),
+    ],
 )
 def test_a_made_up_name_cannot_spoil_the_history(name: str, sent: str) -> None:
     log = (user(), ChatMessage(Role.ASSISTANT, calls=(ToolCall(ONE, name, {}),)), result(ONE, "There is no such tool."))

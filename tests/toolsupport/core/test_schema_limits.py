@@ -12,7 +12,14 @@ from tests.tables import every
 from toolsupport.core.arguments import typed
 from toolsupport.core.calls import MOST_BYTES, complaints_about
 from toolsupport.core.coercion import ALL_TYPES, coerce, types
-from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema, depth_of, parts_of
+from toolsupport.core.schema_limits import (
+    MOST_CHARACTERS,
+    SchemaBudget,
+    UnsupportedSchema,
+    depth_of,
+    parts_of,
+    size_of,
+)
 from toolsupport.core.schema_patterns import MOST_PATTERNS
 from toolsupport.core.types import ToolSpec
 
@@ -193,3 +200,12 @@ def test_types_are_found_among_few_alternatives() -> None:
     assert seconds(lambda: typed(long, integers)) < 0.2 and typed(long, integers) == (long, ())
     assert typed({"a": ["1"] * 2000}, integers)[0] == {"a": [1] * 2000}
     assert coerce(["1", "x"], {"items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, {}) == [1, "x"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "parts", "most"), [(0, 0, 0), (1, 10, 600), (300, 300, 128 * 1024), (1, 100_000, 128 * 1024)]
+)
+def test_the_size_of_definitions_is_counted_up_to_a_limit(tools: int, parts: int, most: int) -> None:  # S2
+    schema = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(parts)}}
+    found = size_of([ToolSpec(f"t{number}", "", schema) for number in range(tools)])
+    assert most / 2 <= found <= most

@@ -47,6 +47,10 @@ def test_the_result_of_a_step(outcomes: list[TrialOutcome], step: str, expected:
         ({"state": "not_needed"}, "skipped"),
         ({"state": "skipped", "result": "skipped"}, "skipped"),
         ({"state": "done"}, "ended"),
+        # A claim is neither passed nor failed: it never looks like a proof.
+        ({"state": "done", "step": "declared", "result": "passed"}, "claimed"),
+        ({"state": "done", "step": "declared", "result": "failed"}, "not-claimed"),
+        ({"state": "done", "step": "declared", "result": "inconclusive"}, "inconclusive"),
     ],
 )
 def test_the_mark_of_a_step_is_its_result(step: dict[str, str], mark: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.strict_json import read
+from toolsupport.core.strict_json import OversizedJson, read, too_many
 
 REFUSED = [
     *("", "{", "nonsense", "{'a': 1}", "[1,]", "01", "NaN", "Infinity", "-Infinity", "1e999", "-1e999"),
@@ -65,3 +66,29 @@ VALUES = st.recursive(
 def test_what_is_written_is_read_again(value: Any) -> None:
     assert read(json.dumps(value)) == value
     assert read(json.dumps(value, ensure_ascii=False).encode()) == value
+
+
+MANY = 650_000
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"[" + b"[]," * MANY + b"1]", b"[" + b"1," * MANY + b"1]", b'{"a": [' + b'{"b": {}},' * MANY + b"1]}"],
+    ids=["lists", "numbers", "objects"],
+)
+def test_too_many_parts_are_not_read(data: bytes) -> None:  # S1
+    for given_as in (data, data.decode()):
+        with pytest.raises(OversizedJson, match="more than 200,000 objects and lists, or more than 600,000 values"):
+            read(given_as)
+
+
+def test_marks_within_strings_are_no_parts() -> None:
+    value = {"code": "{a[0], b};" * MANY, 'a "key" {': ['x\\", {[', "\\"] * 1000}
+    assert read(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("data", [b'"' + b'\\"' * 2_000_000, b'"{' * 2_000_000, b'"' + b'\\"{[' * 1_500_000 + b"\\"])
+def test_strings_without_an_end_take_no_longer(data: bytes) -> None:  # S1
+    begun = time.thread_time()
+    too_many(data)
+    assert time.thread_time() - begun < 2

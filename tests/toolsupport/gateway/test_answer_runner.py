@@ -357,7 +357,16 @@ def writes_hermes(port: int) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("reply", [f"You would write `{CALL}` for that.", f"{CALL} is how you list a directory."])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"You would write `{CALL}` for that.",
+        f"{CALL} is how you list a directory.",
+        f"Shall I list it?\n{CALL}",
+        f"It is written thus.\n{CALL}",
+        f"Page 12 reads\n{CALL}",
+    ],
+)
 async def test_a_call_that_is_only_mentioned_stays_text(program: Program, stream: bool, reply: str) -> None:  # F3 F5
     pieces_of_reply = [said(delta={"content": reply[at : at + 7]}) for at in range(0, len(reply), 7)]
     async with scripted([HEAD, *pieces_of_reply, ENDED, COUNTED, *END]) as server:

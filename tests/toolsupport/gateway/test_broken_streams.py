@@ -97,6 +97,24 @@ async def test_words_and_a_call_of_one_reply_both_arrive_and_no_argument_is_lost
     assert json.loads("".join(map(arguments_of, parts))) == {"path": "."}
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("kind", "after"), [("vllm", ["user"]), ("mistral", ["assistant", "user"])])
+async def test_words_beside_results_follow_them(program: Program, kind: str, after: list[str]) -> None:  # G6
+    used = {"type": "tool_use", "id": "c", "name": "list_directory", "input": {"path": "."}}
+    results = [{"type": "tool_result", "tool_use_id": "c", "content": "a.txt"}, {"type": "text", "text": "Be brief."}]
+    messages = [
+        {"role": "user", "content": "What is here?"},
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": results},
+    ]
+    body = ASKED["/v1/messages"][0] | {"tool_choice": {"type": "auto"}, "model": "made/m", "messages": messages}
+    async with scripted((HEAD, WORD, said(finish_reason="stop"), DONE, LAST_CHUNK)) as server:
+        await in_database(row)(server, kind)
+        assert (await post(program, "/v1/messages", **body)).status_code == 200
+        roles = [one["role"] for one in server.bodies[-1]["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", *after]
+
+
 MIXED = {"type": "object", "properties": {"path": {"type": "string"}, "deep": {"type": "boolean"}}}
 
 

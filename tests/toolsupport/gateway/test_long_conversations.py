@@ -29,11 +29,23 @@ RESULT = {"type": "function_call_output", "call_id": "c", "output": "x"}
 ANSWER = {"role": "assistant", "content": "word " * 20}
 
 Body = Callable[[int], dict[str, Any]]
+
+
+def tools(properties: int) -> list[dict[str, Any]]:
+    """Return many tools of so many properties each."""
+    schema = {
+        "type": "object",
+        "properties": {f"p{number}": {"pattern": f"^a{number}"} for number in range(properties)},
+    }
+    return [{"type": "function", "name": f"t{number}", "parameters": schema} for number in range(200)]
+
+
 BODIES: dict[str, tuple[str, Body]] = {
     "calls in a row": ("responses", lambda many: {"input": [USER, *[CALL] * many, USER]}),
     "calls and results": ("responses", lambda many: {"input": [USER, *[CALL, RESULT] * many, USER]}),
     "questions": ("responses", lambda many: {"input": [USER] * many}),
     "parts of an answer": ("responses", lambda many: {"input": [USER, *[ANSWER] * many, USER]}),
+    "definitions of tools": ("responses", lambda many: {"input": [USER], "tools": tools(many // 20)}),
     "answers of a program": ("messages", lambda many: {"max_tokens": 9, "messages": [USER, *[ANSWER] * many, USER]}),
 }
 READERS = {"responses": responses_request.read, "messages": messages_request.read}

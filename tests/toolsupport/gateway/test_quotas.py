@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -63,6 +64,21 @@ async def test_tokens_of_both_directions_count(program: Program, knows: Knows) -
     usage = json.loads((await sent(program, "/v1/chat/completions", model="sim-honest")).content)["usage"]
     assert (await in_database(used)(program))["tokens_day"] == usage["prompt_tokens"] + usage["completion_tokens"] > 1
     assert (await sent(program, "/v1/chat/completions", model="sim-honest")).status_code == 429
+
+
+@pytest.mark.parametrize("path", sorted(set(BODIES) - {"/v1/embeddings"}))
+async def test_a_stream_that_is_cut_counts_its_tokens(program: Program, knows: Knows, path: str) -> None:  # P5
+    await knows("sim-honest")
+    await limit(program, Quota(tokens_day=1))
+    answer = await sent(program, path, model="sim-honest", stream=True)
+    pieces = answer._iterator
+    while b"delta" not in await anext(pieces):
+        pass
+    await pieces.aclose()
+    async with asyncio.timeout(10):
+        while not (await in_database(used)(program))["tokens_day"]:
+            pass
+    assert (await sent(program, path, model="sim-honest")).status_code == 429
 
 
 def broken(port: int) -> None:

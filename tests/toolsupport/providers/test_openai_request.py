@@ -63,6 +63,11 @@ def test_options_that_are_called_otherwise(kind: str, name: str, value: int) -> 
     assert body(Request("m", (), options={"max_tokens": 50, "seed": 7}), kind)[name] == value
 
 
+@pytest.mark.parametrize(("kind", "sent"), [("vllm", True), ("llamacpp", True), ("openai.com", False), ("groq", False)])
+def test_top_k_goes_to_local_servers(kind: str, sent: bool) -> None:
+    assert ("top_k" in body(Request("m", (), options={"top_k": 5}), kind)) is sent
+
+
 @pytest.mark.parametrize(("model", "sent"), [("gpt-4.1", True), ("gpt-5-mini", False), ("o3", False), ("opal", True)])
 def test_a_model_that_wants_its_own_temperature(model: str, sent: bool) -> None:
     assert ("temperature" in body(Request(model, (), options={"temperature": 0.3}), "openai.com")) is sent

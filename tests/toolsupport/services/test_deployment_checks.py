@@ -49,6 +49,23 @@ def test_the_disk(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
     assert found.ok is ok and f"MiB free at {tmp_path}" in found.words
 
 
+@pytest.mark.parametrize(
+    ("writable", "ok", "words"),
+    [({"/tmp"}, True, "in /tmp"), (set(), False, "Mount one at /tmp, or name one in TMPDIR")],
+)
+def test_the_folder_of_temporary_files(
+    monkeypatch: pytest.MonkeyPatch, writable: set[str], ok: bool, words: str
+) -> None:  # O3
+    monkeypatch.setattr(deployment_checks, "_writable", writable.__contains__)
+    found = deployment_checks.temporary_files()
+    assert found.ok is ok and words in found.words
+
+
+def test_only_a_folder_that_takes_a_file_is_writable(tmp_path: Path) -> None:
+    assert deployment_checks._writable(str(tmp_path))
+    assert not deployment_checks._writable("/proc") and not deployment_checks._writable(str(tmp_path / "none"))
+
+
 def test_a_note_that_cannot_be_read_counts_as_no_backup(tmp_path: Path, settings: Any) -> None:
     settings.DATA_DIR = tmp_path
     (tmp_path / "last_backup.json").write_text('{"at": 7}')

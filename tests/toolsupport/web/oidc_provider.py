@@ -19,6 +19,8 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+ABSENT = object()
+
 
 @cache
 def key(number: int) -> RSAPrivateKey:
@@ -32,12 +34,18 @@ def public(number: int) -> dict[str, Any]:
 
 @dataclass
 class Provider:
-    """`claims` of the account, `lies` that replace claims, `fault` is one of the ways to misbehave."""
+    """`claims` of the account, `lies` that replace claims, `fault` is one of the ways to misbehave.
+
+    `described` replaces parts of the description (`ISSUER` stands for its address), `key_set` and `id_token` the whole.
+    """
 
     issuer: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: {"sub": "42", "preferred_username": "dora"})
     lies: dict[str, Any] = field(default_factory=dict)
     fault: str = ""
+    described: dict[str, Any] = field(default_factory=dict)
+    key_set: Any = ABSENT
+    id_token: Any = ABSENT
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)
@@ -56,6 +64,8 @@ class Provider:
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/keys",
         }
+        for name, value in self.described.items():
+            found[name] = value.replace("ISSUER", self.issuer) if isinstance(value, str) else value
         if self.fault.startswith("elsewhere "):
             found[self.fault.partition(" ")[2]] = "http://127.0.0.1:1/x"
         if self.fault == "other issuer":
@@ -68,12 +78,13 @@ class Provider:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(str(form["code_verifier"]).encode()).digest()).rstrip(b"=")
         pair = base64.b64encode(b"site:the+secret+of+the+site").decode()
         known = request.headers.get("Authorization") == f"Basic {pair}"
-        if begun is None or not known or begun["code_challenge"] != challenge.decode():
+        if begun is None or not known or begun.get("code_challenge") not in (None, challenge.decode()):
             return web.json_response({"error": "invalid_grant"}, status=400)
         found = await self._faulty(request, "token")
-        return found or web.json_response({"access_token": "x", "id_token": self._signed(begun["nonce"])})
+        token = self._signed(begun.get("nonce")) if self.id_token is ABSENT else self.id_token
+        return found or web.json_response({"access_token": "x", "id_token": token})
 
-    def _signed(self, nonce: str) -> str:
+    def _signed(self, nonce: str | None) -> str:
         now = int(time.time())
         facts = {"iss": self.issuer, "aud": "site", "iat": now, "exp": now + 60, "nonce": nonce} | self.claims
         facts = {name: value for name, value in (facts | self.lies).items() if value is not None}
@@ -87,7 +98,8 @@ class Provider:
     async def keys(self, request: web.Request) -> web.StreamResponse:
         secret = base64.urlsafe_b64encode(public(1)["n"].encode() * 2).decode()
         found = [public(1), {"kty": "oct", "kid": "key1", "k": secret}]
-        return await self._faulty(request, "keys") or web.json_response({"keys": found})
+        given = {"keys": found} if self.key_set is ABSENT else {"keys": self.key_set}
+        return await self._faulty(request, "keys") or web.json_response(given)
 
     async def _faulty(self, request: web.Request, name: str) -> web.StreamResponse | None:
         self.asked.append(request.path)

@@ -21,7 +21,7 @@ COLUMNS = ("id", "group", "format", "right", "trials", "why")
 VERDICTS: Mapping[str, str] = {"passed": "Passed", "failed": "Failed", "inconclusive": "Inconclusive"}
 # The code of a grade → its sentence; the names in braces are its facts.
 SENTENCES: Mapping[str, str] = {
-    "right": "Right.",
+    "right": "Passed.",
     "no_call": "No call was made; {tool} was expected.",
     "called_for_nothing": "{tool} was called; no call was expected.",
     "wrong_tool": "{tool} was called instead of {expected}.",
@@ -81,7 +81,6 @@ def parts(detail: JSON) -> list[JSON]:
     return [
         {
             **part,
-            "name": part["used"] or "in force",
             "verdict_words": VERDICTS[part["verdict"]],
             "percent": round(100 * part["score"]),
             "low": round(100 * part["interval"][0]),

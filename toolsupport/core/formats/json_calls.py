@@ -27,6 +27,7 @@ class JsonCalls:
         self._reading = reading
         self._closers = closers
         self._ends = ends
+        self._openers = frozenset(ends.markers) - frozenset(closers.markers)
         self._repairs = repairs
         self._listed = False
         self._stream: ArgumentStream | None = None
@@ -90,7 +91,7 @@ class JsonCalls:
         source = self._reading.source
         start = source.recorded
         stream = ArgumentStream(self._reading.reply, self._reading.tools)
-        walk = JsonWalk(source, self._ends, self.listener(stream))
+        walk = JsonWalk(source, self._ends, self.listener(stream), self._openers)
         yield from walk.value()
         self._stream, self._end = stream, source.recorded
         if walk.deepest > DEEPEST or walk.cut_off:

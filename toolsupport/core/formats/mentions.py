@@ -64,11 +64,13 @@ VERBS = frozenset(
     | {"ist", "war", "est", "es", "era", "è", "é", "bedeutet", "heißt"}
 )
 LONGEST_VERB = 8
-# A sentence behind a call is read up to its end, at most so far.
+# A sentence behind a call is read up to its end, one below it up to the end of its line, at most so far.
 LONGEST_SENTENCE = 160
 # Directly below a call: a sign that points at it, or the dash in front of an author.
 POINTS_UP = frozenset("^↑⬆☝👆⇧▲–—―")
-SENTENCE_ENDS = frozenset(".!?…。！？\n\r")
+SENTENCE_ENDS = frozenset(".!?…。！？؟।\n\r")
+QUESTION_SIGNS = frozenset("?？؟")
+LINE_ENDS = frozenset("\n\r")
 NOTHING = re.compile("")
 # Behind a quote that a line above left open, in so many characters and in this paragraph the end of it is looked for.
 LOOK_AHEAD = 300
@@ -266,16 +268,26 @@ class MentionFilter:
         return character in GOES_ON or self._awaits(character)
 
     def _at_sentence(self, character: str) -> bool | None:
-        """Read the sentence that begins behind the held call; at its end return whether it is about the call."""
-        if character in SENTENCE_ENDS or len(self._sentence) == LONGEST_SENTENCE:
-            return self._is_about_call()
+        """Read the sentence that begins behind the held call; at its end return whether it is about the call.
+
+        Below the call a question may follow it on its line.
+        """
+        over = character in LINE_ENDS or len(self._sentence) == LONGEST_SENTENCE
+        first = character in SENTENCE_ENDS and SENTENCE_ENDS.isdisjoint(self._sentence)
+        if over or first or character in QUESTION_SIGNS:
+            about = self._is_about_call(character)
+            if about or over or not self._below:
+                return about
         self._sentence += character
         return None
 
-    def _is_about_call(self) -> bool:
-        if self._below:
-            return bool(EXPLAINED.match(self._sentence))
-        return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
+    def _is_about_call(self, end: str = "") -> bool:
+        """Return whether the sentence that was read, with the sign at its end, is about the held call."""
+        if not self._below:
+            return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
+        if call_cues.USER.match(self._sentence):  # the model continues the conversation by itself
+            return False
+        return bool(EXPLAINED.match(self._sentence)) or call_intent.asks_or_points(self._sentence + end)
 
     def _at_break(self, character: str) -> bool | None:
         """Handle a line break after the call; if the call is alone on its line, the next line decides."""
@@ -295,7 +307,7 @@ class MentionFilter:
             self._apart = True
             return None
         kind = unicodedata.category(character)
-        if not self._signs and (kind in ("Lu", "Lo") or character in "(*_"):
+        if not self._signs and (kind in ("Lu", "Lo") or character in "(*_¿¡"):
             unspaced = kind == "Lo" and self._held_place.unfinished and not self._apart
             return True if unspaced else self._at_sentence(character)
         if self._apart:

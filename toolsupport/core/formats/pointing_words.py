@@ -13,7 +13,8 @@ ASKED = re.compile(_ASKS + r"[*_)\"'’”»\s]*\Z")
 PERMISSION = re.compile(
     r"\b(?:once|when|if|after|unless|until|(?:as soon|as long) as) you(?:['’]ve| have)? "
     r"(?:confirm|agree|approve|allow|permit|accept|consent|say (?:so|yes)|give)"
-    r"|\b(?:need|want|await|wait for|without|give me) your (?:\w+ )?"
+    r"|\b(?:could|would|can)\b[^.!?]{0,40}\bif you (?:want|like|wish|say)\b"
+    r"|\b(?:needs?|want|await|wait(?:ing)? for|without|give me) your (?:\w+ )?"
     r"(?:permission|approval|consent|confirmation|go-ahead|ok)\b"
     r"|\b(?:sobald|wenn|falls|nachdem) (?:sie|du|ihr)\b[^.!?]*(?:zustimm|bestätig|erlaub|genehmig|einverstanden)"
     r"|\b(?:dès que|si|quand|lorsque) (?:vous|tu)\b[^.!?]*(?:confirm|autoris|approuv|accept|d['’]accord)"

@@ -166,7 +166,7 @@ class TaggedCall:
         self._repairs: list[str] = []
         self._broken: ParsedCall | None = None
         self._key = ""
-        self._unclosed = self._another = False
+        self._unclosed = self._another = self._empty = False
 
     def read(self) -> Steps[bool]:
         """Return False if this is not a call after all."""
@@ -176,6 +176,8 @@ class TaggedCall:
             return False
         self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
         self._spec = find_tool(name, self._reading.tools)
+        if self._empty:
+            return True
         if (yield from self._begins_with_json()):
             yield from self._json()
         while (yield from self._part()):
@@ -195,10 +197,15 @@ class TaggedCall:
         self._stream.done(written, raw, self._tags.stray)
 
     def _name(self) -> Steps[str]:
-        """Read the text before the end of the tag, possibly quoted; return "" if the tag does not end."""
+        """Read the text before the end of the tag, possibly quoted; return "" if the tag does not end.
+
+        `_empty` is then whether the tag ends its own element, as in `<invoke name="now"/>`.
+        """
         name = yield from self._reading.source.word(NAME, LONGEST_NAME)
         closed = yield from self._reading.source.found(self._tags.ends_of_tags)
-        name = name.strip().strip("\"'").strip() if closed else ""
+        name = name.strip() if closed else ""
+        self._empty = name.endswith("/")
+        name = name.removesuffix("/").strip().strip("\"'").strip()
         return html.unescape(name) if self._tags.escaped else name
 
     def _part(self) -> Steps[bool]:
@@ -233,7 +240,7 @@ class TaggedCall:
             allowed = TEXT if is_text else ALL_TYPES - TEXT
         in_cdata = tag in self._tags.cdata and bool((yield from self._reading.source.marker(cdata.BEGINS)))
         value = TagValue(self._stream, key, KEPT if in_cdata else self._tags.breaks, shows=shows)
-        text = yield from (cdata.read(self._reading.source, value) if in_cdata else self._value(value, key))
+        text = "" if self._empty else (yield from self._content(value, key, in_cdata))
         if in_cdata:
             yield from self._reading.source.space()
         if text is None:
@@ -248,6 +255,9 @@ class TaggedCall:
             value.ends(self._arguments[key])
         if in_cdata:
             yield from self._reading.source.found(self._tags.stray)
+
+    def _content(self, value: TagValue, key: str, in_cdata: bool) -> Steps[str | None]:
+        return (yield from (cdata.read(self._reading.source, value) if in_cdata else self._value(value, key)))
 
     def _stands_in_a_value(self, key: str, text: str, *, in_cdata: bool) -> bool:
         """Return whether this parameter may be quoted in the value of the one before it.

@@ -25,4 +25,5 @@ def _target(request_spec: RequestSpec) -> RenderTarget:
         format=request_spec.format if request_spec.offers_tools else "",
         call_format=call_format if isinstance(call_format, str) else "",
         one_call=request_spec.capabilities["parallel"].value is False,
+        words_after_results=request_spec.words_after_results,
     )

@@ -30,7 +30,8 @@ INTERRUPTED = "No result: the call was interrupted before it was done."
 BROKEN_OFF = "(The answer was cut off here.)"
 BEGINNING = "(The conversation begins here.)"
 UNSPOKEN = (Role.SYSTEM, Role.NOTICE)
-LONGEST_NAME = 64
+# Programs of Claude offer longer names of the tools of MCP servers, so a model may have called one.
+LONGEST_NAME, LONGEST_MCP_NAME = 64, 128
 
 Render = Callable[[Iterable[ChatMessage]], Iterator[ChatMessage]]
 
@@ -40,12 +41,19 @@ class RenderTarget:
     """The model for which a log is rendered.
 
     `format` is "native", a name of FORMATS, or "" for a model without tools. `call_format` is the format its family was
-    trained on. `one_call`: its template takes a single call per message.
+    trained on. `one_call`: its template takes a single call per message. `words_after_results`: a person's message
+    directly behind results is meant so, as programs send it; else an answer was cut off there.
     """
 
     format: str = ""
     call_format: str = ""
     one_call: bool = False
+    words_after_results: bool = False
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether an answer must stand between results and a person's message: templates of Mistral demand one."""
+        return not self.words_after_results or self.call_format.startswith("mistral")
 
 
 def history(messages: Sequence[ChatMessage], target: RenderTarget) -> tuple[ChatMessage, ...]:
@@ -64,7 +72,9 @@ def _renderer(target: RenderTarget) -> Render:
     known = NOT_IN_TEXT.get(target.format)
     if known is None:
         return partial(_written, FORMATS[target.format])
-    return _one_by_one if target.format == "native" and target.one_call else known
+    if target.format != "native":
+        return known
+    return partial(_one_by_one if target.one_call else _native, target.needs_answer)
 
 
 def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -109,22 +119,23 @@ def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, deque[Ch
 
 def _sendable(name: str) -> str:
     """Replace characters of a made-up name that servers refuse in a history."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:LONGEST_NAME] or "unknown"
+    longest = LONGEST_MCP_NAME if name.startswith("mcp__") else LONGEST_NAME
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:longest] or "unknown"
 
 
-def _native(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+def _native(needs_answer: bool, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     last = None
     for message in messages:
-        if last is Role.TOOL and message.role is Role.USER:
+        if needs_answer and last is Role.TOOL and message.role is Role.USER:
             yield ChatMessage(Role.ASSISTANT, BROKEN_OFF)
         last = message.role
         yield message
 
 
-def _one_by_one(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+def _one_by_one(needs_answer: bool, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """Write parallel calls as if they were made one after the other."""
     waiting: deque[ToolCall] = deque()
-    for message in _native(messages):
+    for message in _native(needs_answer, messages):
         if message.role is Role.TOOL:
             yield message
             if waiting:
@@ -169,7 +180,7 @@ def _call_in_words(call: ToolCall) -> str:
     return f"I used the tool {call.name} with {json.dumps(call.arguments, ensure_ascii=False)}."
 
 
-NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _stated})
+NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": partial(_native, True), "": _stated})
 
 
 def _joined(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

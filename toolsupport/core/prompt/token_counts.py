@@ -87,6 +87,11 @@ def whole(request_spec: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMes
     return round(PER_CHARACTER * (sum(map(_length, sent)) + len(definitions)))
 
 
+def of_characters(length: int) -> int:
+    """Estimate the tokens of a text with this many characters."""
+    return round(PER_CHARACTER * length)
+
+
 def was_cut(request_spec: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bool:
     """Return True if the server counted fewer tokens than were sent, or stopped at the end of the context."""
     context = context_tokens(request_spec)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.servers import key_ring, key_rotation
 
 BY_THE_OPERATOR = (
@@ -39,7 +40,9 @@ class Command(BaseCommand):
         is_new = key_rotation.begin(past_unreadable=past_unreadable)
         self.stdout.write("Made a new key." if is_new else "Continuing with the newest key.")
         count = sum(1 for _ in key_rotation.encrypt_again())
-        self.stdout.write(f"Encrypted {count} values with it. Older keys still decrypt, until --drop-old removes them.")
+        self.stdout.write(
+            f"Encrypted {counted(count, 'value')} with it. Older keys still decrypt, until --drop-old removes them."
+        )
 
     def drop_old(self) -> None:
         if key_ring.from_environment():

@@ -17,6 +17,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams import estimates, exam_files, junit
 from toolsupport.core.exams.builtin import FULL, QUICK, SUITES
 from toolsupport.core.exams.cases import ExamSuite
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
@@ -78,9 +79,8 @@ class Command(BaseCommand):
         planned = (await in_database(exam_reports.shown)(run)).planned
         cost = await in_database(exam_reports.cost)(profile, planned)
         about = "by earlier exams of this model" if cost.measured else "a rough guess"
-        self.tell(
-            f"{name}: {planned // len(chosen)} cases, about {cost.seconds} s and {cost.tokens:,} tokens ({about})."
-        )
+        cases = counted(planned // len(chosen), "case")
+        self.tell(f"{name}: {cases}, about {cost.seconds} s and {cost.tokens:,} tokens ({about}).")
         jobs = JobRunner()
         jobs.examiner.own = run
         jobs.spawn(jobs.examiner.serve())
@@ -118,7 +118,7 @@ class Command(BaseCommand):
                 self.tell(f"  {group:<12} {share['right']:>3} of {share['trials']}")
         for case in found["cases"]:
             if case["trials"] and case["right"] * 2 <= case["trials"]:
-                self.tell(f"  {case['id']} ({case['format'] or 'in force'}): {case['why']}")
+                self.tell(f"  {case['id']} ({case['format'] or 'format in use'}): {case['why']}")
         why = done.detail.get("failing", "")
         after = f" after a change from {done.swap_from}" if done.swap_from else ""
         self.tell(f"{done.server}/{done.model}{after}: {done.verdict_words or done.status}. {why}".rstrip())

@@ -13,7 +13,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import GROUPS, ExamCase, read_suite
 from toolsupport.core.exams.estimates import decided
-from toolsupport.core.types import JSON
+from toolsupport.core.types import JSON, Role
 from toolsupport.models import ExamRun, ExamTrial
 from toolsupport.registry.exams.exam_runs import OPEN
 from toolsupport.registry.knowledge.effective_values import display_name
@@ -76,6 +76,7 @@ class ShownCase:
     passed: int
     trials: int
     why: str
+    request: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ def _case(case: ExamCase, asked: str, trials: Sequence[ExamTrial]) -> ShownCase:
         passed=rights.count(True),
         trials=len(trials),
         why=exam_report.sentence(telling.code, telling.facts) if telling else "",
+        request=next((one.content for one in case.messages if one.role == Role.USER), ""),
     )
 
 

@@ -14,6 +14,7 @@ from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.models import profiles
 
+SHOWN = 3  # changes of one line that are not folded
 MOST = 60  # entries; those of one test are one line
 ICONS = {"refusal": "warning", "drift": "swap", "withdrawal": "again", "review": "flag"}
 
@@ -39,6 +40,11 @@ class EvidenceLine:
     text: str
     changes: tuple[ValueChange, ...]
     test: int | None
+
+    @property
+    def further(self) -> int:
+        """How many changes are folded."""
+        return len(self.changes) - SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,8 @@ def _line(together: Sequence[HistoryEntry], restored: set[int]) -> EvidenceLine:
     )
     look = history_sentences.evidence(lead.kind, lead.verdict)[0]
     changed = [entry for entry in together if entry.before != entry.after and entry.kind != "detection"]
+    # The sentence about a person's first value has all of it.
+    told = together == [lead] and lead.kind == "override" and lead.actor_id is not None and lead.before is None
     return EvidenceLine(
         entry=lead.pk,
         at=together[0].at,
@@ -94,7 +102,7 @@ def _line(together: Sequence[HistoryEntry], restored: set[int]) -> EvidenceLine:
         look=look,
         words=history_sentences.about_entry(facts),
         text=lead.text,
-        changes=tuple(_change(entry) for entry in reversed(changed)),
+        changes=() if told else tuple(_change(entry) for entry in reversed(changed)),
         test=lead.detection_id,
     )
 

@@ -159,9 +159,9 @@ def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
 
 
 def _restore(entry: HistoryEntry, judgement: NewReview) -> None:
-    """Undo a revert: what was withdrawn counts again."""
+    """Undo a revert, or the withdrawal of an accepted proposal: what was withdrawn counts again."""
     if entry.kind != "detection":
-        claim = _claim(entry, "override")
+        claim = _accepted(entry) if entry.kind == "proposal" else _claim(entry, "override")
         overrides.restore([claim.pk], _decision(claim, judgement))
         return
     rows = Override.objects.filter(detection=entry.detection_id).values_list("pk", flat=True)
@@ -170,14 +170,20 @@ def _restore(entry: HistoryEntry, judgement: NewReview) -> None:
 
 
 def _reopen(entry: HistoryEntry, judgement: NewReview) -> None:
-    """Undo an agreement: the change waits again; an accepted proposal is withdrawn."""
+    """Undo an agreement: the change waits again; the value of an accepted proposal is withdrawn."""
     if entry.kind != "proposal":
         return _judge(REOPENED)(entry, judgement)
+    accepted = _accepted(entry)
+    overrides.withdraw(accepted.pk, _decision(accepted, judgement))
+    return None
+
+
+def _accepted(entry: HistoryEntry) -> Override:
+    """Return the override that accepted a proposal."""
     accepted = Override.objects.filter(accepts=_claim(entry, "proposal")).first()
     if accepted is None:
         raise Conflict("This was not accepted.", entry.text)
-    overrides.withdraw(accepted.pk, _decision(accepted, judgement))
-    return None
+    return accepted
 
 
 def _decision(claim: Override, judgement: NewReview) -> NewOverride:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolsupport.core.evidence_state import ModelEvidence, short_day
 from toolsupport.core.overrides import IN_FORCE, OverrideStatus
@@ -11,20 +11,23 @@ from toolsupport.core.resolve import explain
 from toolsupport.core.types import Capability
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import effective_values, model_evidence
+from toolsupport.registry.knowledge.undecided_trials import TrialCount
 from toolsupport.registry.models import profiles
 from toolsupport.registry.models.profiles import CapabilityCell
 
 MOST = 27  # trials on a page
+NOT_TESTED = "Not tested on this build"
 # The sources in order of precedence, each with the ranks that it stands for.
 CHAIN = (
     ("Person", "user_confirmed", "No override"),
-    ("Test", "auto_detected", "Not tested on this build"),
+    ("Test", "auto_detected", NOT_TESTED),
     ("Learned", "runtime_error", "Nothing seen in chats"),
     ("Server", "declared", "No claim"),
     ("Test of an older build", "auto_detected_stale", ""),
     ("Profile", "profile", "No entry"),
     ("Built-in default", "", "Unknown"),
 )
+REFUSALS = ("accepted", "tools")  # step and subject of the trials that decide where a server refuses tools
 # Capability → the steps of a test that measure it.
 STEPS = {
     "tools": ("called",),
@@ -60,7 +63,10 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityEvidence:
-    """One capability of a model with its evidence; `test` is the id of the test of the trials, 0 without one."""
+    """One capability of a model with its evidence.
+
+    `test` is the id of the test of the trials, 0 without one; `counted` is how many passed: `3 of 3`.
+    """
 
     profile: ModelProfile
     evidence: ModelEvidence
@@ -68,12 +74,7 @@ class CapabilityEvidence:
     chain: tuple[ChainLink, ...]
     trials: tuple[Trial, ...]
     test: int
-
-    @property
-    def counted(self) -> str:
-        """How many trials passed: `3 of 3`; "" without any that counts."""
-        tried = [trial for trial in self.trials if trial.passed is not None]
-        return f"{sum(bool(trial.passed) for trial in tried)} of {len(tried)}" if tried else ""
+    counted: str
 
 
 def of(profile_id: int, capability: str) -> CapabilityEvidence:
@@ -82,14 +83,29 @@ def of(profile_id: int, capability: str) -> CapabilityEvidence:
     known = effective_values.known(profile)
     held = known[capability]
     test = _test(profile, held)
+    trials = tuple(_trials(test, capability)) if test else ()
+    count = _count(trials)
+    evidence, cell = model_evidence.of_one(profile, known), profiles.cell(held, count)
+    undecided = cell.words if cell.state == "tried" else ""
     return CapabilityEvidence(
         profile=profile,
-        evidence=model_evidence.of_one(profile, known),
-        cell=profiles.cell(held),
-        chain=chain(profile, capability),
-        trials=tuple(_trials(test, capability)) if test else (),
+        evidence=evidence,
+        cell=cell,
+        chain=with_test(chain(profile, capability), undecided or inconclusive(capability, evidence)),
+        trials=trials,
         test=test,
+        counted=count.share if count else "",
     )
+
+
+def inconclusive(capability: str, evidence: ModelEvidence) -> str:
+    """Return the word for a test of native tools that decided nothing, "" for any other."""
+    return "Inconclusive" if (capability, evidence.verdict) == ("tools", "inconclusive") else ""
+
+
+def with_test(sources: Sequence[ChainLink], words: str) -> tuple[ChainLink, ...]:
+    """Return the sources with the words for a test that decided nothing, if there are any."""
+    return tuple(replace(link, words=words) if words and link.words == NOT_TESTED else link for link in sources)
 
 
 def chain(profile: ModelProfile, capability: str) -> tuple[ChainLink, ...]:
@@ -125,10 +141,13 @@ def about_calls(test: int, trials: Iterable[TriedStep]) -> list[TriedStep]:
 def about(capability: str, test: int | None, trials: Iterable[TriedStep]) -> list[TriedStep]:
     """Return the newest of these trials that a test made about a capability."""
     tool, steps = capability.removeprefix("tool:"), STEPS.get(capability, ())
+    mine = [one for one in trials if one.test == test]
     if tool != capability:
-        found = [one for one in trials if (one.test, one.step, one.subject) == (test, "per_tool", tool)]
+        found = [one for one in mine if (one.step, one.subject) == ("per_tool", tool)]
     else:
-        found = [one for one in trials if one.test == test and one.step in steps]
+        found = [one for one in mine if one.step in steps]
+    if capability == "tools" and not found:
+        found = [one for one in mine if (one.step, one.subject) == REFUSALS]
     return found[-MOST:]
 
 
@@ -174,7 +193,16 @@ def _test(profile: ModelProfile, held: Capability) -> int:
 
 def _trials(test: int, capability: str) -> Sequence[Trial]:
     steps = ("per_tool",) if capability.startswith("tool:") else STEPS.get(capability, ())
-    rows = Trial.objects.filter(detection=test, step__in=steps).order_by("seq")
+    made = Trial.objects.filter(detection=test).order_by("seq")
+    rows = made.filter(step__in=steps)
     if capability.startswith("tool:"):
         rows = rows.filter(response__subject=capability.removeprefix("tool:"))
-    return list(rows[:MOST])
+    found = list(rows[:MOST])
+    if capability == "tools" and not found:
+        return list(made.filter(step=REFUSALS[0], response__subject=REFUSALS[1])[:MOST])
+    return found
+
+
+def _count(trials: Sequence[Trial]) -> TrialCount | None:
+    counted = [bool(trial.passed) for trial in trials if trial.passed is not None]
+    return TrialCount(sum(counted), len(counted)) if counted else None

@@ -13,7 +13,7 @@ from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import tools_word
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile
-from toolsupport.registry import raw_sql
+from toolsupport.registry import any_case, raw_sql
 from toolsupport.registry.knowledge import effective_values, model_evidence
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.servers import servers
@@ -173,12 +173,12 @@ def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
     """Return the ids for `server/name`, else for the name alone; exact names first, then any case."""
     there = rows.filter(gone_since=None)
     names = (wanted, f"{wanted}:latest")
-    any_case = Q(name__iexact=names[0]) | Q(name__iexact=names[1])
+    fitting = any_case.same("name", names[0]) | any_case.same("name", names[1])
     full = on_server(rows, wanted)
     return (
         ([full.pk] if full else [])
         or list(there.filter(name__in=names).values_list("pk", flat=True))
-        or list(there.filter(any_case).values_list("pk", flat=True))
+        or list(there.filter(fitting).values_list("pk", flat=True))
     )
 
 
@@ -190,8 +190,8 @@ def on_server(rows: QuerySet[ModelProfile], wanted: str) -> ModelProfile | None:
     exact = rows.filter(server__name=server, name__in=(name, f"{name}:latest")).order_by("name").first()
     if exact is not None:
         return exact
-    any_case = Q(name__iexact=name) | Q(name__iexact=f"{name}:latest")
-    return rows.filter(any_case, server__name__iexact=server).order_by("name").first()
+    fitting = any_case.same("name", name) | any_case.same("name", f"{name}:latest")
+    return rows.filter(fitting, any_case.same("server__name", server)).order_by("name").first()
 
 
 def row_of(row: ModelProfile, capabilities: Capabilities, evidence: ModelEvidence) -> ShownModel:

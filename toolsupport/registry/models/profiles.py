@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,9 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values, model_evidence
+from toolsupport.registry.knowledge import effective_values, model_evidence, undecided_trials
 from toolsupport.registry.knowledge.model_evidence import EvidenceTests
+from toolsupport.registry.knowledge.undecided_trials import Counts, TrialCount
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.settings import model_settings
@@ -72,6 +73,7 @@ SIGNS = {
     "yes": ("✓", "proven"),
     "text": ("✓", "text"),
     "partly": ("~", "claimed"),
+    "undecided": ("?", "claimed"),
     "claimed": ("?", "claimed"),
     "failed": ("✕", "broken"),
     "no": ("–", "off"),
@@ -88,7 +90,10 @@ TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
 @dataclass(frozen=True, slots=True)
 class CapabilityCell:
-    """One capability in the fewest words. `state` is yes, no, unknown or value (neither yes nor no)."""
+    """One capability in the fewest words.
+
+    `state` is yes, no, unknown, value (neither yes nor no), or tried: a test made trials and decided nothing.
+    """
 
     capability: str
     title: str
@@ -172,13 +177,14 @@ class ModelPage:
 
 
 def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
-    """Return the matrix, or `only` these models, removed models last. Four queries for any number of models."""
+    """Return the matrix, or `only` these models, removed models last. Five queries for any number of models."""
     there = ModelProfile.objects.filter(server__removed_at=None)
     there = there if only is None else there.filter(pk__in=only)
     profiles = list(there.select_related("server").order_by("name", "server__name"))
     known = effective_values.known_of_each(profiles)
-    evidence = model_evidence.of_each(profiles, known)
-    made = (_row(profile, known[profile.pk], evidence[profile.pk]) for profile in profiles)
+    tests = model_evidence.tests_of(profiles, known) if profiles else EvidenceTests({}, {}, [])
+    tried = undecided_trials.of_each(profiles, known, tests)
+    made = (_row(profile, known[profile.pk], tests, tried.get(profile.pk, {})) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
 
@@ -188,12 +194,13 @@ def shown(profile_id: int) -> ModelPage:
     claims = effective_values.claims([profile.pk])[profile.pk]
     known = effective_values.fold(profile, claims)
     tests = model_evidence.tests_of([profile], {profile.pk: known}, last=profile.pk)
+    tried = undecided_trials.of_each([profile], {profile.pk: known}, tests)
     return ModelPage(
         model=picker.row_of(profile, known, model_evidence.of_tests(profile, known, tests)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_settings.of(profile), num_ctx=profile.default_context),
-        cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name in CAPABILITIES),
+        cells=_cells(CAPABILITIES, profile, known, tried.get(profile.pk, {})),
         claims=claims,
         tests=tests,
         known=known,
@@ -205,8 +212,10 @@ def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
     return effective_values.known(row(profile_id), conversation)
 
 
-def cell(capability: Capability) -> CapabilityCell:
-    """Return a capability as a cell of the matrix."""
+def cell(capability: Capability, tried: TrialCount | None = None) -> CapabilityCell:
+    """Return a capability as a cell of the matrix; `tried` are the trials that could not decide it."""
+    if tried and not capability.known:
+        return _undecided(capability, tried)
     state, words = state_and_words(capability.name, capability.value)
     source = SOURCES[capability.source]
     return CapabilityCell(
@@ -221,6 +230,18 @@ def cell(capability: Capability) -> CapabilityCell:
         stale=capability.stale or capability.source == "auto_detected_stale",
         glyph=glyph(capability),
     )
+
+
+def _undecided(capability: Capability, tried: TrialCount) -> CapabilityCell:
+    words = f"{tried.share} trials passed"
+    glyph, reason = "undecided", f"{words}, which is not enough to decide."
+    if tried.passed:
+        glyph = "partly"
+    elif capability.name == "format":
+        glyph, reason = "failed", "None of the text formats that were tried worked."
+    source = SOURCES["auto_detected"]
+    found = (capability.name, title(capability.name), "tried", words, source.letter, source.word)
+    return CapabilityCell(*found, since=tried.at, reason=reason, stale=False, glyph=glyph)
 
 
 def glyph(capability: Capability) -> str:
@@ -270,7 +291,7 @@ def row(profile_id: int) -> ModelProfile:
     return profile
 
 
-def _row(profile: ModelProfile, known: Capabilities, evidence: ModelEvidence) -> ModelRow:
+def _row(profile: ModelProfile, known: Capabilities, tests: EvidenceTests, tried: Counts) -> ModelRow:
     return ModelRow(
         id=profile.pk,
         name=profile.name,
@@ -279,13 +300,20 @@ def _row(profile: ModelProfile, known: Capabilities, evidence: ModelEvidence) ->
         simulated=profile.server.simulated,
         gone=profile.gone_since is not None,
         enabled=profile.enabled and profile.server.enabled,
-        evidence=evidence,
+        evidence=model_evidence.of_tests(profile, known, tests),
         family=profile.family,
         source=SOURCES[known["tools"].source].word,
-        cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
+        cells=_cells([name for name, _ in COLUMNS], profile, known, tried),
         chats=profile.chats,
         context=profile.context_length or 0,
     )
+
+
+def _cells(
+    names: Iterable[str], profile: ModelProfile, known: Capabilities, tried: Counts
+) -> tuple[CapabilityCell, ...]:
+    shown = {name: _context(profile, known) if name == "context" else known[name] for name in names}
+    return tuple(cell(value, tried.get(name)) for name, value in shown.items())
 
 
 def _context(profile: ModelProfile, known: Capabilities) -> Capability:

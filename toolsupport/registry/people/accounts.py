@@ -88,6 +88,7 @@ def new_link(actor: int, person_id: int) -> PasswordLink:
 @transaction.atomic
 def set_role(actor: int, person_id: int, role: str) -> None:
     """Set a person's role. Raises NotFound, NotAllowed (oneself), ConfigError (no such role)."""
+    first_admin.hold_administrators()
     give(_other(actor, person_id), role)
     _check_administered()
 
@@ -95,6 +96,7 @@ def set_role(actor: int, person_id: int, role: str) -> None:
 @transaction.atomic
 def set_active(actor: int, person_id: int, active: bool) -> None:
     """Activate or deactivate a person; deactivating ends all sessions. Raises NotFound, NotAllowed (oneself)."""
+    first_admin.hold_administrators()
     user = _other(actor, person_id)
     User.objects.filter(pk=user.pk).update(is_active=active)
     if not active:

@@ -58,6 +58,7 @@ def close_account(order: DeletionOrder) -> str:
 
     Raises NotFound, NotAllowed (oneself, the last administrator), ConfigError (another name was typed).
     """
+    first_admin.hold_administrators()
     row = _row(order.person, lock=True)
     if row.pk == order.actor:
         raise NotAllowed("Another administrator must delete your own data.")

@@ -26,6 +26,14 @@ def needs_setup() -> bool:
     return not User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).exists()
 
 
+def hold_administrators() -> None:
+    """Let no other transaction take an administrator away until this one ends.
+
+    Without it, each of two transactions on PostgreSQL still sees the administrator whom the other one takes away.
+    """
+    Group.objects.select_for_update(no_key=True).filter(name="admin").first()
+
+
 @transaction.atomic
 def new_setup_token() -> str:
     """Return a token for /setup/; it works once, and replaces the earlier one.

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from toolsupport.core.errors import NotAllowed
+from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.models import ExternalIdentity
+from toolsupport.registry import any_case
 from toolsupport.registry.people import accounts, first_admin, quotas, sessions
 from toolsupport.registry.people.permissions import ROLES
 
@@ -21,24 +21,29 @@ TAKEN = (
     "page People, removes its password; then sign in here again."
 )
 OUT = "Your account is deactivated."
-LONGEST_SUBJECT = 255
+UNUSABLE = "This name cannot be used for an account."
+SUBJECT = re.compile(r"[ -~]{1,255}")  # OpenID Connect allows these characters only
 NAME = re.compile(r"[\w.@+-]{1,150}")
 
 
 @dataclass(frozen=True, slots=True)
 class VouchedIdentity:
-    """An account at a provider. `role`: the one that it gives; "" if it names none, None if roles are managed here."""
+    """An account at a provider. `role`: the one that it gives; "" if it names none, None if roles are managed here.
+
+    `exact`: the provider has the account under exactly this name; otherwise characters were left out or replaced.
+    """
 
     issuer: str
     subject: str
     name: str
     role: str | None
+    exact: bool = True
 
 
 @transaction.atomic
 def signed_in(identity: VouchedIdentity) -> User:
     """Return the person of this identity, with the role that holds now. Raises NotAllowed."""
-    if not identity.name or len(identity.subject) > LONGEST_SUBJECT or "\0" in identity.subject:
+    if not identity.name or not SUBJECT.fullmatch(identity.subject):
         raise NotAllowed("The sign-in provider gives no usable name for this account.")
     rows = ExternalIdentity.objects.select_related("person")
     row = rows.filter(issuer=identity.issuer, subject=identity.subject).first()
@@ -54,6 +59,8 @@ def signed_in(identity: VouchedIdentity) -> User:
 
 def of_header(name: str) -> User:
     """Return the person whom a trusted proxy names; made as a user at the first time. Raises NotAllowed."""
+    if not NAME.fullmatch(name) or User.normalize_username(name) != name:
+        raise NotAllowed(UNUSABLE)
     person = User.objects.filter(username=name).first() or _new(name)
     if not person.is_active:
         raise NotAllowed(OUT)
@@ -62,22 +69,21 @@ def of_header(name: str) -> User:
 
 def _connected(identity: VouchedIdentity) -> User:
     """Return the invited person of that name, or a new one. An account with a password is never taken over."""
-    person = User.objects.select_for_update().filter(username__iexact=identity.name).first()
+    person = User.objects.select_for_update().filter(any_case.same("username", identity.name)).first()
     if person is None:
         return _new(identity.name)
-    if person.has_usable_password() or ExternalIdentity.objects.filter(person=person).exists():
+    known = person.has_usable_password() or ExternalIdentity.objects.filter(person=person).exists()
+    if known or not identity.exact:
         raise NotAllowed(TAKEN.format(person.username))
     return person
 
 
 def _new(name: str) -> User:
-    if not NAME.fullmatch(name) or User.objects.filter(username__iexact=name).exists():
-        raise NotAllowed("This name cannot be used for an account.")
     try:
-        accounts.invite(name, NEW_ROLE)
-    except (ValidationError, ValueError) as error:
-        raise NotAllowed("This name cannot be used for an account.") from error
-    return User.objects.get(username=name)
+        made = accounts.invite(name, NEW_ROLE)
+    except (ConfigError, ValueError) as error:
+        raise NotAllowed(UNUSABLE) from error
+    return User.objects.get(username=made.name)
 
 
 def _follow(person: User, role: str) -> None:
@@ -88,6 +94,7 @@ def _follow(person: User, role: str) -> None:
     if wanted == present:
         return
     with transaction.atomic():
+        first_admin.hold_administrators()
         accounts.give(person, wanted)
         if first_admin.needs_setup():
             accounts.give(person, "admin")

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from toolsupport.core import client_address
 from toolsupport.models import SecurityEvent
+from toolsupport.registry import any_case
 
 # Sentences for administrators; {who} is the name of an account, or STRANGER.
 EVENTS = {
@@ -58,7 +59,7 @@ class ShownEvent:
 def record(kind: str, address: str, name: str = "") -> None:
     """Count an event (a key of EVENTS). A name that no account has is not stored: it may be a password."""
     assert EVENTS[kind]
-    person = User.objects.filter(username__iexact=name).only("pk").first() if name else None
+    person = User.objects.filter(any_case.same("username", name)).only("pk").first() if name else None
     network, now = client_address.network(address), timezone.now()
     start = now.replace(minute=0, second=0, microsecond=0)
     if _again(_key(kind, person, network, start), now):

@@ -29,6 +29,7 @@ WINDOW, DAY = timedelta(minutes=5), timedelta(days=1)
 # many names is a list being tried; one name from many addresses is guessing by a group of machines.
 PAIR, ADDRESS, NAME = 8, 60, 60
 PAIR_DAY, ADDRESS_DAY, NAME_DAY = 40, 600, 400
+BEGUN = 600  # sign-ins through a provider that one address begins in a window: each asks the provider
 CODE_OF = "code of\0"  # before a name: none that is typed into a form has a NUL
 ELSEWHERE = " A browser in which you signed in before still works."
 
@@ -89,6 +90,11 @@ def wrong_token(kind: str, address: str) -> int:
     """
     limits = tuple(_limits("token", kind, client_address.network(address), most=(ADDRESS,)))
     return _wait(limits) or _count(limits)
+
+
+def begin_elsewhere(address: str) -> None:
+    """Count a sign-in that this address begins at the provider. Raises Busy after too many."""
+    _demand(_limits("begun", client_address.network(address), most=(BEGUN,)))
 
 
 def once(kind: str, token: str, window: timedelta) -> bool:

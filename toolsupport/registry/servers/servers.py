@@ -18,6 +18,7 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.http_address import checked_key
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
+from toolsupport.registry import any_case
 from toolsupport.registry.servers import key_encryption, missing_flags
 from toolsupport.registry.servers.addresses import NamedAddress, server_url
 from toolsupport.registry.servers.missing_flags import MissingFlag
@@ -175,7 +176,7 @@ def has_url(base_url: str) -> bool:
 
 def id_of(name: str) -> int:
     """Return the id of the server of this name. Raises NotFound with a list of the existing names."""
-    found = Server.objects.filter(name__iexact=name, removed_at=None).values_list("pk", flat=True).first()
+    found = Server.objects.filter(any_case.same("name", name), removed_at=None).values_list("pk", flat=True).first()
     if found is None:
         known = ", ".join(sorted(names())) or "none yet"
         raise NotFound(f"There is no server called {name!r}. Servers: {known}.")

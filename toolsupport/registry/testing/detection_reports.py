@@ -148,7 +148,7 @@ class BulkProgress:
 
 
 # Several servers often share a machine, so that hardly more than two tests at once are quicker.
-SECONDS_EACH, AT_ONCE = 10.0, 2
+SECONDS_EACH, AT_ONCE = 5.0, 2
 LATELY = 5  # seconds in which a page that asks each second has seen a result
 
 
@@ -168,7 +168,7 @@ def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
     )
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
-    still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
+    still = max(rounds, (found["total"] - found["done"]) / max(AT_ONCE, found["running"]))
     return BulkProgress(
         since=first,
         done=found["done"],

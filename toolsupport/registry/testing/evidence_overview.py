@@ -83,11 +83,16 @@ class Surprise:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceOverview:
-    """All models that can chat. `native` and `text` are (models that work, tested models that made the claim)."""
+    """All models that can chat.
+
+    `native` is (models that call tools, tested models whose servers claim tools), `others` that of the other models,
+    of which those in text mode count too; `others_call` is whether any of these calls tools.
+    """
 
     tiles: tuple[ModelTile, ...]
     native: tuple[int, int]
-    text: tuple[int, int]
+    others: tuple[int, int]
+    others_call: bool
     seconds_left: int
     surprise: Surprise | None
     expected: tuple[ExpectedTest, ...] = ()
@@ -119,8 +124,8 @@ class EvidenceOverview:
         return sum(tile.claims is True for tile in self.tiles)
 
     @property
-    def claiming_none(self) -> int:
-        """The other ones."""
+    def not_claiming(self) -> int:
+        """The models of servers that claim no tools, or nothing."""
         return len(self.tiles) - self.claiming
 
     @property
@@ -161,8 +166,9 @@ def read(person: int | None) -> EvidenceOverview:
     took = _took(waiting) if waiting else {}
     return EvidenceOverview(
         tiles=tiles,
-        native=_share(tiles, True, "proven"),
-        text=_share(tiles, False, "text"),
+        native=_share([tile for tile in tiles if tile.claims], ("proven",)),
+        others=_share([tile for tile in tiles if not tile.claims], ("proven", "text")),
+        others_call=any(tile.evidence == "proven" for tile in tiles if not tile.claims),
         seconds_left=bulk.left if bulk and bulk.open else 0,
         surprise=_surprise(tiles, {row.pk: row for row in rows}),
         expected=tuple(
@@ -185,9 +191,9 @@ def _took(profiles: Iterable[int]) -> dict[int, int]:
     return {pk: (run or 0) + (load or 0) for pk, run, load in over.values_list("profile", "run_ms", "load_ms")}
 
 
-def _share(tiles: Iterable[ModelTile], claims: bool, evidence: str) -> tuple[int, int]:
-    tested = [tile for tile in tiles if tile.claims is claims and tile.verdict not in ("", "inconclusive")]
-    return sum(tile.evidence == evidence for tile in tested), len(tested)
+def _share(tiles: Iterable[ModelTile], working: Sequence[str]) -> tuple[int, int]:
+    tested = [tile for tile in tiles if tile.verdict not in ("", "inconclusive")]
+    return sum(tile.evidence in working for tile in tested), len(tested)
 
 
 def _surprise(tiles: Iterable[ModelTile], rows: Mapping[int, ModelProfile]) -> Surprise | None:

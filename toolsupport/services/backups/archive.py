@@ -162,14 +162,17 @@ def _manifest(file: BinaryIO, part: ArchivePart) -> dict[str, Any]:
     try:
         manifest = json.loads(_at(file, part.offset, part.size))
         stated = manifest.pop("sha256")
-    except (ValueError, RecursionError, KeyError, AttributeError) as error:
+    except (ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
         raise damaged from error
     if stated != _digest(manifest):
         raise damaged
-    if manifest["format"] != FORMAT:
+    if manifest.get("format") != FORMAT:
         raise ConfigError(
             f"A newer version of toolsupport ({manifest.get('version')}) made this archive. Use that one."
         )
+    entries = manifest["parts"].values() if isinstance(manifest.get("parts"), dict) else [None]
+    if not all(isinstance(entry, dict) and entry.keys() >= {"bytes", "sha256"} for entry in entries):
+        raise damaged
     return dict(manifest)
 
 

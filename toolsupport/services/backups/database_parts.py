@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -72,6 +72,11 @@ def add_postgresql(writer: ArchiveWriter) -> dict[str, object]:
         sequences = {name: value for name, value in cursor.fetchall() if value is not None}
         cursor.execute(APPLIED)
         return {"migrations": cursor.fetchall(), "tables": tables, "sequences": sequences}
+
+
+def expected(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parts that hold the database of a manifest."""
+    return [_part(name) for name in manifest["tables"]] if manifest["database"] == "postgresql" else [SQLITE_PART]
 
 
 def load_postgresql(archive: Archive, token: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -19,6 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 from toolsupport.config import restore_journal
 from toolsupport.config.restore_journal import KEPT, STAGED, RestoreJournal, RestoreStep
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.servers import key_ring
 from toolsupport.services import database_upgrade, serve_lock, site_lock
 from toolsupport.services.backups import archive, database_parts, making
@@ -26,6 +28,9 @@ from toolsupport.services.backups.archive import Archive
 from toolsupport.services.backups.database_parts import SQLITE_PART
 
 ANSWER = "Nothing was changed."
+# What a manifest has besides its parts, by kind of database.
+FACTS: dict[str, type] = {"version": str, "made_at": str, "keys": str, "database": str, "migrations": list}
+FACTS_OF = {"sqlite": FACTS, "postgresql": FACTS | {"tables": dict, "sequences": dict}}
 OTHERS = f"Other processes use the database. Stop the site first. {ANSWER}"
 POOLER = (
     "DATABASE_URL leads to a pooler (such as PgBouncer), behind which other processes cannot be seen. Restore with the "
@@ -76,6 +81,8 @@ def in_use(data: Path) -> str:
 def _refuse_unfit(found: Archive) -> None:
     """Raise ConfigError for a newer version, another kind of database or a disk that is too small."""
     manifest = found.manifest
+    if not _described(manifest):
+        raise ConfigError(f"{archive.CHANGED}: {archive.MANIFEST} lacks what a restore needs. {ANSWER}")
     if newer := unknown(manifest["migrations"]):
         raise ConfigError(
             f"A newer version of toolsupport ({manifest['version']}) made this backup (migration {newer[0]}). "
@@ -86,9 +93,29 @@ def _refuse_unfit(found: Archive) -> None:
             f"This backup holds a database of {manifest['database']}, and DATABASE_URL names one of "
             f"{connection.vendor}. {ANSWER}"
         )
+    if lacking := set(database_parts.expected(manifest)) - found.parts.keys():
+        raise ConfigError(f"{archive.CHANGED}: it lacks {min(lacking)!r}. {ANSWER}")
     needed, free = sum(part.size for part in found.parts.values()), shutil.disk_usage(settings.DATA_DIR).free
     if needed > free:
         raise ConfigError(f"The backup needs {needed:,} bytes on the disk, and {free:,} are free. {ANSWER}")
+
+
+def _described(manifest: dict[str, Any]) -> bool:
+    """Return whether a manifest has every fact that a restore reads, in its shape."""
+    facts = FACTS_OF.get(str(manifest.get("database")), FACTS)
+    if not all(isinstance(manifest.get(name), kind) for name, kind in facts.items()):
+        return False
+    if manifest["keys"] not in ("inside", "environment"):
+        return False
+    lists = [*manifest["tables"].values()] if "tables" in facts else []
+    named = all(isinstance(one, list) and all(map(_is_name, one)) for one in lists)
+    pairs = all(isinstance(one, list) and [*map(type, one)] == [str, str] for one in manifest["migrations"])
+    values = manifest["sequences"].values() if "sequences" in facts else ()
+    return named and pairs and all(isinstance(value, int) for value in values)
+
+
+def _is_name(column: object) -> bool:
+    return isinstance(column, str) and "\0" not in column
 
 
 def unknown(migrations: list[list[str]] | list[tuple[str, str]]) -> list[str]:
@@ -197,5 +224,7 @@ def _notes(found: Archive) -> tuple[str, ...]:
         notes.append("The backup has keys, but the environment sets other ones, which count. Compare them.")
     executor = MigrationExecutor(connection)
     if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        notes.append(f"The database is of an older version: `serve` applies {len(missing)} migrations at its start.")
+        notes.append(
+            f"The database is of an older version: `serve` applies {counted(len(missing), 'migration')} at its start."
+        )
     return tuple(notes)

@@ -16,8 +16,14 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def login(request: HttpRequest, person: User, vouched_by: str = "") -> None:
-    """Begin a session; `vouched_by`: who recognised the person in place of this site."""
+    """Begin a session; `vouched_by`: who recognised the person in place of this site.
+
+    Its key is new, also where Django would keep the key of a session that the same person had before.
+    """
+    before = request.session.session_key
     auth.login(request, person, BACKEND)
+    if request.session.session_key == before:
+        request.session.cycle_key()
     if vouched_by:
         request.session[sessions.VOUCHED] = vouched_by
     else:

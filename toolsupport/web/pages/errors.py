@@ -46,8 +46,16 @@ def failed(request: HttpRequest) -> HttpResponse:
     return HttpResponse(render_to_string("toolsupport/error.html", context), status=500)
 
 
+NO_PROGRAM = (
+    "A page of a browser needs a form token here. A program sends an API key; behind a proxy that signs people in, it "
+    "sends `Content-Type: application/json` and no `Origin`, `Referer` or `Sec-Fetch-Site`."
+)
+
+
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form with an invalid CSRF token, mostly one that was open across a sign-in."""
+    if api_errors.wanted_by(request):
+        return api_errors.answer(403, NO_PROGRAM)
     return _page(request, 403, "This page was open too long", "Reload it, then send the form again.")
 
 

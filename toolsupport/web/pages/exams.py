@@ -38,7 +38,7 @@ class ExamForm(forms.Form):
 
     suite = forms.ChoiceField(label="Exam", widget=forms.RadioSelect, initial="quick")
     formats = forms.MultipleChoiceField(
-        label="Call formats", required=False, help_text="None chosen: the format that chats with this model use."
+        label="Call formats", required=False, help_text="If none is chosen: the format of chats with this model."
     )
 
     swap_from = forms.TypedChoiceField(

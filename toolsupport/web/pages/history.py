@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
@@ -69,7 +70,7 @@ def agree(request: AuthedRequest) -> HttpResponse:
     back = request.POST.get("do") == reviews.REOPENED
     entries = [one for one in sent if one < 2**63]
     done = reviews.judge_all(reviews.REOPENED if back else reviews.AGREES, entries, request.user.pk)
-    words = f"{counted(done, 'change')} {'back to review' if back else 'agreed with'}."
+    words = f"{counted(done, 'agreement')} undone." if back else f"{counted(done, 'change')} agreed with."
     notice = {"notice": words, "agreed": [] if back else entries}
     return render(request, f"{PAGE}#entries", _inbox(request) | _rights(request) | _views(request) | notice)
 
@@ -125,6 +126,8 @@ DONE = {
     "reopened": "Back to review.",
     "restore": "Restored.",
 }
+# A proposal is answered once: its value is withdrawn, and it does not wait again.
+WITHDRAWN = {"done": "Undone. The value before applies again.", "back": "restore"}
 # What takes a deed back.
 BACK = {"agree": "reopened", "accept": "reopened", "revert": "restore"}
 
@@ -181,9 +184,17 @@ def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> Htt
     if not wants_part(request):
         return _entry(request, entry_id, result)
     read_marks.mark_entry(request.user.pk, entry_id)
+    shown = timeline.entry(entry_id)
+    if shown.kind == "proposal" and result.get("again") and "done" in result:
+        result = WITHDRAWN if result["done"] == DONE["reopened"] else {"done": result["done"], "back": "reopened"}
     waits = WaitingEntry(entry_id) if result.get("again") else None
-    row = rows.one_row(timeline.entry(entry_id), waits, alone=bool(request.GET.get("alone")))
-    return render(request, f"{ONE}#entry", {"row": row} | _rights(request) | result)
+    row = rows.one_row(shown, waits, alone=bool(request.GET.get("alone")))
+    review = {"review": bool(request.GET.get("review"))}
+    answer = render(request, f"{ONE}#entry", {"row": row} | review | _rights(request) | result)
+    if review["review"]:
+        waiting = _inbox(request) | _rights(request) | {"counted": True}
+        answer.write(render_to_string(f"{PAGE}#counts", waiting, request))
+    return answer
 
 
 def _inbox(request: AuthedRequest) -> dict[str, Any]:

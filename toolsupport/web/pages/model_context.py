@@ -55,7 +55,10 @@ def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     last = page.tests.last
     waiting = any(one.waiting for one in details.values())
     return found | {
-        "chain": native.chain if native else capability_evidence.links(()),
+        "chain": capability_evidence.with_test(
+            native.chain if native else capability_evidence.links(()),
+            capability_evidence.inconclusive("tools", page.model.evidence),
+        ),
         "native": next(cell for cell in page.cells if cell.capability == "tools"),
         "rows": [row for row in rows if row["measured"]],
         "unmeasured": [row for row in rows if not row["measured"]],
@@ -69,7 +72,7 @@ def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
 
 def _row(page: ModelPage, cell: Any, details: dict[str, Any], trials: list[Any]) -> dict[str, Any]:
     known, value = details.get(cell.capability), page.known[cell.capability]
-    own = capability_evidence.about(cell.capability, value.test, trials)
+    own = capability_evidence.about(cell.capability, value.test or page.model.evidence.test, trials)
     return {
         "cell": cell,
         "known": known,

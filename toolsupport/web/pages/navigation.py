@@ -83,7 +83,7 @@ def _shown(section: Section, path: str, waiting: int, marks: Mapping[str, int]) 
         "icon": section.icon,
         "rare": section.rare,
         "current": path.startswith(section.begins),
-        "unread": waiting if section.begins == "/history/" else 0,
+        "unread": waiting if section.begins == "/history/" else None,
         "needs": needs,
         "what_needs": one if needs == 1 else several,
     }

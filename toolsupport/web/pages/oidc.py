@@ -17,9 +17,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from toolsupport.core import oidc_rules
-from toolsupport.core.errors import ConfigError, NotAllowed
+from toolsupport.core.errors import Busy, ConfigError, NotAllowed
 from toolsupport.core.types import JSON
-from toolsupport.registry.people import identities, security_events
+from toolsupport.registry.people import identities, security_events, sign_in_limits
 from toolsupport.registry.people.identities import VouchedIdentity
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.services import oidc_client
@@ -42,8 +42,9 @@ async def begin(request: HttpRequest) -> HttpResponse:
         raise Http404
     attempt = oidc_client.begun()
     try:
+        await in_database(sign_in_limits.begin_elsewhere)(address_of(request))
         answer = redirect(await oidc_client.authorize_url(attempt, _callback(request)))
-    except (ConfigError, NotAllowed) as error:
+    except (Busy, ConfigError, NotAllowed) as error:
         return await in_database(_refused)(request, error)
     kept = json.dumps(asdict(attempt) | {"next": request.GET.get("next", "")[:2000]})
     secure = settings.SESSION_COOKIE_SECURE
@@ -59,22 +60,32 @@ async def callback(request: HttpRequest) -> HttpResponse:
     if not oidc_client.configured():
         raise Http404
     try:
-        kept = json.loads(str(request.get_signed_cookie(COOKIE, "{}", SALT, max_age=PATIENCE)))
-        attempt = SignInAttempt(*(kept.get(name, "") for name in ("state", "nonce", "verifier")))
+        attempt, back = await in_database(_taken)(request)
         given = {name: request.GET.get(name, "") for name in ("state", "code") if name in request.GET}
         claims = await oidc_client.claims(attempt, given, _callback(request))
-        answer = await in_database(_signed_in)(request, claims, kept.get("next", ""))
+        answer = await in_database(_signed_in)(request, claims, back)
     except (ConfigError, NotAllowed) as error:
         answer = await in_database(_refused)(request, error)
     answer.delete_cookie(COOKIE)
     return answer
 
 
+def _taken(request: HttpRequest) -> tuple[SignInAttempt, str]:
+    """Return the attempt of this browser, which counts once, and the page to go on to. Raises NotAllowed."""
+    kept = json.loads(str(request.get_signed_cookie(COOKIE, "{}", SALT, max_age=PATIENCE)))
+    attempt = SignInAttempt(*(kept.get(name, "") for name in ("state", "nonce", "verifier")))
+    # A cookie can be sent again and again, and each time the provider would be asked.
+    if not attempt.state or not sign_in_limits.once("provider", attempt.state, PATIENCE):
+        raise NotAllowed(oidc_client.NOT_BEGUN)
+    return attempt, kept.get("next", "")
+
+
 def _signed_in(request: HttpRequest, claims: JSON, back: str) -> HttpResponse:
     claim = settings.ENV["TOOLSUPPORT_OIDC_ROLE_CLAIM"]
     role = oidc_rules.role_of(claims, claim, tuple(ROLES)) if claim else None
     issuer = settings.ENV["TOOLSUPPORT_OIDC_ISSUER"]
-    person = identities.signed_in(VouchedIdentity(issuer, claims["sub"], oidc_rules.name_of(claims), role))
+    name, exact = oidc_rules.name_of(claims)
+    person = identities.signed_in(VouchedIdentity(issuer, claims["sub"], name, role, exact))
     session_origin.login(request, person, "the provider")
     # A fixed time: using the site does not move it, so a role that was withdrawn ends.
     request.session.set_expiry(timezone.now() + timedelta(hours=settings.ENV["TOOLSUPPORT_OIDC_HOURS"]))
@@ -84,7 +95,7 @@ def _signed_in(request: HttpRequest, claims: JSON, back: str) -> HttpResponse:
 
 def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
     security_events.record("provider_refused", address_of(request))
-    return refusal(request, str(error), 403)
+    return refusal(request, str(error), 429 if isinstance(error, Busy) else 403)
 
 
 def _callback(request: HttpRequest) -> str:

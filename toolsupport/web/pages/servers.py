@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
+from toolsupport.core.history_sentences import counted
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import server_edits, servers
 from toolsupport.services import refresh as services_refresh
@@ -51,7 +52,7 @@ def refresh(request: AuthedRequest) -> HttpResponse:
     """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
-    return _answer(request, {"notice": f"Asked {len(asked)} servers, {answered} answered."})
+    return _answer(request, {"notice": f"Checked {counted(len(asked), 'server')}, {answered} answered."})
 
 
 @require_POST

@@ -29,7 +29,7 @@ class SourceForm(forms.Form):
     kind = forms.ChoiceField(choices=[(kind, notice.partition(":")[0]) for kind, notice in KINDS.items()], label="Kind")
     location = forms.CharField(
         max_length=500,
-        label="Where it is",
+        label="Location",
         help_text=". ".join(KINDS.values()) + ". It is stored encrypted and never shown again.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

@@ -160,6 +160,7 @@ def many(**counts: int) -> list[tuple[str, str]]:
         ("read_file", many(done=10), "Read 10 files"),
         ("read_file", many(done=8, failed=2), "Read 8 of 10 files · 2 failed"),
         ("read_file", many(failed=3), "Could not read 3 files"),
+        ("read_file", many(rejected=8), "Did not read 8 files"),
         ("read_file", many(pending=3), "Wants to read 3 files"),
         ("read_file", many(done=1, running=1, pending=2), "Reading 4 files · 1 done"),
         ("read_file", many(running=1, pending=2), "Reading 3 files"),

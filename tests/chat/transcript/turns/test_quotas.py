@@ -58,6 +58,18 @@ def test_a_message_over_the_quota_stores_nothing(conversation: Conversation) -> 
     assert asked(conversation, "c1") == Turn.objects.get().pk  # a repeated request finds its turn
 
 
+@pytest.mark.parametrize("reason", [TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.DONE])
+def test_what_no_server_counted_is_estimated(conversation: Conversation, reason: str) -> None:  # P5
+    quotas.put("person", str(conversation.owner_id), Quota(requests_day=9, tokens_day=9_000))
+    ended(asked(conversation, "c1"), TurnStatus.DONE, prompt_tokens=300, output_tokens=100, context_tokens=400)
+    turn = asked(conversation, "c2")
+    Message.objects.create(
+        conversation=conversation, turn_id=turn, role="assistant", content="a" * 80, thinking="b" * 20
+    )
+    ended(turn, reason)
+    assert used(conversation) == [2, 400 + 400 + 25]
+
+
 @pytest.mark.parametrize(("reason", "usage", "wanted"), [
     (TurnStatus.FAILED, {}, [0, 0]),
     (TurnStatus.FAILED, {"prompt_tokens": 5, "output_tokens": 1}, [1, 6]),

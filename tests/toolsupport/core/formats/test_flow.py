@@ -19,7 +19,7 @@ from toolsupport.core.types import JSON, ToolCall
 # Two marks of MiniMax M3, which stand between two values; no reader looks further ahead to decide.
 LONGEST_WAIT = 56
 VALUE = 8 * (
-    "It's a <b>file</b> of [lists], {sets}, functools, Action: none, a > b >> c >>> d, `code`, "
+    "It's a <b>file</b> of [lists], {sets}, functools, Action: none, a > b >> c >>> d, `code`, <tool_call> or "
     'x = f(1) \\ and "words".\n'
 )
 PROSE = (

@@ -99,7 +99,7 @@ def test_a_run_that_ends_after_any_step_goes_on(secrets: None, tmp_path: Path, s
     assert _stored() == SECRETS
     first = key_ring.keys()[0].secret
     out = _run()
-    assert f"Encrypted {max(7 - steps, 0) if steps < 8 else 7} values" in out
+    assert f"Encrypted {max(7 - steps, 0) if steps < 8 else 7} value" in out
     assert (key_ring.keys()[0].secret == first) == (steps < 8)
     assert _stored() == SECRETS and _states() == {"current"}
 

@@ -97,6 +97,15 @@ def test_a_proof_of_another_build_is_none(bob: User) -> None:
     assert shown("m")[1:] == ("off", "Turned off by bob")
 
 
+def test_models_of_servers_without_claims_are_counted_too() -> None:
+    with_verdict(model("calls", None), "native", {"passed": 3, "tried": 3})
+    with_verdict(model("writes", None), "text", {"format": "hermes"}, TrialRecord("formats", 1, {}, WELL, True, ""))
+    with_verdict(model("ignores", None), "ignored", {"passed": 0, "tried": 5})
+    found = evidence_overview.read(None)
+    assert (found.native, found.claiming, found.others, found.not_claiming) == ((0, 0), 0, (2, 3), 3)
+    assert found.others_call
+
+
 def test_the_headline_counts_tested_models_only() -> None:
     with_verdict(model("calls", True), "native", {"passed": 3, "tried": 3})
     with_verdict(model("ignores", True), "ignored", {"passed": 0, "tried": 5})
@@ -105,7 +114,8 @@ def test_the_headline_counts_tested_models_only() -> None:
     with_verdict(model("writes", False), "text", {"format": "hermes"}, TrialRecord("formats", 1, {}, WELL, True, ""))
     with_verdict(model("refuses", False), "refused", {})
     found = evidence_overview.read(None)
-    assert (found.native, found.text, found.tested, found.total) == ((1, 2), (1, 2), 5, 6)
+    assert (found.native, found.others, found.tested, found.total) == ((1, 2), (1, 2), 5, 6)
+    assert not found.others_call
     assert found.best and found.best.name == "calls"
     assert found.without and found.without.name == "writes"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -145,6 +146,27 @@ def test_a_later_format_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.undo()
     with pytest.raises(ConfigError, match="newer version of toolsupport"):
         unpacked(file)
+
+
+def forged(path: Path, manifest: object) -> Path:
+    """An archive with any manifest, and the digest that fits it."""
+    if isinstance(manifest, dict):
+        manifest |= {"sha256": archive._digest(manifest)}
+    data = json.dumps(manifest).encode()
+    with path.open("wb") as file:
+        ArchiveWriter(file)._write("manifest.json", io.BytesIO(data), len(data), 0o600)
+        file.write(bytes(1024))
+    return path
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [*([], None, 5, "sha256", {}, {"format": 1}, {"format": [1], "parts": {}}, {"format": 1, "parts": 5}),
+     {"format": 1, "parts": {"files/a": None}}, {"format": 1, "parts": {"files/a": {"bytes": 0}}}],
+)  # fmt: skip
+def test_a_manifest_of_another_shape_is_refused(tmp_path: Path, manifest: object) -> None:  # P3
+    with pytest.raises(ConfigError):
+        unpacked(forged(tmp_path / "a.tar", manifest))
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04" * 500, b"\0" * 2048, b"a" * 4096])

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -22,6 +23,7 @@ from tests.serving import Site
 from tests.toolsupport.services.backups.test_archive import unpacked, written
 from tests.upgrades import archives
 from tests.upgrades.make_archive import SECRET_KEY
+from toolsupport.services.backups import restoring
 from toolsupport.services.backups.archive import ArchiveWriter
 
 FILES = {"workspaces/one/notes.txt": "Buy milk.", "examples/ü b.txt": "", "encryption_keys.json": '{"keys": []}'}
@@ -142,8 +144,13 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(site: Site, tmp_path: 
     refusals = {
         "ends too early": lambda: file.write_bytes(whole[: len(whole) // 2]),
         "is not as it was written": lambda: file.write_bytes(whole.replace(b"0001_initial", b"0001_INITIAL")),
-        "holds a database of postgresql": lambda: written_as(file, parts, database="postgresql"),
+        "holds a database of postgresql": lambda: written_as(
+            file, parts, database="postgresql", tables={}, sequences={}
+        ),
         "newer version of toolsupport (9.9)": lambda: written_as(file, parts, migrations=[["chat", "9999_later"]]),
+        "lacks what a restore needs": lambda: written_as(file, parts, migrations=[["chat"]]),
+        "manifest.json lacks": lambda: written_as(file, parts, database=None),
+        "it lacks 'database/toolsupport.sqlite3'": lambda: written_as(file, {}),
         "no manifest.json": lambda: file.write_bytes(bytes(1024)),
         "No such file": file.unlink,
     }
@@ -152,6 +159,23 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(site: Site, tmp_path: 
         assert words in refused(site, "restore", str(file), "--yes"), words
     assert archives.contents(site) == before
     assert not (site.directory / "restoring").exists() and not (site.directory / "restore.json").exists()
+
+
+ODD: dict[str, list[Any]] = {
+    "tables": [None, [], {"a": 1}, {"a": [1]}, {"a": ["b\0"]}],
+    "sequences": [None, 5, {"a": "1"}],
+    "migrations": [None, {}, ["chat"], [["chat"]], [["chat", 1]]],
+    "keys": [None, "", "outside"],
+    "version": [1],
+    "made_at": [None],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in ODD.items() for value in values])
+def test_a_manifest_without_what_a_restore_needs(name: str, value: Any) -> None:  # P3
+    whole: dict[str, Any] = {"version": "1", "made_at": "now", "keys": "inside", "database": "postgresql"}
+    whole |= {"migrations": [["chat", "0001"]], "tables": {"a": ["b"]}, "sequences": {"a_id": 1}}
+    assert restoring._described(whole) and not restoring._described(whole | {name: value})
 
 
 def written_as(file: Path, parts: dict[str, bytes], **facts: object) -> None:

@@ -41,7 +41,7 @@ def content(answer: Any) -> bytes:
 
 
 def test_an_administrator_makes_downloads_and_deletes_a_backup(admin: Client) -> None:  # P3
-    assert "No backup is kept" in admin.get("/backup/").content.decode()
+    assert "No backup yet" in admin.get("/backup/").content.decode()
     made = admin.post("/backup/make/").content.decode()
     [backup] = kept_backups.listed()
     assert f"Made {backup.name}" in made and "Last backup" in made and backup.size > 10_000

@@ -21,7 +21,13 @@ pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
 PROGRESS = [
-    {"step": "declared", "name": "declared", "title": "What does the server claim?", "state": "done", "detail": "Yes."},
+    {
+        "step": "declared",
+        "name": "declared",
+        "title": "Does the server claim tools?",
+        "state": "done",
+        "detail": "Yes.",
+    },
     {"step": "called", "name": "called", "title": "Does it call the right tool?", "state": "running", "detail": ""},
 ]
 

@@ -49,6 +49,8 @@ def test_a_form_that_was_open_too_long_says_what_to_do():
     request.user = AnonymousUser()
     answer = errors.stale_form(request)
     assert (answer.status_code, b"Reload it" in answer.content) == (403, True)
+    of_program = errors.stale_form(RequestFactory().post("/v1/responses"))
+    assert (of_program.status_code, b"A program sends an API key" in of_program.content) == (403, True)
 
 
 @pytest.mark.django_db

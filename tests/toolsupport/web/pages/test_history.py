@@ -94,7 +94,7 @@ def test_what_waits_is_counted_in_the_top_bar(client: Client, profile: ModelProf
     decided(profile)
     assert "to review</span>" not in client.get("/models/").content.decode()
     proposal = decided(profile, proposed=True)
-    assert '<span class="count">1<span' in client.get("/models/").content.decode()
+    assert 'waiting-count" >1<span' in flat(client.get("/models/").content.decode())
     act(client, proposal, do="agree")
     assert "to review</span>" not in client.get("/models/").content.decode()
 
@@ -222,7 +222,16 @@ def test_open_proposals_are_listed_and_answered_there(client: Client, profile: M
     act(client, answered, do="reject")
     part = client.get("/history/?review=1", headers=HTMX).content.decode()
     assert "strange:1b" in part and "answered:1b" not in part and ">Agree<" in part
-    act(client, proposal, do="accept")
+    part = act(client, proposal, do="accept")
+    assert 'value="reopened"' in part and effective_values.known(profile)["tools"].value is True
+    # An answered proposal does not wait again: its value is withdrawn, and restored.
+    part = act(client, proposal, do="reopened")
+    assert "Undone. The value before applies again." in part and 'value="restore"' in part and ">Agree<" not in part
+    assert effective_values.known(profile)["tools"].value is None
+    part = act(client, proposal, do="restore")
+    assert "Restored." in part and 'value="reopened"' in part and ">Agree<" not in part
+    assert effective_values.known(profile)["tools"].value is True
+    assert "Undone." in act(client, proposal, do="reopened") and "Restored." in act(client, proposal, do="restore")
     assert "Nothing to review" in client.get("/history/?review=1").content.decode()
     client.force_login(alice)
     decided(profile, actor=alice.pk, proposed=True)
@@ -268,12 +277,25 @@ def test_the_history_opens_on_what_waits_and_agreement_is_taken_back(client: Cli
     assert "Reverted." in part and 'value="restore"' in part
     assert "Restored." in act(client, tests[0], do="restore")
     assert inbox.count(100) == 4
+    # An answer on the page of what waits renews its counts, and that of the top bar; the others of its bundle stay.
+    part = flat(
+        client.post(f"/history/{tests[0]}/act/?alone=1&review=1", {"do": "agree"}, headers=HTMX).content.decode()
+    )
+    assert "3 changes to review" in part and "Agree with all 3…" in part and 'waiting-count" hx-swap-oob' in part
+    assert f'id="entry-{tests[0]}"' in part and 'id="bundle-' in page
+    assert page.count('hx-target="closest [data-row]"') >= 4 * 2 and 'hx-target="#entry-' not in page
+    assert "changes to review" not in act(client, tests[0], do="reopened")
     sent = {"entry": [*map(str, tests), str(proposal), "x", "9" * 30]}
     part = flat(client.post("/history/agree/", sent, headers=HTMX).content.decode())
-    assert "4 changes agreed with." in part and "Nothing to review" in part and "<html" not in part
+    assert (
+        "4 changes agreed with." in part
+        and "waiting-count" in part
+        and "Nothing to review" in part
+        and "<html" not in part
+    )
     # An agreement in bulk is taken back in bulk; a proposal that was answered stays answered.
     part = flat(client.post("/history/agree/", sent | {"do": "reopened"}, headers=HTMX).content.decode())
-    assert "4 changes back to review." in part and "Test of 2 models: 2 proven" in part
+    assert "4 agreements undone." in part and "Test of 2 models: 2 proven" in part
     assert effective_values.known(profile)["tools"].value is True
 
 

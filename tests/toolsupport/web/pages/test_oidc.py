@@ -14,9 +14,9 @@ from django.test import AsyncClient
 from django.utils import timezone
 
 from tests.factories import UserFactory
-from tests.toolsupport.web.oidc_provider import Provider, provider
+from tests.toolsupport.web.oidc_provider import Provider, provider, public
 from toolsupport.models import ExternalIdentity, SecurityEvent, Session
-from toolsupport.registry.people import accounts, quotas
+from toolsupport.registry.people import accounts, quotas, sign_in_limits
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.services import oidc_client
 
@@ -72,6 +72,9 @@ async def test_a_new_person_becomes_a_user_until_the_provider_is_asked_again(idp
         ("viewer", ["staff"], "viewer"),
         ("reviewer", None, "user"),
         ("reviewer", [["admin"]], "user"),
+        ("reviewer", {"admin": True}, "user"),
+        ("viewer", "admin,reviewer", "viewer"),
+        ("viewer", [None, 1, {}, "reviewer"], "reviewer"),
         ("admin", ["user"], "user"),
     ],
 )
@@ -111,6 +114,13 @@ LIES: dict[str, dict[str, Any]] = {
     "no nonce": {"nonce": None},
     "audience": {"aud": "other"},
     "several audiences": {"aud": ["site", "other"], "azp": "other"},
+    "several audiences, for none of them": {"aud": ["site", "other"]},
+    "an audience that is no text": {"aud": {"site": 1}},
+    "an issuer in a list": {"iss": ["http://127.0.0.1"]},
+    "from the future": {"iat": 10**12},
+    "not yet": {"nbf": 10**12},
+    "an endless time": {"exp": float("inf")},
+    "a time in words": {"exp": "soon"},
     "issuer": {"iss": "http://127.0.0.1:1"},
     "expired": {"exp": 1_000_000_000},
     "no end": {"exp": None},
@@ -118,6 +128,9 @@ LIES: dict[str, dict[str, Any]] = {
     "empty subject": {"sub": ""},
     "long subject": {"sub": "x" * 300},
     "a subject with NUL": {"sub": "4\0002"},
+    "a subject that cannot be stored": {"sub": "\ud800"},
+    "a number as subject": {"sub": 42},
+    "a list as nonce": {"nonce": ["other"]},
 }
 
 
@@ -144,6 +157,54 @@ async def test_a_hostile_provider_signs_nobody_in(idp: Provider, fault: str) -> 
     assert "/elsewhere" not in idp.asked
 
 
+RSA = {"kty": "RSA", "kid": "key1"}
+KEY_SETS: list[Any] = [
+    *(None, 5, "key1", [None, []], [RSA], [RSA | {"n": 5, "e": []}], [RSA | {"n": "AQ", "e": "AQ", "alg": "HS256"}]),
+    [{"kty": "EC", "kid": "key1", "crv": ["P-256"], "x": "AA", "y": "AA"}],
+    [{"kty": "OKP", "kid": "key1", "crv": {}, "x": "\ud800"}],
+    *([public(1) | {"kid": "another"}], [public(1) | {"use": "enc"}], [public(1), public(1)], [public(2)]),
+]
+TOKENS = ["", "a.b", "....", 5, ["x"], "é.é.é", "e30.e30.e30", "eyJhbGciOiJub25lIn0.e30.", "\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [*(("key_set", one) for one in KEY_SETS), *(("id_token", one) for one in TOKENS)]
+)
+async def test_odd_keys_and_tokens_sign_nobody_in(idp: Provider, part: str, value: Any) -> None:  # P4
+    setattr(idp, part, value)
+    assert "answer cannot be used" in await refusal(idp)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("authorization_endpoint", "ISSUER/authorize\r\nX-Odd: 1"),
+        ("authorization_endpoint", "ISSUER\\@evil.example/"),
+        ("authorization_endpoint", ["ISSUER/authorize"]),
+        ("token_endpoint", "ISSUER/to\0ken"),
+        ("token_endpoint", "ISSUER/" + "x" * 70_000),
+        ("jwks_uri", "ISSUER/\u00e9"),
+    ],
+)
+async def test_odd_addresses_are_not_asked(idp: Provider, name: str, value: Any) -> None:  # P4
+    idp.described = {name: value}
+    assert f"its {name} is not at the origin of the issuer" in await refusal(idp)
+
+
+@pytest.mark.parametrize("methods", [5, {"client_secret_post": 1}, [None], []])
+async def test_odd_methods_of_a_token_endpoint_count_for_nothing(idp: Provider, methods: Any) -> None:
+    idp.described = {"token_endpoint_auth_methods_supported": methods}
+    assert (await signed_in(idp)).status_code == 302
+
+
+async def test_keys_that_were_replaced_are_read_anew(idp: Provider) -> None:  # P4
+    await signed_in(idp)
+    idp.key_set = [public(2), public(1) | {"kid": "old"}]
+    assert (await signed_in(idp)).status_code == 403  # the provider signs with key 1 under a name that is gone
+    idp.key_set = [public(2), public(1)]
+    assert (await signed_in(idp)).status_code == 302
+
+
 @pytest.mark.parametrize("name", ["description", "token", "keys"])
 async def test_a_silent_provider_is_given_up(idp: Provider, name: str, monkeypatch: pytest.MonkeyPatch) -> None:  # P4
     monkeypatch.setattr(oidc_client, "TIMEOUT", 0.3)
@@ -161,6 +222,62 @@ async def test_a_return_in_another_browser_signs_nobody_in(idp: Provider) -> Non
     answer = await AsyncClient().get("/login/oidc/callback/", idp.signs_in(sent.headers["Location"]))
     assert answer.status_code == 403 and "sessionid" not in answer.cookies
     assert (await AsyncClient().get("/login/oidc/callback/")).status_code == 403
+
+
+async def test_a_code_of_another_person_signs_nobody_in_without_an_attempt(idp: Provider) -> None:  # P4
+    idp.codes["code1"] = {}  # begun by an attacker, without nonce and challenge
+    answer = await AsyncClient().get("/login/oidc/callback/?code=code1")
+    assert answer.status_code == 403 and "sessionid" not in answer.cookies and idp.asked == []
+
+
+async def test_the_provider_is_asked_once_for_each_attempt(idp: Provider) -> None:  # P4
+    client = AsyncClient()
+    sent = await client.get("/login/oidc/")
+    back, cookie = idp.signs_in(sent.headers["Location"]), client.cookies["sign_in"].value
+    assert (await client.get("/login/oidc/callback/", back | {"code": "guess"})).status_code == 403
+    asked = len(idp.asked)
+    for _ in range(3):
+        client.cookies["sign_in"] = cookie
+        assert (await client.get("/login/oidc/callback/", back)).status_code == 403
+    assert len(idp.asked) == asked
+
+
+async def test_one_address_begins_so_many_sign_ins(idp: Provider, monkeypatch: pytest.MonkeyPatch) -> None:  # P4
+    monkeypatch.setattr(sign_in_limits, "BEGUN", 2)
+    begun = [(await AsyncClient().get("/login/oidc/")).status_code for _ in range(4)]
+    assert begun == [302, 302, 429, 429] and len(idp.asked) == 2
+
+
+async def test_each_sign_in_has_a_session_key_of_its_own(idp: Provider) -> None:  # P4
+    client, stolen = AsyncClient(), AsyncClient()
+    await signed_in(idp, client)
+    stolen.cookies["sessionid"] = client.cookies["sessionid"].value
+    assert (await stolen.get("/account/")).status_code == 200
+    await signed_in(idp, client)
+    assert (await stolen.get("/account/")).status_code == 302 and (await client.get("/account/")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("claims", "connected"),
+    [
+        ({"preferred_username": "BOSS@corp.example"}, True),
+        ({"email": "boss@corp.example", "email_verified": True}, True),
+        ({"email": "boss@corp.example", "email_verified": "false"}, False),
+        ({"email": "boss@corp.example"}, False),
+        ({"preferred_username": "boss @corp.example"}, False),
+        ({"preferred_username": "<boss>@corp.example"}, False),
+        ({"preferred_username": "boss@corp.example\0"}, False),
+        ({"preferred_username": "\uff42oss@corp.example"}, False),
+    ],
+)
+async def test_only_the_exact_name_connects_an_invited_person(
+    idp: Provider, claims: dict[str, Any], connected: bool
+) -> None:  # P4
+    await in_database(accounts.invite)("boss@corp.example", "admin")
+    idp.claims = {"sub": "66", **claims}
+    await signed_in(idp)
+    found = await in_database(lambda: list(ExternalIdentity.objects.values_list("person__username", flat=True)))()
+    assert ("boss@corp.example" in found) == connected
 
 
 async def refusal(idp: Provider, **changed: str) -> str:

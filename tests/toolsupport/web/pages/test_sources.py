@@ -36,7 +36,7 @@ def charlie(transactional_db: None, settings: Any, tmp_path: Path) -> Client:
 
 def test_the_example_is_added_and_can_be_read(charlie: Client) -> None:
     html = posted(charlie, "source-example")
-    assert "can be read" in html and "2 tables" in html and "Add the example" not in html
+    assert "Can be read" in html and "2 tables" in html and "Add the example" not in html
     assert "already a database" in posted(charlie, "source-example")
 
 
@@ -44,7 +44,7 @@ def test_an_address_is_never_shown_again(charlie: Client) -> None:
     address = "postgresql://reader:canary@127.0.0.1:1/shop"
     fields = {"name": "sales", "kind": "postgresql", "location": address, "groups": ["user", "admin"]}
     html = posted(charlie, "source-add", **fields)
-    assert "cannot be read" in html and "canary" not in html and "admin, user" in html
+    assert "Cannot be read" in html and "canary" not in html and "admin, user" in html
     row = SqlSource.objects.get()
     assert "canary" not in row.location and key_encryption.decrypt(row.location) == address
     assert "canary" not in charlie.get(reverse("sources")).content.decode()
@@ -66,7 +66,7 @@ def test_what_cannot_be_used_is_said(charlie: Client, fields: dict[str, str], sa
 def test_it_is_switched_off_then_forgotten(charlie: Client) -> None:
     posted(charlie, "source-example")
     source = SqlSource.objects.get()
-    assert "switched off" in posted(charlie, "source-switch", source.pk, enabled="0")
+    assert "Switched off" in posted(charlie, "source-switch", source.pk, enabled="0")
     assert "Remove" in charlie.get(reverse("sources")).content.decode()
     posted(charlie, "source-remove", source.pk)
     assert not SqlSource.objects.exists() and example_database.path().exists()

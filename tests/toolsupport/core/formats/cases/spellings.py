@@ -48,6 +48,25 @@ def deepseek(bar: str, line: str) -> list[Case]:
 
 TAGS: JSON = {"tags": ["a", "b"]}
 CASES = [
+    case(
+        "invoke minimax_m2 dots auto",
+        "tags that end themselves",
+        '<function_calls><invoke name="now"/><invoke name="now" /></function_calls>',
+        [("now", {})] * 2,
+        mended=False,
+    ),
+    case(
+        "invoke auto",
+        "an argument that ends itself is empty",
+        '<invoke name="write_file"><parameter name="path">a</parameter><parameter name="content"/></invoke>',
+        file(""),
+    ),
+    case(
+        "qwen3_coder_xml auto",
+        "Qwen, a tag that ends itself",
+        "<tool_call>\n<function=now/>\n</tool_call>",
+        [("now", {})],
+    ),
     case("seed_oss auto", "Seed, the last break belongs to the value", seed("a", "x\ny\n"), file("x\ny\n")),
     case("seed_oss auto", "Seed, breaks of Windows", seed("a", "x\r\ny\r\n"), file("x\r\ny\r\n")),
     case("seed_oss auto", "Seed in the manner of Qwen", seed("\na\n", "\nx\n\n"), file("x\n")),
