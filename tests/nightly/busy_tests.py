@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from tests.serving import ROOT, Site, serving
 
-PATIENCE = 300.0  # seconds for one command
+PATIENCE = 900.0  # seconds for one command
 
 
 def names(site: Site) -> list[str]:

@@ -17,6 +17,7 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
+from toolsupport.core.invisible_chars import UNSEEN
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.sentences import sentence
@@ -124,7 +125,7 @@ def trouble(reply: ProbeReply) -> tuple[str, str] | None:
     if reply.cut and not reply.calls:
         return "cut", sentence("cut_before_call", tokens=reply.usage.output_tokens or reply.budget)
     if reply.failed is None:
-        empty = not (reply.text.strip() or reply.calls or reply.rejected or reply.refused)
+        empty = not (UNSEEN.sub("", reply.text).strip() or reply.calls or reply.rejected or reply.refused)
         return ("no_word", _nothing(reply)) if empty else None
     if is_malformed(reply.failed):
         return "malformed", reply.failed.message

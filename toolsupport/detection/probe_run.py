@@ -95,15 +95,18 @@ async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool]
     except StepSkipped:
         return StepProgress(detector.name, detector.title, "skipped", SKIPPED)
     except TimeLimitReached:
-        return StepProgress(detector.name, detector.title, "done", _cut_short(runner, detector.name))
+        why = _cut_short(runner, detector.name)
+        return StepProgress(detector.name, detector.title, "done", why, step_results.INCONCLUSIVE)
     again = runner.first_round and detector.name in side_findings.SAMPLED
     return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(runner, detector.name))
 
 
 def _with_result(runner: ProbeRunner, step: StepProgress, took_ms: int) -> StepProgress:
-    """Add what the trials of a step showed. A step that was skipped keeps that as its result."""
+    """Add what the trials of a step showed. A skipped one keeps that; one that ran out of time never fails."""
     found = step_results.result(step.name, runner.outcomes)
     name = "skipped" if step.state == "skipped" else found.name
+    if found.name == step_results.FAILED and step.result:
+        name = step.result
     return replace(step, result=name, passed=found.passed, tried=found.tried, took_ms=took_ms)
 
 

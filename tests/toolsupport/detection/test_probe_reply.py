@@ -12,6 +12,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    TextDelta,
     TextReclassified,
     ToolsRefused,
     Usage,
@@ -71,6 +72,14 @@ def test_the_last_event_of_each_kind_is_kept() -> None:
     for event in (Usage(1, 2), refused, failed, Usage(3, 4), Finished("stop")):
         reply.take(event)
     assert (reply.refused, reply.failed, reply.usage, reply.finish) == (refused, failed, Usage(3, 4), "stop")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b\n\ufeff", "\u2060 \u200e"])
+def test_a_reply_that_nobody_sees_is_empty(text: str) -> None:
+    reply = ProbeReply()
+    reply.take(TextDelta(text))
+    reply.take(Finished("stop"))
+    assert (trouble(reply) or ("",))[0] == "no_word"
 
 
 @pytest.mark.parametrize(("tokens", "counted"), [(0, False), (1, False), (2, True)])

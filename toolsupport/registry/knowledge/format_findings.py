@@ -1,4 +1,4 @@
-"""Removes text formats that failed in a test from the chats that use them."""
+"""Removes text formats that failed in a test from the chats that use them, and stores where none is left."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from toolsupport.core import step_results
 from toolsupport.core.format_choice import label
 from toolsupport.core.sentences import sentence
 from toolsupport.core.verdicts import SHARE
@@ -28,9 +29,15 @@ def settle(row: Detection, works: str) -> dict[str, Any]:
     measured = _measured(made)
     in_chats = _leave_in_chats(made, failed)
     for_all = measured if measured in failed else ""
-    if (for_all or in_chats) and not works:
+    if (for_all or in_chats or _all_tried(row)) and not works:
         overrides.measure(replace(made, actor=row.actor_id))
     return {"formats_failed": failed, "left": for_all, "left_somewhere": bool(for_all or in_chats)}
+
+
+def _all_tried(row: Detection) -> bool:
+    """Return whether the step of the formats came to its end, without one that works."""
+    ended = next((step for step in row.progress if step.get("step") == "formats"), {})
+    return (ended.get("state"), ended.get("result")) == ("done", step_results.FAILED)
 
 
 def left(detection: int, conversation: str) -> str:

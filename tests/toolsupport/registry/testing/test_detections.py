@@ -177,6 +177,20 @@ def test_a_test_confirms_only_what_holds_of_its_own_build():
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("state", "result", "holds"),
+    [("done", "failed", False), ("done", "inconclusive", None), ("skipped", "skipped", None)],
+)
+def test_formats_that_all_failed_are_a_no_and_no_others(state: str, result: str, holds: bool | None):  # D6, D1
+    profile = ModelProfileFactory()
+    test = _running(profile)
+    detections.renew(test, "w1", [{"step": "formats", "state": state, "result": result}])
+    detections.add_trial(test, "w1", TrialRecord("formats", 1, {}, {"subject": "hermes"}, False))
+    assert detections.conclude(test, "w1", DetectionResult("ignored", {}, {"tools": False}, "It called nothing."))
+    assert holding(profile, "format").value is holds
+
+
+@pytest.mark.django_db
 def test_inconclusive_changes_nothing():  # D6, D1
     profile = ModelProfileFactory()
     detections.conclude(_running(profile), "w1", DetectionResult("inconclusive", {"why": "the server was busy"}))
