@@ -25,15 +25,16 @@ TOOLS = [tool(function) for function in FUNCTIONS.values()]
 
 
 async def answer(model):
-    asked = OpenAIResponsesModel(model, AsyncOpenAI(base_url=BASE, api_key=KEY))
-    # Calls of one answer would run at the same time otherwise, and the test before the edit.
-    agent = Agent("worker", model=asked, model_settings=ModelSettings(parallel_tool_calls=False), tools=TOOLS)
-    if MODELS.index(model) % 2 == 0:
-        return (await Runner.run(agent, TASK)).final_output
-    running = Runner.run_streamed(agent, TASK)
-    async for _ in running.stream_events():
-        pass
-    return running.final_output
+    async with AsyncOpenAI(base_url=BASE, api_key=KEY) as client:
+        asked = OpenAIResponsesModel(model, client)
+        # Calls of one answer would run at the same time otherwise, and the test before the edit.
+        agent = Agent("worker", model=asked, model_settings=ModelSettings(parallel_tool_calls=False), tools=TOOLS)
+        if MODELS.index(model) % 2 == 0:
+            return (await Runner.run(agent, TASK)).final_output
+        running = Runner.run_streamed(agent, TASK)
+        async for _ in running.stream_events():
+            pass
+        return running.final_output
 
 
 solved(lambda model: asyncio.run(answer(model)))
