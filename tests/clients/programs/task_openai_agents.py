@@ -10,7 +10,6 @@ from openai import AsyncOpenAI
 from task_tools import BASE, FUNCTIONS, KEY, MODELS, TASK, described, run, solved
 
 set_tracing_disabled(True)
-client = AsyncOpenAI(base_url=BASE, api_key=KEY)
 
 
 def tool(function):
@@ -25,20 +24,17 @@ def tool(function):
 TOOLS = [tool(function) for function in FUNCTIONS.values()]
 
 
-async def streamed(agent):
-    running = Runner.run_streamed(agent, TASK)
-    async for _ in running.stream_events():
-        pass
-    return running.final_output
+async def answer(model):
+    async with AsyncOpenAI(base_url=BASE, api_key=KEY) as client:
+        asked = OpenAIResponsesModel(model, client)
+        # Calls of one answer would run at the same time otherwise, and the test before the edit.
+        agent = Agent("worker", model=asked, model_settings=ModelSettings(parallel_tool_calls=False), tools=TOOLS)
+        if MODELS.index(model) % 2 == 0:
+            return (await Runner.run(agent, TASK)).final_output
+        running = Runner.run_streamed(agent, TASK)
+        async for _ in running.stream_events():
+            pass
+        return running.final_output
 
 
-def solve(model):
-    # Calls of one answer would run at the same time otherwise, and the test before the edit.
-    settings = ModelSettings(parallel_tool_calls=False)
-    agent = Agent("worker", model=OpenAIResponsesModel(model, client), model_settings=settings, tools=TOOLS)
-    if MODELS.index(model) % 2:
-        return asyncio.run(streamed(agent))
-    return asyncio.run(Runner.run(agent, TASK)).final_output
-
-
-solved(solve)
+solved(lambda model: asyncio.run(answer(model)))
