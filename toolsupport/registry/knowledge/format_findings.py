@@ -36,7 +36,7 @@ def settle(row: Detection, works: str) -> dict[str, Any]:
 
 def _all_tried(row: Detection) -> bool:
     """Return whether the step of the formats came to its end, without one that works."""
-    ended = next((step for step in row.progress if step.get("step") == "formats"), {})
+    ended: dict[str, Any] = next((step for step in row.progress if step.get("step") == "formats"), {})
     return (ended.get("state"), ended.get("result")) == ("done", step_results.FAILED)
 
 
