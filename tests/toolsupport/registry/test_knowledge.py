@@ -45,8 +45,9 @@ class World:
     def propose(self, value: bool) -> None:
         overrides.add(NewOverride(self.profile.pk, "tools", value, actor=self.alice.pk, proposed=True))
 
-    def review(self, deed: str, which: int) -> None:
-        entries = list(HistoryEntry.objects.filter(profile=self.profile).order_by("pk").values_list("pk", flat=True))
+    def review(self, deed: str, which: int, without: str = "") -> None:
+        rows = HistoryEntry.objects.filter(profile=self.profile).exclude(kind=without)
+        entries = list(rows.order_by("pk").values_list("pk", flat=True))
         if entries:
             with suppress(Conflict, ValueError):
                 reviews.act(deed, NewReview(entries[which % len(entries)], self.rita.pk, "because"))
@@ -171,13 +172,16 @@ class Knowledge(TestCase):
         st.lists(
             st.one_of(
                 st.tuples(st.just("propose"), st.booleans()),
-                st.tuples(st.just("review"), st.sampled_from(["agree", "disagree", "reject"]), st.integers(0, 20)),
+                st.tuples(st.just("review"), st.sampled_from(["disagree", "reject"]), st.integers(0, 20)),
+                # Agreeing with a proposal accepts it, which is a decision.
+                st.tuples(st.just("review"), st.just("agree"), st.integers(0, 20), st.just("proposal")),
                 st.tuples(st.just("refuse"), st.just(UNSUPPORTED)),
                 st.tuples(st.just("save"), st.sampled_from([*learning.CHOICES]), st.just(False)),
             ),
             max_size=5,
         ),
     )
+    @example([("propose", False)], [("review", "agree", 0, "proposal"), ("review", "reject", 0)])
     def test_opinions_change_no_value(self, acts: list[tuple[Any, ...]], opinions: list[tuple[Any, ...]]) -> None:
         world = World()
         for act in acts:
