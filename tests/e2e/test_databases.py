@@ -28,7 +28,7 @@ def with_example(page: Page) -> None:
     if button.count():
         button.focus()
         page.keyboard.press("Enter")
-    expect(page.locator("[data-tone=ok]")).to_contain_text("can be read")
+    expect(page.locator("[data-tone=ok]")).to_contain_text("Can be read")
 
 
 # T10
