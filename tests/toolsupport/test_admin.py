@@ -213,3 +213,15 @@ def test_nobody_is_added_changed_or_deleted_there(bob: User, alice: User) -> Non
         assert client.post(f"/admin/auth/user/{path}", {"post": "yes"}).status_code in (302, 403, 404)
     client.post(f"/admin/auth/user/{alice.pk}/change/", {"username": "eve"})
     assert User.objects.get(pk=alice.pk).username == "alice"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", ["9" * 20, "-" + "9" * 25, "1e400"])
+def test_numbers_that_no_column_holds_are_refused(bob: User, number: str) -> None:
+    User.objects.filter(pk=bob.pk).update(is_staff=True, is_superuser=True)
+    client = Client(raise_request_exception=False)
+    client.force_login(bob)
+    chosen = {"action": "delete_selected", "_selected_action": [number]}
+    answers = [client.get(f"/admin/toolsupport/server/?pk__in={number}"), client.post("/admin/auth/group/", chosen)]
+    assert [answer for answer in answers if answer.status_code >= 500] == []
+    assert client.get("/admin/toolsupport/server/?pk__in=1").status_code == 200

@@ -282,9 +282,9 @@ MCP = {
     "mcp_no_messages": "It sent more than {most} lines that are no messages.",
     "mcp_not_started": "{command} cannot be started: {text}.",
     "mcp_ended": "The process ended with {status}.",
-    "mcp_ended_after": "The process ended with {status}. Its last output: {text:quoted}",
+    "mcp_ended_after": "The process ended with {status}. Its last output: “{text}”",
     "mcp_killed": "The process was ended by signal {signal}.",
-    "mcp_killed_after": "The process was ended by signal {signal}. Its last output: {text:quoted}",
+    "mcp_killed_after": "The process was ended by signal {signal}. Its last output: “{text}”",
 }
 # The state of a model's tools in a notice, and the source that decides it.
 LABELS = {

@@ -141,7 +141,7 @@ def test_no_row_and_no_file_has_the_persons_texts_or_name(zora: User, bob: User,
     assert str(override.actor) == f"deleted person {zora.pk}" and override.reason == "It works."
     assert audit_log.broken_at() is None
     last = Audit.objects.get(deed="delete_person")
-    assert (last.actor, last.subject) == (bob, str(zora.pk)) and "1 chats" in last.reason
+    assert (last.actor, last.subject) == (bob, str(zora.pk)) and "1 chat," in last.reason
     assert Message.objects.get(conversation=others).facts["person"] == f"deleted person {zora.pk}"
     assert [one.name for one in accounts.listed()] == ["alice", "bob"]
 

@@ -58,7 +58,7 @@ async def idp(settings: Any) -> AsyncIterator[Provider]:
         ("garbled description", False, "not a JSON object"),
         ("huge description", False, "too large"),
         ("other issuer", False, "names another issuer"),
-        ("elsewhere token_endpoint", False, "token_endpoint is at another origin"),
+        ("elsewhere token_endpoint", False, "token_endpoint is not at the origin of the issuer"),
         ("silent description", False, "It does not answer within"),
     ],
 )

@@ -52,7 +52,7 @@ async def test_death_in_mid_call_costs_one_result(server: RemoteServer) -> None:
             await ask(host, received, "die")
         await received.until(lists=1, failures=1)
         if server.kind == "stdio":  # it comes back, and is told why it went
-            assert "ended with 3. Its last output: out of cheese" in received.failures[0]
+            assert "ended with 3. Its last output: “out of cheese”" in received.failures[0]
             await received.until(lists=2)
             assert said(await ask(host, received, "echo", text="back")) == "back"
 

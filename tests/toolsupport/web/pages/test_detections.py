@@ -159,7 +159,7 @@ def test_the_filtered_models_are_tested_together(client: Client, alice: User, mo
     client.force_login(alice)
     assert "Test these 3 models" in client.get(reverse("models"), {"q": "wanted"}).content.decode()
     part = client.post(reverse("models-detect"), {"q": "wanted"}, headers=HTMX).content.decode()
-    assert "<strong>Testing 3 models · 0 done</strong> · about 15 s left" in flat(part)
+    assert "<strong>Testing 3 models · 0 done</strong> · about 8 s left" in flat(part)
     assert set(Detection.objects.values_list("profile", flat=True)) == {other.pk for other in others}
     detections.cancel(Detection.objects.order_by("pk")[0].pk)
     since = Detection.objects.order_by("pk")[0].pk

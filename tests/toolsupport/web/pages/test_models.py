@@ -177,8 +177,8 @@ def test_what_nobody_measured_is_folded(client: Client, profile: ModelProfile, b
     overrides.declare(profile.pk, {"tools": True})
     client.force_login(bob)
     page = flat(client.get(f"/models/{profile.pk}/").content.decode())
-    assert "not tested yet</summary>" in page
-    table, _, folded = page.partition("not tested yet</summary>")
+    assert "not measured yet</summary>" in page
+    table, _, folded = page.partition("not measured yet</summary>")
     assert "Native tool calls: open the evidence" in table and "Restraint: open the evidence" in folded
 
 
