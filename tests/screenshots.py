@@ -44,9 +44,9 @@ def first_minutes(page: Page) -> None:
         heading = page.locator(".stages h2").nth(1)
         while tested(page) < share / 5:
             expect(heading).not_to_have_text(heading.inner_text(), timeout=TESTS)
-        frames.append(page.screenshot())
+        frames.append(tiles(page))
     expect(page.locator("progress")).to_have_count(0, timeout=TESTS)
-    frames.append(page.screenshot())
+    frames.append(tiles(page))
     page.locator("#surprise-title").scroll_into_view_if_needed()
     frames.append(page.screenshot())
     page.get_by_role("button", name="Start: Query a database").click()
@@ -59,6 +59,12 @@ def first_minutes(page: Page) -> None:
     moving = joined(frames, 1.2, 4)
     assert len(moving) <= LARGEST, len(moving)
     (OUT / "first-minutes.png").write_bytes(moving)
+
+
+def tiles(page: Page) -> bytes:
+    """Return a picture of the counts and of the tiles below them."""
+    page.locator(".stages").evaluate("one => scrollTo(0, scrollY + one.getBoundingClientRect().top - 64)")
+    return page.screenshot()
 
 
 def tested(page: Page) -> float:
