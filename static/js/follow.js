@@ -6,8 +6,8 @@ const page = document.scrollingElement;
 history.scrollRestoration = "manual";
 let following = true, last = 0, moved = false, acted = -Infinity, held = false;
 
-// While text is laid out the browser itself moves a page whose end comes nearer for a moment. Only a reader ends the following: with
-// wheel, finger, key or scroll bar within this many milliseconds before, or with the browser's search, which takes the focus.
+// The browser scrolls by itself while it lays out text. So a scroll counts as the reader's only within this many milliseconds of a
+// wheel, touch, key or scroll bar event, or while the browser's search has the focus.
 const LATELY = 1_000;
 const busy = () => document.querySelector("#transcript[aria-busy=true]");
 const byReader = () => held || performance.now() - acted < LATELY || !document.hasFocus() || !busy();

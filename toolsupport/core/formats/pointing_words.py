@@ -46,7 +46,7 @@ CALL = (
 )
 # The first person in languages without spaces between the words.
 WILL = re.compile("我(?!的)|하겠|게요|ましょう")
-# "Thus", "as follows", "the following", and "this is how": in each language what stands for them.
+# "Thus", "as follows", "the following" and "this is how", in many languages.
 THUS = re.compile(
     r"(?<!\w)(?:(?<=\w )thus|(?:like|as) (?:this|so|that|follows)|(?:the|with|this) following|(?<!call is )below|"
     r"(?:in )?(?:this|that) (?:way|manner|form|shape)|"
