@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import APIRequestContext, BrowserContext, Page, expect
+from playwright.sync_api import APIRequestContext, BrowserContext, FilePayload, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import violations
@@ -62,6 +63,10 @@ def fill(request: APIRequestContext, token: str) -> None:
     )
     for address, form in forms:
         assert request.post(address, form=form, headers={"X-CSRFToken": token}).ok
+    case = {"id": "one", "messages": [{"role": "user", "content": "Hi"}], "tools": [], "recorded": [], "expected": []}
+    exam = json.dumps({"name": "Walked through", "cases": [case]}).encode()
+    sent = FilePayload(name="exam.json", mimeType="application/json", buffer=exam)
+    assert request.post("/exams/import/", multipart={"file": sent}, headers={"X-CSRFToken": token}).ok
 
 
 def test_a_fault_is_found(open_browser: Callable[..., BrowserContext]) -> None:
