@@ -122,7 +122,11 @@ def invited(token: str) -> User:
 
 @transaction.atomic
 def set_password(token: str, password: str) -> User:
-    """Use a link to set a password. Raises NotFound, ValidationError (the password)."""
+    """Use a link to set a password: of two uses at once, the second waits and is refused.
+
+    Raises NotFound, ValidationError (the password).
+    """
+    list(User.objects.select_for_update().filter(pk=invited(token).pk).values_list("pk"))
     user = invited(token)
     validate_password(password, user)
     user.set_password(password)
