@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
 from toolsupport.models import Passkey
-from toolsupport.registry.people import deletion, first_admin, known_devices, sessions
+from toolsupport.registry.people import deletion, first_admin, known_devices, new_names, sessions
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -64,9 +64,7 @@ def invite(name: str, role: str) -> PasswordLink:
     user.set_unusable_password()
     try:
         with transaction.atomic():
-            user.full_clean(exclude=["password"])
-            if User.objects.filter(username__iexact=user.username).exists():
-                raise ConfigError(f"A person named {user.username} already exists.")
+            new_names.check(user)
             user.save()
             give(user, role)
     except ValidationError as error:

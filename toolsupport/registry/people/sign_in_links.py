@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.signing import BadSignature, TimestampSigner
@@ -21,7 +20,7 @@ class SignInLinkGenerator(PasswordResetTokenGenerator):
 
     key_salt = SALT
 
-    def _make_hash_value(self, user: AbstractBaseUser, timestamp: int) -> str:
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
         """Add the whole time of the last sign-in: Django drops its microseconds, which would hide a use."""
         return f"{super()._make_hash_value(user, timestamp)}{user.last_login}"
 
