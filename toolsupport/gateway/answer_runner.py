@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Collection, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -24,6 +24,7 @@ from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
+from toolsupport.gateway.revoked_callers import RevokedCallers
 from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.people import quota_use
@@ -56,6 +57,10 @@ class ReplySlots:
         self.empty.clear()
         metrics.PROGRAMS.set(self._taken.total())
 
+    def callers(self) -> Collection[Caller]:
+        """Return those who have an answer in progress."""
+        return tuple(self._taken)
+
     def leave(self, caller: Caller) -> None:
         self._taken[caller] -= 1
         self._taken += Counter()  # lets go of those who have none
@@ -70,6 +75,8 @@ def limit_of(caller: Caller) -> int:
 
 
 places = ReplySlots()
+revoked = RevokedCallers(places.callers)
+REVOKED = Failed("cut", "This answer was ended: its API key or its account does not work any more.")
 
 
 async def drained(seconds: float) -> None:
@@ -94,12 +101,16 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
         counted = await spend(prepared.limited)
         async with aclosing(_tested_first(prepared, tally)) as batches:
             async for batch in batches:
+                if revoked.has(prepared.caller):
+                    batch = [REVOKED]
                 last = batch[-1] if batch else last
                 if batch and isinstance(last, Finished | Failed) and not left:
                     # The program may ask again as soon as it has read the end.
                     left = True
                     places.leave(prepared.caller)
                 yield batch
+                if last is REVOKED:
+                    break
     finally:
         if not left:
             places.leave(prepared.caller)
