@@ -328,7 +328,8 @@ def test_a_chosen_theme_stays_and_does_not_flash(open_browser: Open) -> None:
 
 def test_pages_are_small_and_fetched_in_one_step(open_browser: Open) -> None:
     # PERFORMANCE figure 8: 100 kB over the wire, scripts included; 10 of them are for a longer transcript. With 400 ms
-    # for each answer of the network, a page is ready within 3 s only if no script or style waits for another one: all of them stand in the page itself.
+    # for each answer of the network, a page is ready within 3 s only if no script or style waits for another one: all
+    # of them stand in the page itself.
     page = new_chat(open_browser().new_page())
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
