@@ -27,6 +27,7 @@ from toolsupport.core.events import (
     SchemaRefused,
     TextDelta,
     TextReclassified,
+    ThinkingDelta,
     ToolsRefused,
     Usage,
 )
@@ -52,7 +53,8 @@ class RequestSummary:
     """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
 
     `cut`: a token limit left its last call incomplete. `forced` is why a reply was constrained: required, retry or
-    format; "" if none was. `begins_inside`: whether the reply showed that it began inside reasoning. `schema_fault`
+    format; "" if none was. `written` are the characters that models wrote for it, also those not passed on; it is never
+    0 if there were any. `begins_inside`: whether the reply showed that it began inside reasoning. `schema_fault`
     shows that its server does not enforce a schema. `first_use`: whether the model was tested first, "" if there was
     no need. `answered_by` is the request to the model that answers, and `fallback` its name if it is not the one that
     was asked for.
@@ -67,6 +69,7 @@ class RequestSummary:
     cut: bool = False
     begins_inside: bool | None = None
     schema_fault: SchemaDropped | SchemaRefused | None = None
+    written: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
@@ -299,7 +302,16 @@ def _note(event: Event, tally: RequestSummary) -> None:
         tally.schema_fault = tally.schema_fault or event
 
 
+def _measure(event: Event, tally: RequestSummary) -> None:
+    """Add what the model wrote. Not every call comes in pieces, and one that comes whole repeats them."""
+    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+        tally.written += len(event.text)
+    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
+        tally.written = tally.written or 1
+
+
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
+    _measure(event, tally)
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
