@@ -74,9 +74,9 @@ ENDINGS: Mapping[str, str] = MappingProxyType(
         "storage": "The database could not be written (is the disk full?), so this answer ends here.",
         "internal": "The server failed. Its log has the reason.",
         "model_changed": "The model was changed during this answer.",
-        "most_rounds": "It called tools in {} rounds without finishing.",
-        "most_calls": "It made {} calls without finishing.",
-        "same_call": "It made the same call {} times.",
+        "most_rounds": "The model called tools in {} rounds without finishing.",
+        "most_calls": "The model made {} calls without finishing.",
+        "same_call": "The model made the same call {} times.",
     }
 )
 # Questions to people, how much a call would change, why it needs approval; and parts of notices.

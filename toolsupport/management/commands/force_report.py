@@ -22,6 +22,7 @@ from toolsupport.services import force_report
 from toolsupport.services.force_report import ForceOutcome
 
 MOST_ROUNDS = 50
+NO_FIELD = "Requests to {kind} have no field for a schema, so no reply of its models can be constrained."
 UNSAFE = re.compile(r"[^\w.-]+")
 
 
@@ -66,6 +67,9 @@ class Command(BaseCommand):
     async def measure(self, name: str, count: int, *, quiet: bool) -> JSON:
         profile = await in_database(picker.find)(name)
         prepared = await in_database(request_context.request_spec)(profile, TOOLS, ChatSettings())
+        kind = providers.provider(prepared.endpoint.kind)
+        if not kind.constrains:
+            raise CommandError(NO_FIELD.format(kind=kind.title))
         outcomes: list[ForceOutcome] = []
         try:
             async for outcome in force_report.measured(prepared, count):
