@@ -133,7 +133,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")
     row = page.locator("[data-row]").first
-    expect(row).to_contain_text("contradicted")
+    expect(row).to_contain_text("refused although confirmed")
     row.locator("summary").first.click()
     expect(row).to_contain_text("does-not-support")
     photograph(page, "history-evidence")
