@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="The model's name, or server/name.")
-        parser.add_argument("--rounds", type=rounds, default=2, help="How often each task is asked in each way.")
+        parser.add_argument("--rounds", type=rounds, default=2, help="How many times each task runs in each way.")
         parser.add_argument("--json", action="store_true", help="Print the report as JSON, and write no file.")
         parser.add_argument("--file", type=Path, help="The file to write. Default: force-report-MODEL.json here.")
 
