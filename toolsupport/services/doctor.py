@@ -36,7 +36,7 @@ EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN, SHORTEST_KEY = 16, 32  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 MARKS = {
-    admin_marks.MODELS: "{} changed since their tests. Test them again on the page Models, To test again.",
+    admin_marks.MODELS: "{} changed since their tests. The page Models lists them under “To test again”.",
     admin_marks.QUOTAS: "{} are used up, or nearly. The page /quotas/ shows which.",
     admin_marks.SERVERS: "{} do not answer, or lack a setting for tools. The page Servers shows which.",
 }
