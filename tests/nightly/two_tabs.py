@@ -261,9 +261,14 @@ async def come_to_rest(site: Site, client: httpx.Client, conversation: str) -> N
     async with AsyncExitStack() as stack:
         open_page = await connected(stack, site, client, conversation)
         hello = await open_page.until("hello")
-        if "turn" in hello:
+        # A turn may end between the first frames of a page and the row that its `hello` was read from.
+        if "turn" in hello and hello["turn"] not in [frame["turn"] for frame in open_page.of("turn.ended")]:
             await open_page.send("turn.stop")
-            await open_page.until("turn.ended")
+            try:
+                await open_page.until("turn.ended")
+            except TimeoutError as error:
+                error.add_note(f"{conversation}: {open_page.got}")
+                raise
 
 
 def drive(site: Site, client: httpx.Client, runs: int, steps: int, first: int | None = None) -> Counter[str]:
