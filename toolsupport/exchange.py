@@ -143,7 +143,8 @@ async def _answer(
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
-    listener.set_circumstances(request_aims.circumstances(asking.question, results.hold))
+    called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
+    listener.set_circumstances(request_aims.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
         return _checked(event, request_spec.callable, before) if _meant(event, request_spec, results) else None

@@ -113,7 +113,8 @@ def test_a_late_hello_does_not_begin_an_answer_that_is_over(open_browser: Open) 
     ask(page, "Hello")
     answered(page)
     tail = int(page.locator("#transcript").get_attribute("data-tail") or 0)
-    late: dict[str, Any] = {"type": "hello", "conversation": "", "model": None, "capabilities": {}, "tail": tail - 1, "turn": 1}
+    late: dict[str, Any] = {"type": "hello", "conversation": "", "model": None, "capabilities": {}}
+    late |= {"tail": tail - 1, "turn": 1}
     with page.expect_response(re.compile("/messages/")):
         lines[-1].send(json.dumps(late))
     expect(page.locator("#transcript")).to_have_attribute("aria-busy", "false")

@@ -45,8 +45,12 @@ TEXT_WANTED = re.compile(
 )
 
 
-def circumstances(messages: Sequence[ChatMessage], is_result: Callable[[str], bool]) -> Circumstances:
-    """Return what the log shows about the reply to its last entry."""
+def circumstances(
+    messages: Sequence[ChatMessage], is_result: Callable[[str], bool], called_for: bool = False
+) -> Circumstances:
+    """Return what the log shows about the reply to its last entry; `called_for`: the request demands a call."""
+    if called_for:
+        return Circumstances(is_result, continues=True)
     logged = [one for one in messages if one.role not in (Role.SYSTEM, Role.NOTICE)]
     asked = next((one.content for one in reversed(logged) if one.role is Role.USER), "")
     follows = bool(logged) and logged[-1].role is not Role.USER

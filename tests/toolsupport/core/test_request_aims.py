@@ -67,3 +67,5 @@ def test_work_continues_behind_results() -> None:
     ):
         found = circumstances(log, lambda raw: raw == "x")
         assert (found.continues, found.about_calls, found.is_result("x")) == (continues, about, True)
+    found = circumstances([asked], lambda raw: raw == "x", called_for=True)
+    assert (found.continues, found.about_calls, found.is_result("x")) == (True, False, True)
