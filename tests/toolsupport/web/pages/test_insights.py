@@ -175,5 +175,9 @@ def test_the_table_is_exported_with_its_filter_and_without_formulas(client: Clie
     assert whole.headers["Content-Disposition"] == 'attachment; filename="insights.csv"'
     head, *rows = whole.content.decode().splitlines()
     assert head.startswith("day,model,format,calls,could_run_percent") and len(rows) == 4
-    own = client.get("/insights/export.csv", {"profile": evil.pk, "since": days_ago(1)}).content.decode().splitlines()
+    own = (
+        client.get("/insights/export.csv", {"profile": evil.pk, "since": days_ago(1).isoformat()})
+        .content.decode()
+        .splitlines()
+    )
     assert own[1:] == [f"{days_ago(0)},'=1+1/x,Native,3,100,3,0,0,0,0,0,0,0.5,20"]
