@@ -18,7 +18,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
 
 from chat.transcript.messages.durations import duration
-from chat.transcript.messages.view_models import ShownMessage, ShownUsage
+from chat.transcript.messages.view_models import NEARLY_FULL, ShownMessage, ShownUsage
 from toolsupport.core.types import Role
 
 TEMPLATE = "chat/message.html"
@@ -32,8 +32,10 @@ def _number(digit: int) -> int:
 ID, PARENT, TURN, TOKENS, LIMIT, CONTEXT = map(_number, (3, 4, 5, 6, 9, 1))
 THOUGHT, TOOK, SPEED = _number(7), _number(8), float(_number(2))
 TEXT, HTML, THINKING, CHAT = (str(uuid.uuid4()) for _ in range(4))
+# A nearly full context is shown with a warning that gives the percentage: one kind of message for each.
+FULL = {percent: LIMIT * percent // 100 + 1 for percent in range(NEARLY_FULL, 101)}
 MARKS = (
-    *(str(number) for number in (ID, PARENT, TURN, TOKENS, SPEED, CONTEXT, LIMIT)),
+    *(str(number) for number in (ID, PARENT, TURN, TOKENS, SPEED, LIMIT, CONTEXT, *FULL.values())),
     *(duration(THOUGHT), duration(TOOK), TEXT, HTML, THINKING, CHAT),
 )
 ANY_MARK = re.compile("(" + "|".join(map(re.escape, MARKS)) + ")")
@@ -52,7 +54,7 @@ def _is_plain(shown: ShownMessage) -> bool:
     if shown.role == Role.NOTICE or shown.calls or shown.siblings or shown.files or shown.images or shown.ended:
         return False
     usage = shown.usage
-    return usage is None or not (usage.constrained or usage.nearly_full or usage.tokens == 1)
+    return usage is None or not (usage.constrained or usage.tokens == 1)
 
 
 def _values(shown: ShownMessage) -> Mapping[str, str]:
@@ -63,8 +65,8 @@ def _values(shown: ShownMessage) -> Mapping[str, str]:
         shown.turn,
         usage.tokens,
         usage.speed,
-        usage.context,
         usage.limit,
+        *[usage.context] * (1 + len(FULL)),
     )
     times = duration(shown.thinking_ms), duration(usage.took_ms)
     texts = conditional_escape(shown.text), conditional_escape(shown.html), conditional_escape(shown.thinking)
@@ -89,12 +91,13 @@ def _kind(shown: ShownMessage) -> ShownMessage:
 
 
 @cache
-def _usage_with(tokens: bool, speed: bool, took: bool, limit: bool) -> ShownUsage:
-    return ShownUsage(TOKENS * tokens, SPEED * speed, CONTEXT * limit, LIMIT * limit, TOOK * took)
+def _usage_with(tokens: bool, speed: bool, took: bool, limit: bool, full: int) -> ShownUsage:
+    return ShownUsage(TOKENS * tokens, SPEED * speed, FULL.get(full, CONTEXT) * limit, LIMIT * limit, TOOK * took)
 
 
 def _kind_of_usage(usage: ShownUsage) -> ShownUsage:
-    return _usage_with(usage.tokens > 0, usage.speed > 0, usage.took_ms > 0, usage.limit > 0)
+    full = usage.percent if usage.nearly_full else 0
+    return _usage_with(usage.tokens > 0, usage.speed > 0, usage.took_ms > 0, usage.limit > 0, full)
 
 
 @lru_cache(maxsize=256)
