@@ -51,7 +51,7 @@ def html_of(shown: ShownMessage) -> str | None:
 
 def _is_plain(shown: ShownMessage) -> bool:
     """Return whether the template only shows the values of a message, or looks whether there are any."""
-    if shown.role == Role.NOTICE or shown.calls or shown.siblings or shown.files or shown.images or shown.ended:
+    if shown.role == Role.NOTICE or shown.calls or len(shown.siblings) > 1 or shown.files or shown.images or shown.ended:
         return False
     usage = shown.usage
     return usage is None or not (usage.constrained or usage.tokens == 1)
@@ -80,6 +80,7 @@ def _kind(shown: ShownMessage) -> ShownMessage:
         id=ID,
         parent=PARENT if shown.parent else None,
         turn=TURN if shown.turn is not None else None,
+        siblings=(),  # a message that is alone among its siblings is shown as one that has none
         text=TEXT if shown.text else "",
         html=mark_safe(HTML) if shown.html else "",
         thinking=THINKING if shown.thinking else "",

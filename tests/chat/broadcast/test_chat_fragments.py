@@ -192,6 +192,7 @@ USAGES: list[ShownUsage | None] = [
         {"asked": True, "parent": None, "model": "<b>&"},
         {"ended": "failed", "ended_detail": "The answer broke off."},
         {"siblings": (7, 9), "text": "", "html": ""},
+        {"siblings": (9,), "asked": True},
         {"html": "<p>not safe</p>", "conversation": ""},
     ],
 )
@@ -210,7 +211,8 @@ def test_equal_kinds_of_answers_are_rendered_once(monkeypatch: pytest.MonkeyPatc
     def rendered(number: int, context: int = 10) -> str:
         usage = ShownUsage(number + 2, 9.5, context + number, 8192, number)
         shown = ShownMessage(number, 1, "assistant", f"text {number}", mark_safe(f"<p>{number}</p>"), usage=usage)
-        return fragments.message(replace(shown, conversation=CHAT, turn=number, model="rendered once"))
+        shown = replace(shown, conversation=CHAT, turn=number, model="rendered once", siblings=(number,))
+        return fragments.message(shown)
 
     rendered(11)
     rendered(11, context=7000)
