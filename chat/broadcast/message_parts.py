@@ -51,7 +51,8 @@ def html_of(shown: ShownMessage) -> str | None:
 
 def _is_plain(shown: ShownMessage) -> bool:
     """Return whether the template only shows the values of a message, or looks whether there are any."""
-    if shown.role == Role.NOTICE or shown.calls or len(shown.siblings) > 1 or shown.files or shown.images or shown.ended:
+    beside = shown.calls or shown.files or shown.images or len(shown.siblings) > 1
+    if shown.role == Role.NOTICE or beside or shown.ended:
         return False
     usage = shown.usage
     return usage is None or not (usage.constrained or usage.tokens == 1)

@@ -139,8 +139,8 @@ def test_errors_and_spoiled_transactions_are_those_of_django() -> None:
 @pytest.mark.skipif(not SQLITE, reason="other databases keep nothing")
 def test_within_a_held_transaction_other_commits_are_counted_once_and_seen_afterwards() -> None:
     put("a")
+    kept_rows.settle()
     counted: list[str] = []
-    connection.ensure_connection()
     connection.connection.set_trace_callback(counted.append)
     try:
         with transaction.atomic(), kept_rows.held():
