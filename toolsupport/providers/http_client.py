@@ -29,6 +29,7 @@ from toolsupport.providers.server_kinds import path_at
 
 LARGEST_ANSWER = 16 * 1024 * 1024
 LARGEST_ERROR = 64 * 1024
+PIECE = 16 * 1024  # bytes that are read at once: `pieces` reads as many
 KEPT_ALIVE = 30.0  # seconds
 
 AGENT = f"python-httpx/{httpx.__version__}"
@@ -162,7 +163,7 @@ def received(response: httpx.Response) -> Callable[[], bytes]:
     content = _content(response)
     if not isinstance(content, aiohttp.StreamReader):
         return bytes
-    return lambda: content.read_nowait() if content.exception() is None else b""
+    return lambda: content.read_nowait(PIECE) if content.exception() is None else b""
 
 
 def unread(response: httpx.Response) -> bytes:

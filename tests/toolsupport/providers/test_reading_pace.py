@@ -13,6 +13,7 @@ from toolsupport import providers
 from toolsupport.core.events import Finished, TextDelta, Usage
 from toolsupport.core.types import ChatMessage, Request, Role
 from toolsupport.providers import reading_pace
+from toolsupport.providers.http_client import PIECE
 from toolsupport.providers.reading_pace import LARGE, TOGETHER, ReadingPace
 
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
@@ -75,3 +76,20 @@ async def test_what_came_before_a_connection_was_lost_is_read(answers: int, monk
             events += batch
             seen.set()
     assert events == [TextDelta("Hi"), TextDelta("!"), Usage(), Finished("stop")]
+
+
+@pytest.mark.asyncio
+async def test_what_came_meanwhile_is_read_at_once_and_in_pieces() -> None:
+    words, seen, sizes = "A word or two. " * 200, asyncio.Event(), list[int]()
+
+    async def until_seen(_: Scripted) -> None:
+        await seen.wait()
+
+    async with scripted((HEAD, said("Hi"), b"".join([said(words)] * 40), until_seen, DONE)) as server:
+        async for batch in providers.stream(server.endpoint(), QUESTION):
+            sizes.append(sum(len(event.text) for event in batch if isinstance(event, TextDelta)))
+            if sum(sizes) == 2 + 40 * len(words):
+                seen.set()
+            await asyncio.sleep(0.01)  # more comes than one piece holds
+    assert seen.is_set()
+    assert max(sizes) < 2 * PIECE
