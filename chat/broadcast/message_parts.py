@@ -93,13 +93,15 @@ def _kind(shown: ShownMessage) -> ShownMessage:
 
 
 @cache
-def _usage_with(tokens: bool, speed: bool, took: bool, limit: bool, full: int) -> ShownUsage:
-    return ShownUsage(TOKENS * tokens, SPEED * speed, FULL.get(full, CONTEXT) * limit, LIMIT * limit, TOOK * took)
+def _usage_with(tokens: bool, speed: bool, took: bool, full: int | None) -> ShownUsage:
+    """`full` is the percentage of a nearly full context, None where the limit is unknown."""
+    context, limit = (0, 0) if full is None else (FULL.get(full, CONTEXT), LIMIT)
+    return ShownUsage(TOKENS * tokens, SPEED * speed, context, limit, TOOK * took)
 
 
 def _kind_of_usage(usage: ShownUsage) -> ShownUsage:
     full = usage.percent if usage.nearly_full else 0
-    return _usage_with(usage.tokens > 0, usage.speed > 0, usage.took_ms > 0, usage.limit > 0, full)
+    return _usage_with(usage.tokens > 0, usage.speed > 0, usage.took_ms > 0, full if usage.limit > 0 else None)
 
 
 @lru_cache(maxsize=256)
