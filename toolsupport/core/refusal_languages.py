@@ -63,7 +63,8 @@ LANGUAGES = {
         r"\b(?:ne |n')(?:supporte|prend|accepte|gère|permet|autorise)(?: pas)?(?: en charge)?"
         r"|\bn'est pas compatible avec|\best incapable d(?:e|')",
         r" |le|la|les|l'|d'|des?|du|aux?|appels?|appeler|utilisation|utiliser|usage|avec|par|modèle|aucune?",
-        r"\b(?:outils|fonctions|(?<=aucun )outil|(?<=aucune )fonction|(?:appels?|utilisation|usage) (?:d'|de |des )(?:outil|fonction)s?)\b",
+        r"\b(?:outils|fonctions|(?<=aucun )outil|(?<=aucune )fonction"
+        r"|(?:appels?|utilisation|usage) (?:d'|de |des )(?:outil|fonction)s?)\b",
         r" (?:ne sont|n'est|n'ont|n'a) pas (?:été )?(?:(?:pris|prise|prises) en charge|supportée?s?"
         r"|disponibles?|gérée?s?|acceptée?s?)| (?:est|sont) (?:impossibles?|indisponibles?)",
     ),
