@@ -74,9 +74,9 @@ ENDINGS: Mapping[str, str] = MappingProxyType(
         "storage": "The database could not be written (is the disk full?), so this answer ends here.",
         "internal": "The server failed. Its log has the reason.",
         "model_changed": "The model was changed during this answer.",
-        "most_rounds": "It called tools in {} rounds without finishing.",
-        "most_calls": "It made {} calls without finishing.",
-        "same_call": "It made the same call {} times.",
+        "most_rounds": "The model called tools in {} rounds without finishing.",
+        "most_calls": "The model made {} calls without finishing.",
+        "same_call": "The model made the same call {} times.",
     }
 )
 # Questions to people, how much a call would change, why it needs approval; and parts of notices.
@@ -121,6 +121,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "refused_native_tools": "was refused native tools by its server",
         "unknown_number": "an unknown number of",
         "by_program": "A program with one of your keys requested it.",
+        "answer_not_requested": "The answer could not be requested. The log of the server has the error.",
         "exam_failed": "It failed.",
         "exam_waits": "The exam runs when the server is idle.",
         "exam_in_other_format": "It was made in another call format.",

@@ -39,6 +39,7 @@ const refresh = async () => {
     // Signed out, or the conversation is gone: a reload shows the reason.
     if (!(await catchUp(earlier.path))) return void location.reload();
     setTurn(transcript().dataset.turn);
+    if (transcript().dataset.turn) goesOn();
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
@@ -58,8 +59,9 @@ const FRAMES = {
     if (frame.turn) goesOn();
   },
   notice: (frame) => {
+    // Shown and read out once, in the transcript.
     putMessage(frame.html);
-    say(frame.text);
+    say("");
     if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => { composer.accepted(frame.client_id); queue.accepted(frame.client_id); },

@@ -4,11 +4,12 @@ const pill = document.getElementById("follow");
 const page = document.scrollingElement;
 // A chat begins at its end: the place of the page before would look like a reader who scrolls up to the earlier messages.
 history.scrollRestoration = "manual";
-let following = true, last = 0, moved = false, acted = -Infinity, held = false;
+let following = true, last = 0, moved = false, acted = -Infinity, opened = -Infinity, held = false;
 
 // The browser scrolls by itself while it lays out text. So a scroll counts as the reader's only within this many milliseconds of a
 // wheel, touch, key or scroll bar event, or while the browser's search has the focus.
-const LATELY = 1_000;
+// What grows within OPENS milliseconds after a click on a fold is the fold.
+const LATELY = 1_000, OPENS = 200;
 const busy = () => document.querySelector("#transcript[aria-busy=true]");
 const byReader = () => held || performance.now() - acted < LATELY || !document.hasFocus() || !busy();
 for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) {
@@ -49,7 +50,9 @@ pill.addEventListener("click", () => {
 
 // What a reader opens stays where it is: the page must not move on to its end. Closed again, the end may be in sight.
 document.querySelector(".stage").addEventListener("click", ({ target }) => {
-  if (target.closest("summary, [data-show], [data-raw]")) following = false;
+  if (!target.closest("summary, [data-show], [data-raw]")) return;
+  following = false;
+  opened = performance.now();
 }, { capture: true });
 
 let height = 0;
@@ -59,7 +62,7 @@ new ResizeObserver(([entry]) => {
   height = entry.contentRect.height;
   // An empty conversation is read from its top.
   if (following && document.querySelector("#transcript .message")) toEnd();
-  else if (grown && busy()) pill.hidden = false;
+  else if (grown && busy() && performance.now() - opened > OPENS) pill.hidden = false;
 }).observe(document.querySelector(".stage"));
 
 export const follow = () => {

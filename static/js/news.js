@@ -77,13 +77,14 @@ const look = async () => {
   } catch { timer = setTimeout(look, SLOW); }
 };
 
-// An answer begins or ends in this tab's chat: the other tabs look too.
+// An answer of this tab's chat begins, waits, goes on or ends: the other tabs look too.
 const follow = (transcript) => {
   const changed = (records) => records.some(({ target, oldValue }) => target.dataset.turn !== oldValue);
   const moved = () => {
     try { localStorage.setItem(STARTED, Date.now()); } catch { /* this tab only */ }
     look();
   };
+  document.addEventListener("approvals", moved);
   new MutationObserver((records) => changed(records) && moved())
     .observe(transcript, { attributeFilter: ["data-turn"], attributeOldValue: true });
 };

@@ -1,4 +1,4 @@
-// Questions in the chat: answered by buttons, or by the keys A C E D while their card has the focus.
+// Questions in the chat: answered by buttons, or by the keys A F C E D while their card has the focus.
 import { show } from "./composer.js";
 import { look } from "./queue.js";
 import { say } from "./status.js";
@@ -15,7 +15,7 @@ const answerKey = (event) => {
   if (!wanted("keys") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
   const control = form?.querySelector(`[data-answer-key="${CSS.escape(event.key.toLowerCase())}"]`);
-  if (!control) return;
+  if (!control?.checkVisibility()) return;
   event.preventDefault();
   event.stopPropagation();
   control.click();
@@ -23,6 +23,13 @@ const answerKey = (event) => {
 
 // Runs before the single keys of the page: in an approval, C allows in this chat.
 document.getElementById("chat").addEventListener("keydown", answerKey);
+
+// What is opened in an approval is there to write in: else the next letter would be a key of the approval.
+document.getElementById("transcript").addEventListener("toggle", ({ target }) => {
+  if (!target.open || !target.matches(".approval .edit")) return;
+  target.querySelector("textarea").focus({ preventScroll: true });
+  target.scrollIntoView({ block: "center" });
+}, { capture: true });
 
 // An approval arrives with the card of its call; a question about a model is separate and takes no focus.
 const learning = (frame) => {
@@ -41,7 +48,11 @@ export const asked = (frame) => {
 };
 
 export const closed = (frame) => {
-  document.getElementById(`question-${frame.question}`)?.remove();
+  const form = document.getElementById(`question-${frame.question}`), card = form?.closest("[data-call]");
+  const focused = form?.contains(document.activeElement) || document.activeElement === document.body;
+  form?.remove();
   show(), look();
+  // The focus was in what is gone: the next approval takes it, or the row of the call.
+  if (card && focused) (document.querySelector("[data-call] [data-question] button") ?? card.querySelector("summary")).focus({ preventScroll: true });
   if (frame.answer === "expired") say("The approval expired. Nothing was run.");
 };

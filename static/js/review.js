@@ -1,4 +1,5 @@
 // The history by keyboard: J and K move between rows, Enter opens the evidence, A, D and R press the buttons of the row.
+// On a closed bundle they open it: each of its entries has an answer of its own.
 import { wanted } from "./preferences.js";
 
 const rows = () => [...document.querySelectorAll("[data-row]")].filter((row) => row.checkVisibility());
@@ -18,7 +19,19 @@ const move = (steps) => {
 };
 
 const own = (row, selector) => [...row.querySelectorAll(selector)].find((one) => one.closest("[data-row]") === row && one.checkVisibility());
-const press = (deed) => () => here() && own(here(), `[data-do=${deed}]`)?.click();
+const say = (words) => document.getElementById("key-status")?.replaceChildren(words);
+
+const press = (deed, word) => () => {
+  const row = here();
+  const button = row && own(row, `[data-do=${deed}]`);
+  const closed = row && row.id.startsWith("bundle-") && own(row, "details.more:not([open]) > summary");
+  say(button ? "" : closed ? `Opened. Choose an entry to ${word}.` : row ? `Nothing to ${word} here.` : "Choose a row first.");
+  if (!button && closed) {
+    closed.click();
+    row.querySelector("[data-row]")?.focus();
+  }
+  button?.click();
+};
 
 const open = () => {
   const row = here();
@@ -27,7 +40,7 @@ const open = () => {
   return true;
 };
 
-const KEYS = { j: () => move(1), k: () => move(-1), a: press("agree"), d: press("disagree"), r: press("revert") };
+const KEYS = { j: () => move(1), k: () => move(-1), a: press("agree", "agree with"), d: press("disagree", "disagree with"), r: press("revert", "revert") };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;

@@ -1,4 +1,5 @@
 // Adds and replaces the elements of the transcript, and updates them from the server's HTML.
+import { nameOnce } from "./names.js";
 import { settle } from "./settle.js";
 
 export const transcript = () => document.getElementById("transcript");
@@ -40,7 +41,10 @@ const put = (parent, fresh) => {
   htmx.process(fresh);
 };
 
-export const putMessage = (html) => put(transcript(), parse(html));
+export const putMessage = (html) => {
+  put(transcript(), parse(html));
+  nameOnce(transcript());
+};
 
 // A new branch begins after its parent and replaces what followed. Without a parent it is the first message.
 export const branchOff = (parent) => {
@@ -80,6 +84,7 @@ export const finishMessage = (html) => {
   for (const card of messageOf(fresh.dataset.message)?.querySelectorAll("[data-call]") ?? [])
     if (cards && !cards.querySelector(`#${card.id}`)) cards.append(card);
   put(transcript(), fresh);
+  nameOnce(transcript());
 };
 
 // Fetch the transcript and change only what differs; `address` is that of all shown messages, of which earlier ones may

@@ -1,13 +1,15 @@
 // Above the composer: how many calls wait for approval. A click leads to the first, the next click to the next.
 const line = document.getElementById("waiting");
 const cards = () => [...document.querySelectorAll("#transcript [data-call] [data-question]")];
-let at = 0, planned = false;
+let at = 0, planned = false, before = 0;
 
 const show = () => {
   planned = false;
   const count = cards().length;
   if (at >= count) at = 0;
   const text = count > 1 ? `Waiting for your approval · ${at + 1} of ${count}` : "Waiting for your approval";
+  if (count !== before) document.dispatchEvent(new CustomEvent("approvals"));
+  before = count;
   line.hidden = !count;
   if (line.textContent !== text) line.textContent = text;
 };

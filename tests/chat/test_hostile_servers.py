@@ -44,7 +44,7 @@ SAID = {
     "evil-endless-text": ("failed", "cut off after 1,048,576 characters"),
     "evil-endless-thinking": ("failed", "cut off after 1,048,576 characters"),
     "evil-endless-calls": ("limit", "25 rounds"),
-    "evil-many-calls": ("limit", "It made 32 calls without finishing."),
+    "evil-many-calls": ("limit", "The model made 32 calls without finishing."),
 }
 
 

@@ -215,7 +215,7 @@ async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Convers
     assert ["tools" in body for body in bodies] == [True, False]
     assert [notice.text for notice in of(told, frames.NoticeFrame)] == [
         "phi-x:7b answers without tools.",
-        "The server needs a setting for tools: `--enable-auto-tool-choice and --tool-call-parser`.",
+        "The server needs a setting for tools: `--enable-auto-tool-choice --tool-call-parser`.",
     ]
     assert not of(told, frames.QuestionAskedFrame) and of(told, frames.TextDeltaFrame)
 

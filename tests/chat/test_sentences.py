@@ -16,7 +16,7 @@ from tests.words_on_pages import faults_of_text
     ("reason", "words"),
     [
         ("by_you", "Stopped by you."),
-        ("most_calls:32", "It made 32 calls without finishing."),
+        ("most_calls:32", "The model made 32 calls without finishing."),
         ("Stopped by you.", "Stopped by you."),
         ("The server at box failed: “out of memory”.", "The server at box failed: “out of memory”."),
         ("unheard_of", "unheard_of"),

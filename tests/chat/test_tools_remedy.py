@@ -75,7 +75,7 @@ def test_beside_the_learning_card_nothing_is_offered(client: Client, chat: Conve
 # D5: tools are off because nothing was ever tested
 def test_a_claimed_no_offers_the_test(client: Client, chat: Conversation, model: ModelProfile):
     overrides.declare(model.pk, {"tools": False})
-    assert "the claim that org/strange:1b cannot call them is untested" in asks(client, chat)
+    assert "Tools are off: the server claims none for org/strange:1b. Never tested." in asks(client, chat)
     overrides.add(NewOverride(model.pk, "tools", False))
     assert "data-remedy" not in asks(client, chat)
 

@@ -327,8 +327,9 @@ def test_a_chosen_theme_stays_and_does_not_flash(open_browser: Open) -> None:
 
 
 def test_pages_are_small_and_fetched_in_one_step(open_browser: Open) -> None:
-    # PERFORMANCE figure 8: 100 kB over the wire, scripts included. With 400 ms for each answer of the network, a page
-    # is ready within 3 s only if no script or style waits for another one: all of them stand in the page itself.
+    # PERFORMANCE figure 8: 100 kB over the wire, scripts included; 10 of them are for a longer transcript. With 400 ms
+    # for each answer of the network, a page is ready within 3 s only if no script or style waits for another one: all
+    # of them stand in the page itself.
     page = new_chat(open_browser().new_page())
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
@@ -346,5 +347,5 @@ def test_pages_are_small_and_fetched_in_one_step(open_browser: Open) -> None:
         sizes.clear()
         page.goto(address)
         page.wait_for_load_state("networkidle")
-        assert 20_000 < sum(sizes) < 100_000, address
+        assert 20_000 < sum(sizes) < 90_000, address
         assert late == [], address

@@ -36,16 +36,27 @@ def test_it_is_still_asked_after_a_reload_and_can_be_denied(page: Page) -> None:
     page.reload()
     expect(page.locator("#waiting")).to_have_text("Waiting for your approval")
     expect(page.locator("[data-question]")).to_contain_text("Replace notes.md?")
-    page.get_by_role("button", name="Deny").click()
+    page.get_by_text("Deny with a reason").click()
+    expect(page.get_by_label("Reason, for the model")).to_be_focused()
+    page.keyboard.type("a reason")  # an A elsewhere in the card would allow
+    page.get_by_role("button", name="Deny with this reason").click()
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "denied")
+    page.locator(".call > summary").click()
+    expect(page.locator(".call-body")).to_contain_text("The person wrote: a reason")
+    expect(page.locator(".call-body .error")).to_have_count(0)
 
 
 def test_edited_arguments_are_what_runs(page: Page) -> None:
     asked(page)
     page.keyboard.press("e")
-    page.get_by_label("content").fill("something else")
+    expect(page.get_by_label("content")).to_be_focused()
+    expect(page.locator("#follow")).to_be_hidden()  # no text arrived
+    expect(page.get_by_role("button", name="once")).to_have_count(0)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("another text, something else")
     page.get_by_role("button", name="with my version").click()
+    expect(page.locator(".call > summary")).to_be_focused()
     answered(page)
     card = page.locator(".call")
     card.locator("> summary").click() if card.get_attribute("open") is None else None
@@ -58,6 +69,7 @@ def test_a_new_message_takes_the_place_of_an_answer(page: Page) -> None:
     ask(page, "What is 17*23?")
     answered(page)
     expect(page.locator(".prose").last).to_contain_text("391")
+    expect(page.locator(".message[data-role=assistant] > h2:not(.visually-hidden)")).to_have_count(1)
     expect(page.locator("[data-question]")).to_have_count(0)
 
 

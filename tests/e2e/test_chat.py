@@ -127,6 +127,7 @@ def test_a_swap_is_told_in_the_chat(page: Page) -> None:
     expect(page.locator("[data-code=switched]").last).to_have_text(
         re.compile(r"Switched to sim-refuses.*Tools: Disabled")
     )
+    expect(page.locator("#status")).to_be_empty()
     expect(page.get_by_label("Message", exact=True)).to_have_attribute("placeholder", re.compile("sim-refuses"))
     ask(page, "What's in this folder?")
     answered(page)

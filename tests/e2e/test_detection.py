@@ -180,7 +180,7 @@ def test_a_row_is_tested_by_a_key_and_stays_in_focus(page: Page) -> None:
 
 def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
     page.goto("/models/?q=sim-m")
-    page.get_by_role("button", name="Test these 3 models").click()
+    page.get_by_role("button", name="Test 3 untested").click()
     expect(page.locator("#bulk")).to_contain_text("Testing 3 models")
     photograph(page, "bulk")
     page.reload()

@@ -48,6 +48,7 @@ def start() -> None:
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
+    background_jobs.current().spawn(answer_runner.revoked.watch())
     background_jobs.current().add(ReplayWorker)
     background_jobs.current().repeat(retention.JOB)
     mcp_hosts.current().start(background_jobs.current().spawn)

@@ -7,66 +7,25 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from toolsupport.config import locations
-from toolsupport.core.client_address import Network
+from toolsupport.config.environment_values import (
+    ConcealedError,
+    count,
+    limit,
+    networks,
+    number,
+    one_of,
+    secret_keys,
+    switch,
+    text,
+    words,
+)
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.team_switches import SWITCHES, Switch
-
-
-def text(value: str) -> str:
-    return value.strip()
-
-
-def words(value: str) -> list[str]:
-    return [word.strip() for word in value.split(",") if word.strip()]
-
-
-def switch(value: str) -> bool:
-    if value.strip().lower() in ("1", "on", "yes", "true"):
-        return True
-    if value.strip().lower() in ("0", "off", "no", "false", ""):
-        return False
-    raise ValueError("use 1 or 0")
-
-
-def number(value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise ValueError("use a whole number") from None
-
-
-def count(value: str) -> int:
-    if number(value) < 1:
-        raise ValueError("use a whole number of 1 or more")
-    return number(value)
-
-
-def limit(value: str) -> int:
-    if number(value) < 0:
-        raise ValueError("use a whole number, 0 for no limit")
-    return number(value)
-
-
-def networks(value: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ip_network(word) for word in words(value))
-    except ValueError:
-        raise ValueError("use addresses or networks like 192.0.2.7 or 10.0.0.0/8, separated by commas") from None
-
-
-def one_of(*choices: str) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        if value not in choices:
-            raise ValueError(f"use one of {', '.join(choices)}")
-        return value
-
-    return parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +71,9 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_ENCRYPTION_KEYS",
         "",
-        words,
-        "Keys of stored secrets: the first one encrypts, each decrypts. Unset: `rotate_encryption_key` keeps them.",
+        secret_keys,
+        "Keys of stored secrets, each of 32 characters or more: the first one encrypts, each decrypts. Unset: "
+        "`rotate_encryption_key` keeps them.",
     ),
     EnvironmentVariable(
         "TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."
@@ -289,6 +249,8 @@ def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
         given = environ.get(variable.name, "") or variable.default
         try:
             values[variable.name] = variable.parse(given)
+        except ConcealedError as error:
+            raise ConfigError(f"{variable.name} cannot be used: {error}.") from None
         except ValueError as error:
             raise ConfigError(f"{variable.name}={given!r} cannot be used: {error}.") from error
     return values

@@ -50,6 +50,7 @@ NATIVE_TOO = {
     "ignored": " It accepts native tools but never calls them.",
     "flaky": " Native tool calls are unreliable.",
 }
+WITH_THINKING = {"off_only": " Only with thinking off.", "on_only": " Only with thinking on."}
 PERSON = ("user_confirmed", "session")
 MEASURED = ("auto_detected", "auto_detected_stale")
 
@@ -167,7 +168,8 @@ def state_of(facts: EvidenceFacts) -> ModelEvidence:
     older = facts.older or source == "auto_detected_stale"
     stale = " Tested on an older build." if older else ""
     verdict = "text" if found.state == "text" else facts.native.verdict
-    sentence = f"{found.sentence}{stale}"
+    only = WITH_THINKING.get(str(facts.known["tools_thinking"].value), "") if found.state == "proven" else ""
+    sentence = f"{found.sentence}{only}{stale}"
     return replace(found, source=source, older=older, sentence=sentence, verdict=verdict, took_ms=facts.native.took_ms)
 
 

@@ -35,6 +35,10 @@ NEVER_6 = tuple(
 )
 # IPv4 in the last 32 bits: mapped, compatible, translated (SIIT), and the well-known prefix of NAT64.
 LAST_BITS = tuple(map(ip_network, ("::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+# The internet of IPv6 is in one block so far; the rest is for special purposes, or not assigned. Within it, and
+# in IPv4, these lead nowhere either: examples for documentation, and the former relays of 6to4.
+GLOBAL_6 = ip_network("2000::/3")
+NOT_PUBLIC = tuple(map(ip_network, ("3fff::/20", "192.88.99.0/24")))
 LOCAL_NAT64, SIX_TO_FOUR, TEREDO = map(ip_network, ("64:ff9b:1::/48", "2002::/16", "2001::/32"))
 ISATAP = (0x00005EFE, 0x02005EFE)
 
@@ -115,17 +119,28 @@ def scope(address: str) -> AddressScope:
     seen = [parsed, *(_embedded(parsed) if isinstance(parsed, IPv6Address) else ())]
     if any(one in network for one in seen for network in (*NEVER_4, *NEVER_6)):
         return AddressScope.NEVER
-    site = isinstance(parsed, IPv6Address) and (parsed.is_site_local or parsed in LOCAL_NAT64)
-    outside = all(one.is_global for one in seen) and not site
-    return AddressScope.PUBLIC if outside else AddressScope.INSIDE
+    return AddressScope.PUBLIC if all(map(_is_public, seen)) else AddressScope.INSIDE
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Return True for an address of the internet; one that only translates an IPv4 address leads where that does."""
+    if isinstance(address, IPv6Address) and _is_translated(address):
+        return True
+    if isinstance(address, IPv6Address) and address not in GLOBAL_6:
+        return False
+    return address.is_global and not any(address in network for network in NOT_PUBLIC)
+
+
+def _is_translated(address: IPv6Address) -> bool:
+    # ::1 is this machine itself, and contains nothing.
+    return int(address) > 1 and any(address in network for network in LAST_BITS)
 
 
 def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:
     """Yield the IPv4 addresses that gateways and systems would connect to for an IPv6 address."""
     number = int(address)
     last = number & 0xFFFFFFFF
-    # ::1 is this machine itself, and contains nothing.
-    if (number > 1 and any(address in network for network in LAST_BITS)) or number >> 32 & 0xFFFFFFFF in ISATAP:
+    if _is_translated(address) or number >> 32 & 0xFFFFFFFF in ISATAP:
         yield IPv4Address(last)
     if address in LOCAL_NAT64:
         # Two layouts of RFC 6052: at the end, and around the bits 64 to 71. Each leaves zeros where the other is.

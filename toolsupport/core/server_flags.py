@@ -74,7 +74,7 @@ def parser_of(kind: str, parsers: Mapping[str, str]) -> str:
 def needed(words: str, rule: str, kind: str, parsers: Mapping[str, str]) -> str:
     """Return the setting to change after this message of a server; "" if it names none."""
     server = _server(words, rule, kind)
-    written = " and ".join(dict.fromkeys(_FLAG.findall(words)))
+    written = " ".join(dict.fromkeys(_FLAG.findall(words)))
     if server == "llamacpp" or (server and (server == kind or parser_of(server, parsers))):
         return of(server, parsers)
     return written or words

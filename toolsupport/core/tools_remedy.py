@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from toolsupport.core.types import Capabilities
 
 TEST, SWITCH_ON, USE_AGAIN = "test", "switch_on", "use_again"
-# Sources of a no that no test of the present build has confirmed and no person has decided.
-UNPROVED = ("declared", "profile", "auto_detected_stale", "default")
+# Sources of a no that no test of the present build has confirmed and no person has decided, and the sentence of each.
+UNPROVED = {
+    "declared": "Tools are off: the server claims none for {model}. Never tested.",
+    "profile": "Tools are off: the profile of {model} claims none. Never tested.",
+    "auto_detected_stale": "Tools are off: {model} was tested on an older build.",
+    "default": "Tools are off: {model} is not tested yet.",
+}
 LABELS = {TEST: "Test it", SWITCH_ON: "Turn tools on", USE_AGAIN: "Use tools again"}
 
 
@@ -58,8 +63,8 @@ def _worth_a_test(known: Capabilities, state: ChatToolState) -> str:
     if tools.value is True:
         return f"The server refused tools for {state.model} in the last answer." if state.refused else ""
     if tools.value is None:
-        return f"Answers without tools: {state.model} is not tested yet."
+        return UNPROVED["default"].format(model=state.model)
     if tools.source in UNPROVED:
-        return f"Answers without tools: the claim that {state.model} cannot call them is untested."
+        return UNPROVED[tools.source].format(model=state.model)
     untried = tools.source == "auto_detected" and text_format.value is None and state.in_text
-    return f"Answers without tools: no text format was tested with {state.model} yet." if untried else ""
+    return f"Tools are off: no text format was tested with {state.model} yet." if untried else ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Coroutine
 from contextlib import aclosing, suppress
+from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
@@ -15,7 +16,7 @@ from django.db import DatabaseError, InterfaceError
 from toolsupport.config import metrics, traces
 from toolsupport.config.traces import TraceSpan
 from toolsupport.core.errors import Busy, ToolsupportError
-from toolsupport.core.events import CallDelta, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
@@ -23,13 +24,14 @@ from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_notice import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
+from toolsupport.gateway.revoked_callers import RevokedCallers
 from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.people import quota_use
 from toolsupport.registry.people.quota_use import CountedRequest
 from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers import missing_flags
-from toolsupport.services import learning
+from toolsupport.services import background_jobs, learning
 from toolsupport.services.learning import ObservedRefusal
 
 log = logging.getLogger(__name__)
@@ -55,6 +57,10 @@ class ReplySlots:
         self.empty.clear()
         metrics.PROGRAMS.set(self._taken.total())
 
+    def callers(self) -> Collection[Caller]:
+        """Return those who have an answer in progress."""
+        return tuple(self._taken)
+
     def leave(self, caller: Caller) -> None:
         self._taken[caller] -= 1
         self._taken += Counter()  # lets go of those who have none
@@ -69,6 +75,8 @@ def limit_of(caller: Caller) -> int:
 
 
 places = ReplySlots()
+revoked = RevokedCallers(places.callers)
+REVOKED = Failed("cut", "This answer was ended: its API key or its account does not work any more.")
 
 
 async def drained(seconds: float) -> None:
@@ -84,8 +92,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     Raises Busy, or QuotaSpent, before the first one.
     """
     places.take(prepared.caller)
-    left = finished = began = False
-    written = 0
+    left = False
     last: Event | None = None
     counted: CountedRequest | None = None
     span = traces.begin("invoke_agent", operation="invoke_agent", model=prepared.request_spec.model)
@@ -94,30 +101,38 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
         counted = await spend(prepared.limited)
         async with aclosing(_tested_first(prepared, tally)) as batches:
             async for batch in batches:
-                began = began or last is not None
-                written += _characters(batch) if counted else 0
+                if revoked.has(prepared.caller):
+                    batch = [REVOKED]
                 last = batch[-1] if batch else last
                 if batch and isinstance(last, Finished | Failed) and not left:
                     # The program may ask again as soon as it has read the end.
                     left = True
                     places.leave(prepared.caller)
-                finished = finished or isinstance(last, Finished)
                 yield batch
+                if last is REVOKED:
+                    break
     finally:
         if not left:
             places.leave(prepared.caller)
         _close(span, last)
-        nothing = isinstance(last, Failed) and not began
-        used = tally.prompt_tokens + tally.output_tokens
-        if counted and not nothing and not (finished and tally.counted):
-            used = max(used, _estimated(prepared, written))
-        await settle(counted, used, given_back=nothing)
-        await _count(tally.answered_by or prepared, tally, finished)
+        await to_end(_record(prepared, tally, counted, last))
 
 
-def _characters(batch: Iterable[Event]) -> int:
-    """Return the length of what the model wrote in a batch."""
-    return sum(len(event.text) for event in batch if isinstance(event, TextDelta | ThinkingDelta | CallDelta))
+async def to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work that continues if the request is cancelled: most programs leave when they have read enough."""
+    await asyncio.shield(background_jobs.current().spawn(work))
+
+
+async def _record(
+    prepared: PreparedRequest, tally: RequestSummary, counted: CountedRequest | None, last: Event | None
+) -> None:
+    """Store what an answer used and showed; `last` is the last event that was passed on."""
+    finished, used = isinstance(last, Finished), tally.prompt_tokens + tally.output_tokens
+    nothing = isinstance(last, Failed) and not (tally.written or used)
+    if counted and not nothing and not (finished and tally.counted):
+        used = max(used, _estimated(prepared, tally.written))
+    await settle(counted, used, given_back=nothing)
+    await _count(tally.answered_by or prepared, tally, finished)
 
 
 def _estimated(prepared: PreparedRequest, written: int) -> int:

@@ -33,10 +33,10 @@ from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
 EXPIRES_SOON = 7  # days
-SHORTEST_TOKEN = 16  # characters
+SHORTEST_TOKEN, SHORTEST_KEY = 16, 32  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 MARKS = {
-    admin_marks.MODELS: "{} changed since their tests. Test them again on the page Models, To test again.",
+    admin_marks.MODELS: "{} changed since their tests. The page Models lists them under “To test again”.",
     admin_marks.QUOTAS: "{} are used up, or nearly. The page /quotas/ shows which.",
     admin_marks.SERVERS: "{} do not answer, or lack a setting for tools. The page Servers shows which.",
 }
@@ -149,6 +149,15 @@ def stolen_passwords() -> Finding:
         return Finding(what, True, f"{path}, {breached_passwords.check(path):,} bytes")
     except ConfigError as error:
         return Finding(what, False, str(error))
+
+
+def signing_key() -> Finding:
+    """Report where the signing key is kept; one that can be guessed is a fault: it signs sessions and links."""
+    what, given = "signing key", "TOOLSUPPORT_SECRET_KEY" in settings.ENV["given"]
+    if given and len(settings.SECRET_KEY) < SHORTEST_KEY:
+        words = f"TOOLSUPPORT_SECRET_KEY can be guessed. Use {SHORTEST_KEY} random characters or more."
+        return Finding(what, False, words)
+    return Finding(what, True, "from the environment" if given else "in the data directory")
 
 
 def metrics() -> Finding:
@@ -270,7 +279,7 @@ def simulator() -> Iterator[Finding]:
 
 
 Look = Callable[[], Finding]
-NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, stolen_passwords, metrics, layer)
+NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, signing_key, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
 NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, marks, encryption, model_servers, simulator)
 

@@ -1,4 +1,4 @@
-"""Joins the styles and the scripts of a page into one file each, where static files are collected.
+"""Joins the styles and the scripts of a page into one file each, without comments, where static files are collected.
 
 Each file costs a round trip, and a page has some fifty. Without collected files the files themselves are sent.
 """
@@ -28,6 +28,7 @@ PAGES = {
 IMPORT = re.compile(r'^import (?:(?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from )?"\./(?P<file>\w+)\.js";$', re.M)
 EXPORT = re.compile(r"^export (?=(?:const|class|function) (?P<name>\w+))", re.M)
 TAKEN = re.compile(r"^const \{ ([^}]*) \} = modules\.(\w+);$", re.M)
+COMMENT = re.compile(r"^ *//.*\n", re.M)
 LEFT = re.compile(r"^(?:import|export)\b", re.M)
 
 
@@ -81,7 +82,7 @@ def _add(root: Path, name: str, blocks: dict[str, str], within: tuple[str, ...])
     text = (root / f"{name}.js").read_text()
     for match in IMPORT.finditer(text):
         _add(root, match["file"], blocks, (*within, name))
-    body = EXPORT.sub("", IMPORT.sub(_taken, text))
+    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub(_taken, text)))
     if LEFT.search(body):
         raise ValueError(f"{name}.js imports or exports in a form that cannot be bundled")
     exported = ", ".join(match["name"] for match in EXPORT.finditer(text))

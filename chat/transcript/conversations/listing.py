@@ -21,7 +21,7 @@ from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import Busy
 from toolsupport.core.types import Role
 
-PAGE = 200
+PAGE = 40
 FOUND = 50
 WORDS, WORD_LENGTH = 8, 80
 SNIPPET, BEFORE = 140, 40

@@ -64,10 +64,15 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
 
 
 def _received(row: MessageRow, runs: list[ToolRun]) -> Iterator[OutsideSource]:
-    """Yield the outside content of a message: its images, results of its calls, and what its text depends on."""
+    """Yield the outside content of a message: attachments, results of its calls, and what its text depends on.
+
+    The model reads the name of a file with the message, before it reads the file; others may have chosen that name.
+    """
     yield from outside_content.read(row.outside)
     for path in attachments.images(row.attachments):
         yield outside_content.named("the image", path)
+    for path in attachments.files(row.attachments):
+        yield outside_content.named("the name of the file", path)
     for run in runs:
         if run.status in RECEIVED and run.format != AUTOMATIC:
             at = run.started_at.isoformat()

@@ -125,6 +125,11 @@ class ShownCall:
         return SYMBOLS.get(self.state, self.icon)
 
     @property
+    def failed(self) -> bool:
+        """Whether its error is one: a call that was denied or stopped has none."""
+        return self.status in (CallStatus.FAILED, CallStatus.TIMEOUT, CallStatus.REJECTED)
+
+    @property
     def repeatable(self) -> bool:
         """Whether it has ended and can be run again; a program's call runs only with its program."""
         return self.status not in (*UNFINISHED, CallStatus.REJECTED) and not self.program

@@ -150,12 +150,12 @@ def begin(request: TurnRequest) -> AcceptedMessage:
     room = room_for(conversation, client_id, request.owner)
     if room.known is not None:
         return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
-    limited = quotas.limited(conversation.owner_id)
-    if limited:
-        quota_use.spend(limited)
     draft = request.builder.draft(conversation)
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
     _insert_turn(turn, draft.prepared)
+    if limited := quotas.limited(conversation.owner_id):
+        # On the day of the turn: its end takes a failed request off that day.
+        quota_use.spend(limited, turn.created_at)
     return replace(_opened(turn, draft), ended=room.ended)
 
 

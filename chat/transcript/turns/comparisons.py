@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -18,8 +18,10 @@ from chat.transcript.turns import turn_case
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import MOST_CALLS, ExamCase, ExpectedCall, read_case
+from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import JSON
 from toolsupport.registry import leases, raw_sql
+from toolsupport.registry.people import quota_use, quotas
 from toolsupport.registry.servers import server_places
 
 LEASE = timedelta(seconds=15)
@@ -100,7 +102,7 @@ class ClaimedAnswer:
 
 @transaction.atomic
 def begin(person: Person, turn_id: int, profiles: Sequence[int]) -> None:
-    """Ask these models again, instead of those before. Raises NotFound, ConfigError, Busy."""
+    """Ask these models again, instead of those before. Raises NotFound, ConfigError, Busy, QuotaSpent."""
     made, chosen = turn_case.of_turn(person, turn_id), list(dict.fromkeys(profiles))
     if not 1 <= len(chosen) <= MOST_MODELS:
         raise ConfigError(f"Choose 1 to {MOST_MODELS} models.")
@@ -109,7 +111,10 @@ def begin(person: Person, turn_id: int, profiles: Sequence[int]) -> None:
         raise Busy(f"You wait for {MOST_OPEN} answers of comparisons, the maximum.", "comparisons")
     row, _ = Comparison.objects.update_or_create(turn_id=turn_id, defaults={"case": made.case.to_json()})
     row.answers.all().delete()
-    ComparedAnswer.objects.bulk_create([ComparedAnswer(comparison=row, profile_id=profile) for profile in chosen])
+    asked = [ComparedAnswer(comparison=row, profile_id=profile) for profile in chosen]
+    ComparedAnswer.objects.bulk_create(asked)
+    if limited := quotas.limited(person.pk or 0):
+        quota_use.spend(limited, asked[0].created_at, len(asked))
 
 
 def cancel(person: Person, turn_id: int) -> None:
@@ -225,11 +230,28 @@ def progress(answer: int, owner: str, replies: list[JSON]) -> bool:
     return bool(_mine(answer, owner).update(replies=replies, lease_until=leases.in_future(LEASE)))
 
 
+@transaction.atomic
 def conclude(answer: int, owner: str, ended: JSON) -> bool:
     """Store a complete answer: its FIELDS; False if it is not this process's any more."""
     fields = {name: value for name, value in ended.items() if name in FIELDS}
     status = "failed" if ended.get("error") else "done"
-    return bool(_mine(answer, owner).update(status=status, lease_until=None, **fields))
+    stored = bool(_mine(answer, owner).update(status=status, lease_until=None, **fields))
+    if stored:
+        _count_for_quota(answer)
+    return stored
+
+
+def _count_for_quota(answer: int) -> None:
+    """Count the tokens of an answer; one that failed before its model wrote anything is no request."""
+    row = ComparedAnswer.objects.select_related("comparison__turn__conversation").get(pk=answer)
+    limited = quotas.limited(row.comparison.turn.conversation.owner_id)
+    if not limited:
+        return
+    used, written = row.prompt_tokens + row.output_tokens, len(str(row.replies)) if row.replies else 0
+    if written and not used:
+        used = token_counts.of_characters(len(str(row.comparison.case)) + written)
+    counted = quota_use.CountedRequest(limited, row.created_at.astimezone(UTC).date())
+    quota_use.settle(counted, used, given_back=row.status == "failed" and not used)
 
 
 def release(answer: int, owner: str) -> None:

@@ -15,7 +15,9 @@ from chat.transcript.turns import comparisons
 from tests.chat.finished_turns import asked
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.core.errors import Busy
+from toolsupport.core.quota_rules import Quota
 from toolsupport.models import ModelProfile
+from toolsupport.registry.people import quota_use, quotas
 
 pytestmark = pytest.mark.django_db
 
@@ -106,6 +108,28 @@ def test_the_answers_that_one_person_waits_for_are_limited(alice: User, models: 
             comparisons.begin(alice, made.pk, [model.pk for model in models[:6]])
     with pytest.raises(Busy):
         comparisons.begin(alice, made.pk, [models[0].pk])
+
+
+def test_each_compared_answer_counts_for_the_quota(
+    alice: User, turn: Turn, models: list[ModelProfile], client: Client
+) -> None:  # P5
+    quotas.put("person", str(alice.pk), Quota(requests_day=3, tokens_day=9_000))
+
+    def used() -> list[int]:
+        return [share.used for share in quota_use.shares(quotas.limited(alice.pk)[0])]
+
+    page = client.post(address(turn), {"model": [model.pk for model in models[:4]]}, follow=True).content.decode()
+    assert "Your quota is used up: 3 requests per day." in page and not ComparedAnswer.objects.exists()
+    assert used() == [0, 0]
+    client.post(address(turn), {"model": [model.pk for model in models[:3]]})
+    assert used() == [3, 0]
+    comparisons.release(answered(turn, "b.txt").pk, "worker")
+    assert used() == [3, 9]
+    for ended, wanted in (({"error": "It is away."}, [2, 9]), ({"replies": [{"text": "a" * 4_000}]}, [2, 1_009])):
+        claimed = comparisons.claim("worker")
+        assert claimed is not None and comparisons.conclude(claimed.id, "worker", ended)
+        comparisons.release(claimed.id, "worker")
+        assert used()[0] == wanted[0] and wanted[1] <= used()[1] < wanted[1] + 2_000
 
 
 @pytest.mark.parametrize("role", ["user", "admin", "viewer"])

@@ -169,7 +169,8 @@ def test_files_are_named_to_the_model_and_shown_with_the_message(alice: User, co
     assert accepted.claimed is not None
     told = accepted.claimed.history[-1]
     assert (told.content, told.images) == ("What is this?\n\n[Attached files: notes & more.txt.]", (PNG,))
-    assert [one.text for one in accepted.claimed.received if "notes" in one.text] == []
+    sources = [one.text for one in accepted.claimed.received]
+    assert sources == ["the image images/a.png", "the name of the file notes & more.txt", "an image"]
     html = fragments.message(accepted.message)
     assert "files/download/?path=notes%20%26%20more.txt" in html
     for missing in ("missing.txt", "images", "../escape"):

@@ -49,6 +49,14 @@ def test_anything_else_is_refused_in_words_that_tell_no_password(url: str) -> No
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.parametrize("given", ["hunter2", f"{'k' * 40},hunter2", f"hunter2 , {'k' * 40}", "k" * 31])
+def test_a_short_key_of_stored_secrets_is_refused_and_not_repeated(given: str) -> None:
+    with pytest.raises(ConfigError, match="use 32 characters or more") as refused:
+        environment.read({"TOOLSUPPORT_ENCRYPTION_KEYS": given})
+    assert "hunter2" not in str(refused.value) and "kkk" not in str(refused.value)
+    assert environment.read({"TOOLSUPPORT_ENCRYPTION_KEYS": "k" * 32})["TOOLSUPPORT_ENCRYPTION_KEYS"] == ["k" * 32]
+
+
 def test_the_suite_runs_on_the_database_it_was_given() -> None:
     wanted = "postgresql" if OTHER_DATABASE.startswith("postgres") else "sqlite"
     assert connection.vendor == wanted

@@ -27,6 +27,11 @@ def ended(verdict: str, passed: int = 0, tried: int = 0, **more: Any) -> Evidenc
     return EvidenceTest(7, verdict, passed=passed, tried=tried, at=AT, **more)
 
 
+def one_way(way: str) -> Any:
+    found = known(True, MEASURED)
+    return Capabilities({**found.values, "tools_thinking": Capability("tools_thinking", way, MEASURED, "")})
+
+
 MEASURED, CLAIMED = "auto_detected", "declared"
 FLAG = "The server needs a setting for tools: `--jinja`."
 ROWS: list[tuple[EvidenceFacts, str, str]] = [
@@ -37,6 +42,16 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
         "Called the right tool in 3 of 3 trials.",
     ),
     (EvidenceFacts(known(True, MEASURED), ended("native")), "proven", "Called the right tool in a test."),
+    (
+        EvidenceFacts(one_way("off_only"), ended("native", 3, 3)),
+        "proven",
+        "Called the right tool in 3 of 3 trials. Only with thinking off.",
+    ),
+    (
+        EvidenceFacts(one_way("both"), ended("native", 3, 3)),
+        "proven",
+        "Called the right tool in 3 of 3 trials.",
+    ),
     (
         EvidenceFacts(known(True, MEASURED), ended("flaky", 7, 9)),
         "broken",

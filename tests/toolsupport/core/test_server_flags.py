@@ -17,7 +17,7 @@ JINJA = "tools param requires --jinja flag"
         ("vllm", "qwen3-coder:30b", AUTO, "flag", "--enable-auto-tool-choice --tool-call-parser qwen3_xml"),
         ("vllm", "mystery", AUTO, "flag", "--enable-auto-tool-choice --tool-call-parser NAME"),
         ("openai", "Qwen/Qwen3-8B", AUTO, "flag", "--enable-auto-tool-choice --tool-call-parser hermes"),
-        ("openai", "mystery", AUTO, "flag", "--enable-auto-tool-choice and --tool-call-parser"),
+        ("openai", "mystery", AUTO, "flag", "--enable-auto-tool-choice --tool-call-parser"),
         ("sglang", "gpt-oss:20b", "Please set a tool call parser.", "flag", "--tool-call-parser gpt-oss"),
         ("sglang", "gemma4:26b", "tool_call_parser is not set", "flag", "--tool-call-parser gemma4"),
         ("llamacpp", "qwen3:8b", JINJA, "flag", "--jinja"),

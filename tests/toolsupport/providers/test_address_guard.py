@@ -36,6 +36,12 @@ OPEN = (
         ("64:ff9b:1::808:808", "inside"),
         ("::10.0.0.7", "inside"),
     ),
+    # Special purposes, documentation and unassigned blocks, whatever the interpreter's own list has.
+    *((f"{prefix}::1", "inside") for prefix in ("5f00", "3fff", "3fff:fff", "2001:db8", "2001:2", "2001:20")),
+    *((f"{prefix}::1", "inside") for prefix in ("100", "100:0:0:1", "1", "200", "1fff", "4000", "8000", "e000")),
+    *(("192.88.99.1", "inside"), ("::ffff:192.88.99.1", "inside"), ("2002:c058:6301::1", "inside")),
+    *(("198.18.0.1", "inside"), ("203.0.113.9", "inside"), ("198.51.100.7", "inside"), ("192.0.2.1", "inside")),
+    *(("2a00:1450::1", "public"), ("2002:808:808::1", "public"), ("::ffff:0:8.8.8.8", "public")),
     *(("64:ff9b:1:a00:0:700::", "inside"), ("2001:db8::5efe:a00:7", "inside"), ("fec0::1", "inside")),
 )
 

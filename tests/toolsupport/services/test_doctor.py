@@ -33,6 +33,7 @@ def test_a_sound_installation(bob: User, servers_out_there: Servers):
     assert set(found) == {
         *("data directory", "database", "administrator", "server box", "simulator"),
         *("origins", "quotas", "metrics", "channel layer", "audit", "stolen passwords", "encryption key"),
+        "signing key",
     }
     assert all(finding.ok for finding in found.values())
 
@@ -141,6 +142,14 @@ def test_who_reads_the_metrics(settings: Settings, token: str, loopback: bool, h
     settings.ENV |= {"TOOLSUPPORT_METRICS_TOKEN": token, "TOOLSUPPORT_METRICS_LOOPBACK": loopback}
     settings.BEHIND_HTTPS = https
     assert (doctor.metrics().ok, words in doctor.metrics().words) == (ok, True)
+
+
+@pytest.mark.parametrize(("given", "key", "ok"), [(True, "k" * 31, False), (True, "k" * 32, True), (False, "k", True)])
+def test_a_signing_key_that_can_be_guessed_is_a_fault(settings: Settings, given: bool, key: str, ok: bool):
+    settings.ENV |= {"given": frozenset({"TOOLSUPPORT_SECRET_KEY"} if given else ())}
+    settings.SECRET_KEY = key
+    found = doctor.signing_key()
+    assert found.ok is ok and key not in found.words.split()
 
 
 def test_a_channel_layer_that_does_not_answer_is_broken(settings: Settings):

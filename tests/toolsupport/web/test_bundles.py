@@ -22,6 +22,7 @@ def test_the_bundles_hold_each_module_once_behind_what_it_needs() -> None:
         names = re.findall(r"^modules\.(\w+) = ", text, re.M)
         assert len(set(names)) == len(names)
         assert not bundles.LEFT.search(text)
+        assert not re.search(r"^ *//", text, re.M)  # comments are a fifth of what is sent
         for name in names:
             used = re.findall(r"= modules\.(\w+);", text[: text.index(f"modules.{name} = ")])
             assert set(used) <= set(names[: names.index(name)])

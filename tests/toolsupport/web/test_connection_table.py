@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from tests.tables import every
-from toolsupport.config import environment
+from toolsupport.config import environment_values
 from toolsupport.web import connection_settings, connections
 from toolsupport.web.connections import ConnectionLimits, ConnectionTable, Phase
 
@@ -51,7 +51,7 @@ def test_addresses_are_counted_by_the_network_a_client_has(one: str, other: str,
     ],
 )
 def test_proxies_are_those_whose_forwarded_addresses_count(https: bool, declared: str, host: str, passes: bool) -> None:
-    chosen = {**settings.ENV, "TOOLSUPPORT_TRUSTED_PROXIES": environment.networks(declared)}
+    chosen = {**settings.ENV, "TOOLSUPPORT_TRUSTED_PROXIES": environment_values.networks(declared)}
     with override_settings(BEHIND_HTTPS=https, ENV=chosen):
         table = ConnectionTable(connection_settings.limits(), Clock())
     assert table.passes_on(host) == passes
@@ -70,7 +70,7 @@ def test_proxies_are_those_whose_forwarded_addresses_count(https: bool, declared
     ],
 )
 def test_proxies_have_no_limit_of_an_address(proxies: str, host: str, limited: bool) -> None:
-    chosen = (*connections.LOOPBACK, *environment.networks(proxies))
+    chosen = (*connections.LOOPBACK, *environment_values.networks(proxies))
     table = ConnectionTable(ConnectionLimits(per_address=1, proxies=chosen), Clock())
     first = table.admit(host)
     assert first

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import JSON
 from toolsupport.gateway.embeddings.schemas import CHECK
 from toolsupport.gateway.gateway_request import parsed
@@ -23,6 +24,12 @@ class EmbeddingRequest:
     def tokens(self) -> bool:
         """Whether the inputs are lists of tokens."""
         return not isinstance(self.inputs[0], str)
+
+    @property
+    def estimated(self) -> int:
+        """The tokens of all inputs, for a server that does not count them."""
+        lengths = sum(map(len, self.inputs))
+        return lengths if self.tokens else token_counts.of_characters(lengths)
 
 
 def read(body: bytes) -> EmbeddingRequest:

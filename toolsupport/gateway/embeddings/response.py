@@ -34,15 +34,17 @@ async def answer(asked: EmbeddingRequest, caller: Caller) -> tuple[str, JSON | F
     """
     (name, model, endpoint), limited = await in_database(_prepared)(asked, caller)
     places.take(caller)
+    counted, used, failed = None, asked.estimated, False
     try:
         counted = await answer_runner.spend(limited)
         reply = await providers.embed_inputs(endpoint, model, asked.inputs, asked.dimensions)
+        used = used if reply.tokens is None else reply.tokens
     except ProviderError as error:
-        await answer_runner.settle(counted, 0, given_back=True)
+        used, failed = 0, True
         return name, Failed(error.kind, str(error), error.status, error.body)
     finally:
         places.leave(caller)
-    await answer_runner.settle(counted, reply.tokens or 0, given_back=False)
+        await answer_runner.to_end(answer_runner.settle(counted, used, given_back=failed))
     return name, written(name, reply, base64=asked.base64)
 
 

@@ -23,6 +23,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import database_upgrade, serve_lock
+from toolsupport.services.backups import kept_backups
 from toolsupport.services.exit_deadline import deadline
 from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import connection_settings, static_files
@@ -99,6 +100,8 @@ class Command(BaseCommand):
             serve_lock.make_private()
             if done := database_upgrade.bring_up_to_date():
                 self.stdout.write(done)
+            if kept_backups.remove_unfinished():
+                log.warning("removed what an interrupted backup had written")
             static_files.collect()
             meet_simulator(self.simulator)
             return self.greeting()
@@ -204,7 +207,7 @@ def meet_simulator(child: subprocess.Popen[str] | None) -> None:
         return
     line = child.stdout.readline() if child.stdout else ""
     if "http://" not in line:
-        raise CommandError("The Simulator did not start; TOOLSUPPORT_SIMULATOR=off goes without it.")
+        raise CommandError("The Simulator did not start. To start without it, set TOOLSUPPORT_SIMULATOR=off.")
     settings.SIMULATOR_URL = line.split()[-1]
     servers.ensure_simulator(settings.SIMULATOR_URL)
 

@@ -30,8 +30,10 @@ def renew(person: User) -> tuple[str, ...]:
     return tuple(one_time_codes.in_groups(one) for one in made)
 
 
+@transaction.atomic
 def first(person: User) -> tuple[str, ...]:
     """Return the codes of a first factor; none for a person who has some."""
+    list(User.objects.select_for_update().filter(pk=person.pk).values_list("pk"))
     return () if left(person.pk) else renew(person)
 
 

@@ -21,7 +21,7 @@ ICONS = {"refusal": "warning", "drift": "swap", "withdrawal": "again", "review":
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """One value before and after."""
+    """One value before and after; `before` is "" where a claim changed nothing."""
 
     title: str
     before: str
@@ -92,7 +92,7 @@ def _line(together: Sequence[HistoryEntry], restored: set[int]) -> EvidenceLine:
         test=lead.detection_id is not None,
     )
     look = history_sentences.evidence(lead.kind, lead.verdict)[0]
-    changed = [entry for entry in together if entry.before != entry.after and entry.kind != "detection"]
+    changed = [entry for entry in together if _shown(entry)]
     # The sentence about a person's first value has all of it.
     told = together == [lead] and lead.kind == "override" and lead.actor_id is not None and lead.before is None
     return EvidenceLine(
@@ -113,9 +113,15 @@ def _icon(entry: HistoryEntry, look: str) -> str:
     return ICONS.get(entry.kind, "server" if entry.source == "declared" else "person")
 
 
+def _shown(entry: HistoryEntry) -> bool:
+    """Return whether a line lists the value: each that changed, and each that a server claims."""
+    claimed = (entry.kind, entry.source) == ("override", "declared") and entry.after is not None
+    return entry.kind != "detection" and (claimed or entry.before != entry.after)
+
+
 def _change(entry: HistoryEntry) -> ValueChange:
     before, after = (_words(entry.capability, value) for value in (entry.before, entry.after))
-    return ValueChange(profiles.title(entry.capability), before, after)
+    return ValueChange(profiles.title(entry.capability), "" if before == after else before, after)
 
 
 def _words(capability: str, value: object) -> str:
@@ -128,6 +134,6 @@ def _flagged(entries: Sequence[HistoryEntry]) -> bool:
     for entry in entries:
         if entry.verdict in reviews.FLAGS:
             return True
-        if (entry.kind in reviews.DECISIONS and entry.actor_id) or entry.verdict == reviews.AGREES:
+        if reviews.decides(entry) or entry.verdict == reviews.AGREES:
             return False
     return False

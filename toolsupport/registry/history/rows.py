@@ -12,6 +12,9 @@ from toolsupport.registry.history import bundles
 from toolsupport.registry.history.bundles import BundleSummary
 from toolsupport.registry.history.inbox import WaitingEntry
 from toolsupport.registry.history.timeline import TimelineEntry
+from toolsupport.registry.knowledge.reviews import AGREES, CONTRADICTED, DISAGREES
+
+OPINIONS = {AGREES: "agrees", DISAGREES: "disagrees", CONTRADICTED: "refused although confirmed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ class HistoryRow:
     def after(self) -> str:
         """The value since, or the evidence that a test proved."""
         return history_sentences.evidence(self.entry.kind, self.entry.verdict)[1] or _capital(self.entry.after)
+
+    @property
+    def opinion(self) -> str:
+        """The opinion of a review about an entry, or that a refusal contradicts it, in words."""
+        return OPINIONS.get(self.entry.verdict, "") if self.entry.kind in ("review", "refusal") else ""
 
     @property
     def label(self) -> str:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from toolsupport.core.verdicts import VERDICTS
-from toolsupport.models import ModelProfile, Server
+from toolsupport.models import ModelProfile
+from toolsupport.registry.history.rows import OPINIONS
 from toolsupport.registry.history.timeline import SOURCE_WORDS, WORDS
 from toolsupport.registry.knowledge.effective_values import display_name
-from toolsupport.registry.knowledge.reviews import AGREES, CONTRADICTED, DISAGREES
 
 Choices = list[tuple[object, str]]
 
-VERDICT_WORDS = {name: name for name in VERDICTS} | {
-    AGREES: "agrees",
-    DISAGREES: "disagrees",
-    CONTRADICTED: "refused although confirmed",
+VERDICT_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in VERDICTS.items()} | {
+    name: words.capitalize() for name, words in OPINIONS.items()
 }
 
 
 def all_of_them() -> dict[str, Choices]:
-    """Return the choices by field, in three queries."""
-    profiles = ModelProfile.objects.order_by("name", "server__name").values_list("pk", "name", "server__name")
+    """Return the choices by field, in two queries; a server without a model has no history."""
+    rows = ModelProfile.objects.order_by("name", "server__name")
+    profiles = list(rows.values_list("pk", "name", "server", "server__name"))
+    servers = {server: name for _, _, server, name in profiles}
     return {
-        "profile": [(pk, f"{name} ({server})") for pk, name, server in profiles],
-        "server": list(Server.objects.order_by("name").values_list("pk", "name")),
+        "profile": [(pk, f"{name} ({server})") for pk, name, _, server in profiles],
+        "server": sorted(servers.items(), key=lambda one: one[1]),
         "actor": [(person.pk, display_name(person)) for person in User.objects.order_by("username")],
         "kind": list(WORDS.items()),
         "source": [(name, word) for name, word in SOURCE_WORDS.items() if name not in ("session", "default")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from toolsupport.core.evidence_state import ModelEvidence, short_day
 from toolsupport.core.overrides import IN_FORCE, OverrideStatus
@@ -27,6 +28,8 @@ CHAIN = (
     ("Profile", "profile", "No entry"),
     ("Built-in default", "", "Unknown"),
 )
+# Verdict on native tools → its words in the chain.
+VERDICTS = {"inconclusive": "Inconclusive", "flaky": "Yes, but unreliable", "misconfigured": "Server setting missing"}
 REFUSALS = ("accepted", "tools")  # step and subject of the trials that decide where a server refuses tools
 # Capability → the steps of a test that measure it.
 STEPS = {
@@ -83,29 +86,41 @@ def of(profile_id: int, capability: str) -> CapabilityEvidence:
     known = effective_values.known(profile)
     held = known[capability]
     test = _test(profile, held)
-    trials = tuple(_trials(test, capability)) if test else ()
+    trials = tuple(_trials(test, held)) if test else ()
     count = _count(trials)
     evidence, cell = model_evidence.of_one(profile, known), profiles.cell(held, count)
+    cell = profiles.native_cell(cell, evidence) if capability == "tools" else cell
     undecided = cell.words if cell.state == "tried" else ""
     return CapabilityEvidence(
         profile=profile,
         evidence=evidence,
         cell=cell,
-        chain=with_test(chain(profile, capability), undecided or inconclusive(capability, evidence)),
+        chain=with_test(chain(profile, capability), undecided or of_verdict(capability, evidence)),
         trials=trials,
         test=test,
-        counted=count.share if count else "",
+        counted=_share(count, capability, test, evidence),
     )
 
 
-def inconclusive(capability: str, evidence: ModelEvidence) -> str:
-    """Return the word for a test of native tools that decided nothing, "" for any other."""
-    return "Inconclusive" if (capability, evidence.verdict) == ("tools", "inconclusive") else ""
+def _share(count: TrialCount | None, capability: str, test: int, evidence: ModelEvidence) -> str:
+    """Return how many trials passed; for native tools those that the state rests on, as in its sentence."""
+    if capability == "tools" and evidence.share and evidence.test == test and evidence.state != "text":
+        return evidence.share
+    return count.share if count else ""
+
+
+def of_verdict(capability: str, evidence: ModelEvidence) -> str:
+    """Return the words for a test of native tools that gave no plain yes or no, "" for any other."""
+    return VERDICTS.get(evidence.verdict, "") if capability == "tools" else ""
 
 
 def with_test(sources: Sequence[ChainLink], words: str) -> tuple[ChainLink, ...]:
-    """Return the sources with the words for a test that decided nothing, if there are any."""
-    return tuple(replace(link, words=words) if words and link.words == NOT_TESTED else link for link in sources)
+    """Return the sources with the words for a test that gave no plain yes or no, if there are any."""
+    return tuple(replace(link, words=_capital(words)) if words and _plain(link) else link for link in sources)
+
+
+def _plain(link: ChainLink) -> bool:
+    return link.words == NOT_TESTED or (link.title, link.state, link.words) == ("Test", IN_FORCE, "Yes")
 
 
 def chain(profile: ModelProfile, capability: str) -> tuple[ChainLink, ...]:
@@ -133,19 +148,22 @@ def tried(tests: Iterable[int]) -> list[TriedStep]:
     return [TriedStep(test, step, passed, subject or "") for test, step, passed, subject in found]
 
 
-def about_calls(test: int, trials: Iterable[TriedStep]) -> list[TriedStep]:
-    """Return the newest trials of calls, native and as text, that this test made."""
-    return [one for one in trials if one.test == test and one.step in ("called", "formats")][-MOST:]
+def about_calls(evidence: ModelEvidence, text_format: Any, trials: Iterable[TriedStep]) -> list[TriedStep]:
+    """Return the newest trials that the state of a model rests on: native calls, or those in its text format."""
+    mine = [one for one in trials if one.test == evidence.test]
+    if evidence.state == "text":
+        return about("format", text_format, mine)
+    return [one for one in mine if one.step in ("called", "formats")][-MOST:]
 
 
-def about(capability: str, test: int | None, trials: Iterable[TriedStep]) -> list[TriedStep]:
-    """Return the newest of these trials that a test made about a capability."""
+def about(capability: str, value: Any, trials: Iterable[TriedStep]) -> list[TriedStep]:
+    """Return the newest trials of one test about a capability; of a text format that works, only those in it."""
     tool, steps = capability.removeprefix("tool:"), STEPS.get(capability, ())
-    mine = [one for one in trials if one.test == test]
+    mine = list(trials)
     if tool != capability:
         found = [one for one in mine if (one.step, one.subject) == ("per_tool", tool)]
     else:
-        found = [one for one in mine if one.step in steps]
+        found = [one for one in mine if one.step in steps and _in_format(capability, value, one.subject)]
     if capability == "tools" and not found:
         found = [one for one in mine if (one.step, one.subject) == REFUSALS]
     return found[-MOST:]
@@ -191,12 +209,19 @@ def _test(profile: ModelProfile, held: Capability) -> int:
     return over.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def _trials(test: int, capability: str) -> Sequence[Trial]:
+def _in_format(capability: str, value: Any, subject: str) -> bool:
+    return capability != "format" or not value or subject == value
+
+
+def _trials(test: int, held: Capability) -> Sequence[Trial]:
+    capability = held.name
     steps = ("per_tool",) if capability.startswith("tool:") else STEPS.get(capability, ())
     made = Trial.objects.filter(detection=test).order_by("seq")
     rows = made.filter(step__in=steps)
     if capability.startswith("tool:"):
         rows = rows.filter(response__subject=capability.removeprefix("tool:"))
+    if capability == "format" and held.value:
+        rows = rows.filter(response__subject=held.value)
     found = list(rows[:MOST])
     if capability == "tools" and not found:
         return list(made.filter(step=REFUSALS[0], response__subject=REFUSALS[1])[:MOST])

@@ -195,12 +195,13 @@ def shown(profile_id: int) -> ModelPage:
     known = effective_values.fold(profile, claims)
     tests = model_evidence.tests_of([profile], {profile.pk: known}, last=profile.pk)
     tried = undecided_trials.of_each([profile], {profile.pk: known}, tests)
+    evidence = model_evidence.of_tests(profile, known, tests)
     return ModelPage(
-        model=picker.row_of(profile, known, model_evidence.of_tests(profile, known, tests)),
+        model=picker.row_of(profile, known, evidence),
         profile=profile,
         build=profile.build.key,
         options=replace(model_settings.of(profile), num_ctx=profile.default_context),
-        cells=_cells(CAPABILITIES, profile, known, tried.get(profile.pk, {})),
+        cells=_cells(CAPABILITIES, _with_context(profile, known), tried.get(profile.pk, {}), evidence),
         claims=claims,
         tests=tests,
         known=known,
@@ -230,6 +231,18 @@ def cell(capability: Capability, tried: TrialCount | None = None) -> CapabilityC
         stale=capability.stale or capability.source == "auto_detected_stale",
         glyph=glyph(capability),
     )
+
+
+def native_cell(found: CapabilityCell, evidence: ModelEvidence) -> CapabilityCell:
+    """Return the cell of native tools so that it never contradicts the state of the model's tools."""
+    source = SOURCES["auto_detected"]
+    if evidence.verdict == "flaky" and found.glyph == "yes":
+        words = f"{evidence.share} trials passed" if evidence.share else "unreliable"
+        return replace(found, words=words, glyph="partly")
+    if evidence.verdict == "misconfigured" and found.state == "unknown":
+        tested = replace(found, state="tried", glyph="failed", letter=source.letter, source=source.word)
+        return replace(tested, words=evidence.result.lower(), reason=evidence.sentence, since=evidence.at)
+    return found
 
 
 def _undecided(capability: Capability, tried: TrialCount) -> CapabilityCell:
@@ -292,6 +305,7 @@ def row(profile_id: int) -> ModelProfile:
 
 
 def _row(profile: ModelProfile, known: Capabilities, tests: EvidenceTests, tried: Counts) -> ModelRow:
+    evidence = model_evidence.of_tests(profile, known, tests)
     return ModelRow(
         id=profile.pk,
         name=profile.name,
@@ -300,24 +314,25 @@ def _row(profile: ModelProfile, known: Capabilities, tests: EvidenceTests, tried
         simulated=profile.server.simulated,
         gone=profile.gone_since is not None,
         enabled=profile.enabled and profile.server.enabled,
-        evidence=model_evidence.of_tests(profile, known, tests),
+        evidence=evidence,
         family=profile.family,
         source=SOURCES[known["tools"].source].word,
-        cells=_cells([name for name, _ in COLUMNS], profile, known, tried),
+        cells=_cells([name for name, _ in COLUMNS], _with_context(profile, known), tried, evidence),
         chats=profile.chats,
         context=profile.context_length or 0,
     )
 
 
 def _cells(
-    names: Iterable[str], profile: ModelProfile, known: Capabilities, tried: Counts
+    names: Iterable[str], known: Capabilities, tried: Counts, evidence: ModelEvidence
 ) -> tuple[CapabilityCell, ...]:
-    shown = {name: _context(profile, known) if name == "context" else known[name] for name in names}
-    return tuple(cell(value, tried.get(name)) for name, value in shown.items())
+    made = (cell(known[name], tried.get(name)) for name in names)
+    return tuple(native_cell(one, evidence) if one.capability == "tools" else one for one in made)
 
 
-def _context(profile: ModelProfile, known: Capabilities) -> Capability:
-    # The server's fact about this model has precedence over the family's, but not over a person's.
+def _with_context(profile: ModelProfile, known: Capabilities) -> Capabilities:
+    """Return the values with the server's fact about the context, which precedes the family's, but not a person's."""
     if profile.context_length is None or known["context"].source == "user_confirmed":
-        return known["context"]
-    return Capability("context", profile.context_length, "declared", "The server reports this context length.")
+        return known
+    fact = Capability("context", profile.context_length, "declared", "The server reports this context length.")
+    return replace(known, values={**known.values, "context": fact})

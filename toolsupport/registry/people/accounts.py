@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
 from toolsupport.models import Passkey
-from toolsupport.registry.people import deletion, first_admin, known_devices, sessions
+from toolsupport.registry.people import deletion, first_admin, known_devices, new_names, sessions
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -64,9 +64,7 @@ def invite(name: str, role: str) -> PasswordLink:
     user.set_unusable_password()
     try:
         with transaction.atomic():
-            user.full_clean(exclude=["password"])
-            if User.objects.filter(username__iexact=user.username).exists():
-                raise ConfigError(f"A person named {user.username} already exists.")
+            new_names.check(user)
             user.save()
             give(user, role)
     except ValidationError as error:
@@ -122,7 +120,11 @@ def invited(token: str) -> User:
 
 @transaction.atomic
 def set_password(token: str, password: str) -> User:
-    """Use a link to set a password. Raises NotFound, ValidationError (the password)."""
+    """Use a link to set a password: of two uses at once, the second waits and is refused.
+
+    Raises NotFound, ValidationError (the password).
+    """
+    list(User.objects.select_for_update().filter(pk=invited(token).pk).values_list("pk"))
     user = invited(token)
     validate_password(password, user)
     user.set_password(password)

@@ -80,6 +80,7 @@ def create(person_id: int, name: str, limits: KeyLimits = UNLIMITED) -> str:
         raise ConfigError("Choose a day in the future, on which the key expires.")
     if unknown := sorted(set(limits.scopes) - SCOPES.keys()):
         raise ConfigError(f"There is no scope {unknown[0]}. The scopes are {', '.join(SCOPES)}.")
+    list(User.objects.select_for_update(no_key=True).filter(pk=person_id).values_list("pk"))
     if _valid().filter(person_id=person_id).count() >= MOST:
         raise Busy(f"You have {MOST} keys. Revoke one first.", "keys")
     key = PREFIX + secrets.token_urlsafe(32)

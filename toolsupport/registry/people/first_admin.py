@@ -15,6 +15,8 @@ from django.utils.crypto import salted_hmac
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import Setting
+from toolsupport.registry import any_case
+from toolsupport.registry.people import new_names
 
 _TOKEN = "setup_token"
 SETUP_LASTS = timedelta(hours=24)
@@ -79,7 +81,7 @@ def admin_from_environment(written: str) -> bool:
     name, colon, password = written.partition(":")
     if not (name.strip() and colon and password):
         raise ConfigError("TOOLSUPPORT_ADMIN should read name:password.")
-    if not needs_setup() or User.objects.filter(username=name.strip()).exists():
+    if not needs_setup() or User.objects.filter(any_case.same("username", name.strip())).exists():
         return False
     try:
         _admin(name, password)
@@ -107,7 +109,7 @@ def _admin(name: str, password: str) -> User:
     user = User(username=name.strip(), is_staff=True, is_superuser=True)
     validate_password(password, user)
     user.set_password(password)
-    user.full_clean(exclude=["password"])
+    new_names.check(user)
     user.save()
     user.groups.add(Group.objects.get_or_create(name="admin")[0])
     return user

@@ -12,7 +12,7 @@ from django.utils import timezone
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.models import ExternalIdentity
 from toolsupport.registry import any_case
-from toolsupport.registry.people import accounts, first_admin, quotas, sessions
+from toolsupport.registry.people import accounts, first_admin, new_names, quotas, sessions
 from toolsupport.registry.people.permissions import ROLES
 
 NEW_ROLE = "user"
@@ -45,9 +45,10 @@ def signed_in(identity: VouchedIdentity) -> User:
     """Return the person of this identity, with the role that holds now. Raises NotAllowed."""
     if not identity.name or not SUBJECT.fullmatch(identity.subject):
         raise NotAllowed("The sign-in provider gives no usable name for this account.")
-    rows = ExternalIdentity.objects.select_related("person")
-    row = rows.filter(issuer=identity.issuer, subject=identity.subject).first()
-    person = row.person if row else _connected(identity)
+    person = _known(identity)
+    if person is None:
+        new_names.hold()  # another request of this browser may make the account now
+        person = _known(identity) or _connected(identity)
     if not person.is_active:
         raise NotAllowed(OUT)
     values = {"person": person, "used_at": timezone.now()}
@@ -57,14 +58,27 @@ def signed_in(identity: VouchedIdentity) -> User:
     return User.objects.get(pk=person.pk)
 
 
+def _known(identity: VouchedIdentity) -> User | None:
+    rows = ExternalIdentity.objects.select_related("person")
+    row = rows.filter(issuer=identity.issuer, subject=identity.subject).first()
+    return row.person if row else None
+
+
 def of_header(name: str) -> User:
     """Return the person whom a trusted proxy names; made as a user at the first time. Raises NotAllowed."""
     if not NAME.fullmatch(name) or User.normalize_username(name) != name:
         raise NotAllowed(UNUSABLE)
-    person = User.objects.filter(username=name).first() or _new(name)
+    person = User.objects.filter(username=name).first() or _made(name)
     if not person.is_active:
         raise NotAllowed(OUT)
     return person
+
+
+@transaction.atomic
+def _made(name: str) -> User:
+    """Return the new person of that name, whom another request of the same browser may make at this moment."""
+    new_names.hold()
+    return User.objects.filter(username=name).first() or _new(name)
 
 
 def _connected(identity: VouchedIdentity) -> User:

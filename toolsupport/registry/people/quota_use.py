@@ -30,6 +30,12 @@ ADD = """INSERT INTO toolsupport_quotause (kind, subject, day, requests, tokens)
 ON CONFLICT (kind, subject, day) DO UPDATE SET requests = toolsupport_quotause.requests + excluded.requests,
 tokens = toolsupport_quotause.tokens + excluded.tokens RETURNING requests, tokens"""
 
+# A request that began before the quota was set was not counted, so it takes nothing off.
+SETTLE = """INSERT INTO toolsupport_quotause (kind, subject, day, requests, tokens) VALUES (%s, %s, %s, 0, %s)
+ON CONFLICT (kind, subject, day) DO UPDATE SET tokens = toolsupport_quotause.tokens + excluded.tokens,
+requests = toolsupport_quotause.requests - CASE WHEN toolsupport_quotause.requests > 0 THEN %s ELSE 0 END
+RETURNING requests"""
+
 MONTH = """SELECT COALESCE(SUM(requests), 0), COALESCE(SUM(tokens), 0) FROM toolsupport_quotause
 WHERE kind = %s AND subject = %s AND day >= %s AND day <= %s"""
 
@@ -43,11 +49,11 @@ class CountedRequest:
 
 
 @transaction.atomic
-def spend(subjects: Sequence[QuotaHolder], now: datetime | None = None) -> CountedRequest:
-    """Count one request for each subject. Raises QuotaSpent, and then nothing is counted."""
+def spend(subjects: Sequence[QuotaHolder], now: datetime | None = None, requests: int = 1) -> CountedRequest:
+    """Count requests for each subject, all or none. Raises QuotaSpent, and then nothing is counted."""
     now = (now or timezone.now()).astimezone(UTC)
     for subject in sorted(subjects, key=lambda one: (one.kind, one.id)):
-        found = raw_sql.rows(ADD, subject.kind, subject.id, now.date().isoformat(), 1, 0)[0]
+        found = raw_sql.rows(ADD, subject.kind, subject.id, now.date().isoformat(), requests, 0)[0]
         over = quota_rules.refused(_shares(subject, now, found))
         if over is not None:
             seconds = math.ceil((quota_rules.restart(over, now) - now).total_seconds())
@@ -60,7 +66,7 @@ def settle(counted: CountedRequest, tokens: int, *, given_back: bool = False) ->
     """Add the tokens of an answer, and take its request back if there was none."""
     if tokens or given_back:
         for subject in sorted(counted.subjects, key=lambda one: (one.kind, one.id)):
-            raw_sql.rows(ADD, subject.kind, subject.id, counted.day.isoformat(), -int(given_back), tokens)
+            raw_sql.rows(SETTLE, subject.kind, subject.id, counted.day.isoformat(), tokens, int(given_back))
 
 
 def shares(subject: QuotaHolder, now: datetime | None = None) -> tuple[QuotaShare, ...]:

@@ -153,9 +153,9 @@ LATELY = 5  # seconds in which a page that asks each second has seen a result
 
 
 def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
-    """Return the tests of one person from the id `since` on; without it, from the oldest open one on."""
+    """Return the tests of one person from the id `since` on; without it, all of the bulk that is open."""
     mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
-    first = since or mine.filter(status__in=OPEN).order_by("pk").values_list("pk", flat=True).first()
+    first = since or began(actor)
     if not first:
         return None
     over = ~Q(status__in=OPEN)
@@ -190,10 +190,15 @@ def _stage(counted: Mapping[str, int]) -> str:
     return "-".join(str(counted[name]) for name in ("done", "running", "later"))
 
 
-def began(actor: int | None, test: int) -> int:
-    """Return the first test of the bulk that this test (id) joins: the oldest that is still open, else itself."""
-    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", status__in=OPEN, pk__lt=test).order_by("pk")
-    return mine.values_list("pk", flat=True).first() or test
+def began(actor: int | None, test: int = 0) -> int:
+    """Return the first test (id) of the person's open bulk, which this test joins; without one, the test itself.
+
+    Tests that were open when the oldest open one was queued belong to the bulk, so that a reload counts as before.
+    """
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk").order_by("pk")
+    oldest = mine.filter(status__in=OPEN).values_list("created_at", flat=True).first()
+    together = mine.filter(Q(status__in=OPEN) | Q(finished_at__gte=oldest)) if oldest else mine.none()
+    return together.values_list("pk", flat=True).first() or test
 
 
 def expected_bulk(models: int, took_ms: Sequence[int]) -> int:

@@ -39,9 +39,14 @@ def add_sqlite(writer: ArchiveWriter, scratch: Path) -> dict[str, object]:
         with scratch.open("rb") as file:
             writer.add(SQLITE_PART, file, scratch.stat().st_size)
     finally:
-        for one in (scratch, *(scratch.with_name(f"{scratch.name}-{end}") for end in ("wal", "shm", "journal"))):
+        for one in scratch_files(scratch):
             one.unlink(missing_ok=True)
     return {"migrations": applied}
+
+
+def scratch_files(scratch: Path) -> tuple[Path, ...]:
+    """Return the copy of a database, and the files that SQLite keeps beside it."""
+    return (scratch, *(scratch.with_name(f"{scratch.name}-{end}") for end in ("wal", "shm", "journal")))
 
 
 def checked_sqlite(file: Path) -> Applied:

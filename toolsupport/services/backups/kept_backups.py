@@ -38,12 +38,18 @@ def make() -> KeptBackup:
     file = _folder() / f"site-{timezone.now():%Y%m%d-%H%M%S}.tar"
     try:
         _folder().mkdir(mode=0o700, exist_ok=True)
+        remove_unfinished()
         making.make(file)
     except OSError as error:
         raise ConfigError(f"No backup was made: {error}.") from error
     finally:
         connection.close()  # that of this thread
     return _described(file)
+
+
+def remove_unfinished() -> int:
+    """Remove what interrupted backups left in the data directory; return how many files."""
+    return making.remove_unfinished(_folder())
 
 
 def opened(name: str) -> BinaryIO:

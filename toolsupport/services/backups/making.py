@@ -55,6 +55,25 @@ def unfinished_name(file: Path) -> Path:
     return file.with_name(f"{file.name}{UNFINISHED}")
 
 
+def remove_unfinished(folder: Path) -> int:
+    """Remove what processes that were ended left of archives in a folder; return how many files. Others are kept.
+
+    Such a file is as large as an archive and holds every key.
+    """
+    removed = 0
+    for name in folder.glob(f"*{UNFINISHED}"):
+        with suppress(OSError), name.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a process that writes it holds the lock
+            for one in (*database_parts.scratch_files(scratch_name(name)), name):
+                removed += one.exists()
+                one.unlink(missing_ok=True)
+    return removed
+
+
+def scratch_name(unfinished: Path) -> Path:
+    return unfinished.with_name(f"{unfinished.name}-database")
+
+
 def last() -> tuple[datetime, str] | None:
     """Return when the last backup was made, and its file; None if there was none."""
     try:
@@ -99,7 +118,7 @@ def _add_all(writer: ArchiveWriter, file: Path) -> dict[str, Any]:
     """Add everything. The database comes first: files of later rows are kept too, those of earlier ones never lack."""
     made_at = timezone.now().isoformat(timespec="seconds")
     if connection.vendor == "sqlite":
-        database = database_parts.add_sqlite(writer, file.with_name(f"{file.name}{UNFINISHED}-database"))
+        database = database_parts.add_sqlite(writer, scratch_name(unfinished_name(file)))
     else:
         database = database_parts.add_postgresql(writer)
     data = Path(settings.DATA_DIR)

@@ -50,6 +50,8 @@ def listed(request: AuthedRequest) -> HttpResponse:
     """Show what waits for a reviewer; with a filter or `show` one page of the timeline, `after` a place."""
     everything = bool(set(request.GET) & {"show", "after", *HistoryForm.base_fields})
     context = (_timeline if everything else _inbox)(request) | _rights(request) | _views(request)
+    if "form" not in context and not wants_part(request):
+        context["form"] = HistoryForm()
     return render(request, PAGE + ("#entries" if wants_part(request) else ""), context)
 
 

@@ -32,7 +32,7 @@ def head(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     return {
         "page": page,
         "tried": trials,
-        "trials": capability_evidence.about_calls(page.model.evidence.test, trials),
+        "trials": capability_evidence.about_calls(page.model.evidence, page.known["format"].value, trials),
         "kinds": [(kind, TITLES[kind], round(longest(kind, thinks))) for kind in KINDS],
         "last_seconds": max(1, round(took / 1000)) if took else 0,
         "changed": len(OptionsForm.of(page).changed()),
@@ -57,7 +57,7 @@ def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
     return found | {
         "chain": capability_evidence.with_test(
             native.chain if native else capability_evidence.links(()),
-            capability_evidence.inconclusive("tools", page.model.evidence),
+            capability_evidence.of_verdict("tools", page.model.evidence),
         ),
         "native": next(cell for cell in page.cells if cell.capability == "tools"),
         "rows": [row for row in rows if row["measured"]],
@@ -72,7 +72,8 @@ def capabilities(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
 
 def _row(page: ModelPage, cell: Any, details: dict[str, Any], trials: list[Any]) -> dict[str, Any]:
     known, value = details.get(cell.capability), page.known[cell.capability]
-    own = capability_evidence.about(cell.capability, value.test or page.model.evidence.test, trials)
+    test = value.test or page.model.evidence.test
+    own = capability_evidence.about(cell.capability, value.value, [one for one in trials if one.test == test])
     return {
         "cell": cell,
         "known": known,

@@ -33,10 +33,10 @@ class Section:
 SECTIONS = (
     Section("Chat", "/", "/chat/", Action.CHAT, "Ask a model, with tools", "chats"),
     Section("Models", "/models/", "/models/", Action.SEE_MODELS, "What each model can do, with the evidence", "model"),
+    Section("Exams", "/exams/", "/exams/", Action.SEE_MODELS, "Cases with expected calls, graded", "g-yes"),
     Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS, "What models may call", "tool"),
     Section("History", "/history/", "/history/", Action.SEE_MODELS, "Every change, with its source", "clock"),
     Section("Insights", "/insights/", "/insights/", Action.SEE_MODELS, "Calls that worked and failed", "chart"),
-    Section("Exams", "/exams/", "/exams/", Action.SEE_MODELS, "Cases with expected calls, graded", "g-yes", rare=True),
     Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS, "Where the models run", "server", rare=True),
     Section("People", "/people/", "/people/", Action.ADMINISTER, "Accounts and roles", "people", rare=True),
 )

@@ -26,7 +26,7 @@ def enter(request: HttpRequest) -> HttpResponse:
     """Ask for a press on the button, so that a preview of the link does not use it up; then sign in."""
     token = request.POST.get("token") or request.GET.get("token", "")
     try:
-        person = sign_in_links.person_of(token)
+        person = sign_in_links.use(token) if request.method == "POST" else sign_in_links.person_of(token)
     except NotFound as error:
         return refused(request, "link_wrong", PAGE, {"why": str(error)})
     if request.method != "POST":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from chat.models import Conversation, Message, Turn
 from chat.statuses import TurnStatus
@@ -15,6 +18,7 @@ from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import QuotaSpent
 from toolsupport.core.quota_rules import Quota
+from toolsupport.models import QuotaUse
 from toolsupport.registry.people import quota_use, quotas
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +82,29 @@ def test_what_no_server_counted_is_estimated(conversation: Conversation, reason:
 def test_what_an_end_counts(conversation: Conversation, reason: str, usage: dict[str, int], wanted: list[int]) -> None:
     ended(asked(conversation, "c1"), reason, **usage)
     assert used(conversation) == wanted
+
+
+def test_a_request_at_midnight_is_given_back_on_the_day_that_counted_it(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:  # P5
+    """Every look at the clock is a second later: however often it is read, midnight falls between two of them."""
+    for before in range(1, 9):
+        clock = datetime(2026, 10, 31, 23, 59, 60 - before, tzinfo=UTC)
+        readings = iter(clock + timedelta(seconds=number) for number in range(1_000))
+        with monkeypatch.context() as patched:
+            patched.setattr(timezone, "now", lambda readings=readings: next(readings))
+            ended(asked(conversation, f"c{before}"), TurnStatus.FAILED)
+        assert {row.day: row.requests for row in QuotaUse.objects.all()} in (
+            {date(2026, 10, 31): 0},
+            {date(2026, 11, 1): 0},
+        )
+        QuotaUse.objects.all().delete()
+
+
+def test_a_request_that_began_before_its_quota_takes_nothing_off(conversation: Conversation) -> None:  # P5
+    person = str(conversation.owner_id)
+    quotas.put("person", person, Quota())
+    turn = asked(conversation, "c1")
+    quotas.put("person", person, Quota(requests_day=1, tokens_day=100))
+    ended(turn, TurnStatus.FAILED)
+    assert used(conversation) == [0, 0]

@@ -96,7 +96,7 @@ def test_refusals_are_the_trials_of_native_tools_where_nothing_could_be_called()
     test = end_test(profile, REFUSED, DetectionResult("refused", {}, {"tools": False}, "Refused."))
     found = capability_evidence.of(profile.pk, "tools")
     assert (found.counted, [trial.response["subject"] for trial in found.trials]) == ("0 of 2", ["tools", "tools"])
-    own = capability_evidence.about("tools", test, capability_evidence.tried([test]))
+    own = capability_evidence.about("tools", False, capability_evidence.tried([test]))
     assert [trial.passed for trial in own] == [False, False]
     assert cells(profile)["format"] == ("tried", "✕", "0 of 3 trials passed")
     assert (
@@ -110,6 +110,50 @@ def test_an_inconclusive_test_is_one() -> None:
     words = {link.title: link.words for link in capability_evidence.of(profile.pk, "tools").chain}
     assert words["Test"] == "Inconclusive"
     assert Detection.objects.get().verdict == "inconclusive"
+
+
+# Verdict → its trials, its result; then the native cell, the word of the test in the chain, the count, the badge.
+CALLED: Made = ("called", "", (True, True, False, True, True, False, True, True))
+FORMATS: tuple[Made, ...] = (("formats", "hermes", (False,) * 29), ("formats", "forced_json", (True, True)))
+AGREED = {
+    "flaky": (
+        (CALLED,),
+        DetectionResult("flaky", {"passed": 6, "tried": 8}, {"tools": True}, "Mixed."),
+        ("tools", "~", "6 of 8 trials passed", "Yes, but unreliable", "6 of 8", "broken"),
+    ),
+    "misconfigured": (
+        (),
+        DetectionResult("misconfigured", {"flag": "--jinja"}, {}, "No."),
+        ("tools", "✕", "server setting missing", "Server setting missing", "", "broken"),
+    ),
+    "one way of thinking": (
+        (("called", "", (True,) * 3 + (False,) * 5),),
+        native(tools_thinking="off_only"),
+        ("tools", "✓", "yes", "Yes", "3 of 3", "proven"),
+    ),
+    "text": (
+        FORMATS,
+        DetectionResult("text", {"passed": 2, "tried": 2}, {"tools": False, "format": "forced_json"}, "Text."),
+        ("format", "✓", "Constrained JSON", "Constrained JSON", "2 of 2", "text"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AGREED)
+def test_matrix_page_and_panel_agree_with_the_badge(case: str) -> None:
+    made, result, (capability, sign, words, in_chain, counted, state) = AGREED[case]
+    profile = ModelProfileFactory()
+    end_test(profile, made, result)
+    panel = capability_evidence.of(profile.pk, capability)
+    (row,), page = profiles.listed([profile.pk]), profiles.shown(profile.pk)
+    for cell in (panel.cell, *row.cells, *page.cells):
+        assert cell.capability != capability or (cell.sign, cell.words) == (sign, words)
+    assert [link.words for link in panel.chain if link.title == "Test"] == [in_chain]
+    assert (panel.counted, row.evidence.state, page.model.evidence.state) == (counted, state, state)
+    shown = capability_evidence.about_calls(
+        row.evidence, page.known["format"].value, capability_evidence.tried([row.evidence.test])
+    )
+    assert row.evidence.state != "text" or f"{sum(one.passed is True for one in shown)} of {len(shown)}" == counted
 
 
 def test_the_file_tools_of_many_models_take_one_query(django_assert_num_queries: Any) -> None:

@@ -56,6 +56,17 @@ def test_the_page_of_a_model_tells_the_whole_history():
     assert [(one.before, one.after) for one in (*removed.changes, *restored.changes)] == [("No", "Yes"), ("Yes", "No")]
 
 
+def test_the_timeline_lists_a_claim_that_changes_nothing():  # D1
+    profile = ModelProfileFactory()
+    overrides.add(NewOverride(profile.pk, "tools", True, actor=UserFactory().pk))
+    overrides.declare(profile.pk, {"tools": True, "vision": False})
+    claims, _ = _lines(profile)
+    assert [(one.title, one.before, one.after) for one in claims.changes] == [
+        ("Native tool calls", "", "Yes"),
+        ("Vision", "Unknown", "No"),
+    ]
+
+
 def _lines(profile: ModelProfile) -> tuple[EvidenceLine, ...]:
     return model_timeline.of_model(profile.pk, profiles.shown(profile.pk).claims).lines
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from tests.factories import ModelProfileFactory, ServerFactory
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.models import Detection, Server
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing import queue as testing_queue
@@ -85,6 +87,18 @@ def test_how_long_a_bulk_takes_follows_the_slowest_server() -> None:
     opened = [*queue(ServerFactory(kind="ollama"), 3), *queue(ServerFactory(kind="vllm"), 8)]
     assert testing_queue.rounds(opened) == 3
     assert testing_queue.rounds([]) == 0
+
+
+def test_a_bulk_keeps_its_total_while_its_tests_end() -> None:
+    ana, later = UserFactory(), timezone.now() + timedelta(seconds=9)
+    old = detections.open_test(DetectionRequest(ModelProfileFactory().pk, "bulk", actor=ana.pk)).id
+    Detection.objects.filter(pk=old).update(status="done", finished_at=timezone.now() - timedelta(hours=1))
+    wanted = [DetectionRequest(ModelProfileFactory().pk, "bulk", actor=ana.pk) for _ in range(3)]
+    first, second, _ = (one.id for one in detections.open_tests(wanted))
+    Detection.objects.filter(pk__in=(first, second)).update(status="done", finished_at=later)
+    for since in (0, first):
+        found = detection_reports.bulk(ana.pk, since)
+        assert found and (found.since, found.done, found.total) == (first, 2, 3)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,6 +13,7 @@ from django.test import Client
 from toolsupport.core.errors import ConfigError
 from toolsupport.models import ApiKey
 from toolsupport.registry.people import api_keys
+from toolsupport.registry.people.api_keys import KeyLimits
 from toolsupport.web.authentication import api_key_auth
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,24 @@ def test_a_key_may_no_more_than_it_was_made_for(alice: User) -> None:
     key = api_keys.create(alice.pk, "laptop")
     ApiKey.objects.update(scopes=["models"])
     assert (get("/api/models", key).status_code, get("/v1/models", key).status_code) == (200, 403)
+
+
+OPENED = {
+    "chat": "/v1/models /v1/chat/completions /v1/responses /v1/messages /v1/messages/count_tokens /v1/embeddings",
+    "models": "/api/models /api/models/box/m /api/detections/1 /api/openapi.json",
+    "detect": "/api/models/box/m/detect",
+}
+READ = ("/v1/models", *OPENED["models"].split())
+
+
+@pytest.mark.parametrize("scope", OPENED)
+def test_each_scope_opens_its_addresses_only(bob: User, scope: str) -> None:  # P5
+    """Also those of an administrator's key. A request that is let in fails for another reason."""
+    key = api_keys.create(bob.pk, "laptop", KeyLimits([scope]))
+    for path in " ".join(OPENED.values()).split():
+        client, headers = Client(), {"Authorization": f"Bearer {key}"}
+        answer = (client.get if path in READ else client.post)(path, headers=headers)
+        assert (answer.status_code == 403) == (path not in OPENED[scope].split()), path
 
 
 def test_a_session_still_needs_its_token_to_write(alice: User) -> None:

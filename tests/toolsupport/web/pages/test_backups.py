@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import shutil
 import tarfile
@@ -70,6 +71,19 @@ def test_what_is_no_backup_is_not_found(admin: Client, name: str) -> None:
     (FOLDER / "site-20261103-120000.tar").symlink_to("/etc/passwd")
     for deed in ("download", "delete"):
         assert admin.post(f"/backup/{name}/{deed}/", {"password": PASSWORD}).status_code == 404
+
+
+# S3: such files are as large as an archive and hold every key.
+def test_what_interrupted_backups_left_is_removed_by_the_next_one(admin: Client) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    old, other = (FOLDER / f"site-20261103-12000{n}.tar{making.UNFINISHED}" for n in (1, 2))
+    for end in ("", "-database", "-database-wal", "-database-journal"):
+        old.with_name(old.name + end).write_text("rows and keys")
+    with other.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # another process writes it
+        admin.post("/backup/make/")
+        [backup] = kept_backups.listed()
+        assert {path.name for path in FOLDER.iterdir()} == {backup.name, other.name}
 
 
 def test_a_backup_that_fails_is_a_sentence(admin: Client) -> None:

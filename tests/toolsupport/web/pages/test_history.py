@@ -54,7 +54,7 @@ def test_everybody_sees_the_timeline_and_viewers_cannot_act(client: Client, prof
     client.force_login(charlie)
     page = flat(client.get("/history/?show=all").content.decode())
     assert "strange:1b" in page and "it calls" in page and '<span class="tag strike">Unknown</span>' in page
-    assert "Native tool calls: Unknown to Yes" in page and "Disagree" not in page and "Export CSV" not in page
+    assert "Native tool calls: Unknown to Yes" in page and "Disagree…" not in page and "Export CSV" not in page
     assert client.post(f"/history/{entry}/act/", {"do": "agree"}).status_code == 403
     assert client.get("/history/export.csv").status_code == 403
 
@@ -303,7 +303,7 @@ def test_viewers_read_what_waits_and_answer_nothing(client: Client, profile: Mod
     run_tests([profile])
     client.force_login(charlie)
     page = client.get("/history/").content.decode()
-    assert "1 change to review" in page and "data-do" not in page and "Agree" not in page
+    assert "1 change to review" in page and "data-do" not in page and "key-status" not in page
     entry = HistoryEntry.objects.get(kind="detection").pk
     assert client.post("/history/agree/", {"entry": entry}).status_code == 403
     assert client.post(f"/history/{entry}/act/", {"do": "reopened"}).status_code == 403

@@ -21,8 +21,8 @@ def _titles(user: User | AnonymousUser, path: str = "/") -> list[str]:
     ("role", "titles"),
     [
         (None, []),
-        ("viewer", ["Models", "Tools", "History", "Insights", "Exams", "Servers"]),
-        ("user", ["Chat", "Models", "Tools", "History", "Insights", "Exams", "Servers"]),
+        ("viewer", ["Models", "Exams", "Tools", "History", "Insights", "Servers"]),
+        ("user", ["Chat", "Models", "Exams", "Tools", "History", "Insights", "Servers"]),
     ],
 )
 def test_sections_by_role(role: str | None, titles: list[str]):

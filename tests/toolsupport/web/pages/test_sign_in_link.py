@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, UserFactory
+from toolsupport.core.errors import NotFound
 from toolsupport.registry.people import accounts, sign_in_links
 
 pytestmark = pytest.mark.django_db
@@ -64,3 +69,40 @@ def test_passwords_can_be_switched_off(client: Client, bob: User, settings: Any)
     assert 'name="password"' not in client.get("/login/").content.decode()
     assert client.post("/login/", {"username": "bob", "password": PASSWORD}).status_code == 403
     assert client.get("/account/").status_code == 302
+
+
+def statuses_at_once(path: str, token: str) -> list[int]:
+    """The answers to four requests that begin together."""
+    together = Barrier(4)
+
+    def post(number: int) -> int:
+        password = f"a long passphrase {number}"
+        try:
+            together.wait(10)
+            return Client().post(path, {"token": token, "password": password, "again": password}).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(post, range(4)))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_several_uses_at_once_one_counts() -> None:  # P4
+    admin = UserFactory(role="admin")
+    for _ in range(6):
+        person = UserFactory()
+        assert statuses_at_once("/login/link/", sign_in_links.make(person.username)).count(302) == 1
+        assert statuses_at_once("/join/", accounts.new_link(admin.pk, person.pk).token).count(302) == 1
+
+
+def test_a_use_in_the_second_of_the_last_sign_in_counts(bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = timezone.now().replace(microsecond=1000)
+    for microsecond in (2000, 3000):
+        User.objects.filter(pk=bob.pk).update(last_login=moment)
+        token = sign_in_links.make(bob.username)
+        monkeypatch.setattr(timezone, "now", lambda micro=microsecond: moment.replace(microsecond=micro))
+        sign_in_links.use(token)
+        with pytest.raises(NotFound):
+            sign_in_links.use(token)
+        monkeypatch.undo()

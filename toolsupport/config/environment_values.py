@@ -1,0 +1,71 @@
+"""Parses the values of environment variables; each function raises ValueError with what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import ip_network
+
+from toolsupport.core.client_address import Network
+
+SHORTEST_KEY = 32  # characters of a key that encrypts
+
+
+class ConcealedError(ValueError):
+    """A value that must not be repeated cannot be used."""
+
+
+def text(value: str) -> str:
+    return value.strip()
+
+
+def words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def secret_keys(value: str) -> list[str]:
+    if any(len(word) < SHORTEST_KEY for word in words(value)):
+        raise ConcealedError(f"a key can be guessed; use {SHORTEST_KEY} characters or more for each")
+    return words(value)
+
+
+def switch(value: str) -> bool:
+    if value.strip().lower() in ("1", "on", "yes", "true"):
+        return True
+    if value.strip().lower() in ("0", "off", "no", "false", ""):
+        return False
+    raise ValueError("use 1 or 0")
+
+
+def number(value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError("use a whole number") from None
+
+
+def count(value: str) -> int:
+    if number(value) < 1:
+        raise ValueError("use a whole number of 1 or more")
+    return number(value)
+
+
+def limit(value: str) -> int:
+    if number(value) < 0:
+        raise ValueError("use a whole number, 0 for no limit")
+    return number(value)
+
+
+def networks(value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(word) for word in words(value))
+    except ValueError:
+        raise ValueError("use addresses or networks like 192.0.2.7 or 10.0.0.0/8, separated by commas") from None
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value not in choices:
+            raise ValueError(f"use one of {', '.join(choices)}")
+        return value
+
+    return parse

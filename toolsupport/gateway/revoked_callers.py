@@ -1,0 +1,44 @@
+"""Finds the callers of running answers whose key or account lost access."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+
+from channels.db import database_sync_to_async as in_database
+
+from toolsupport.gateway.request_preparation import Caller
+from toolsupport.registry.people import program_access
+from toolsupport.registry.people.permissions import Action
+
+log = logging.getLogger(__name__)
+
+PERIOD = 1.0  # seconds
+
+
+class RevokedCallers:
+    """Checks all callers of this process together, once a second while an answer runs."""
+
+    def __init__(self, running: Callable[[], Collection[Caller]]) -> None:
+        self._running = running
+        self._refused: frozenset[Caller] = frozenset()
+
+    def has(self, caller: Caller) -> bool:
+        """Return whether this caller lost access, by the last check."""
+        return caller in self._refused
+
+    async def watch(self) -> None:
+        """Check every second. Ends only by being cancelled."""
+        while True:
+            await asyncio.sleep(PERIOD)
+            try:
+                await self.look()
+            except Exception:
+                log.exception("could not check the keys of running answers, retrying in a second")
+
+    async def look(self) -> None:
+        """Check the callers of the answers that run now."""
+        held = {(caller.person, caller.key) for caller in self._running()}
+        refused = await in_database(program_access.refused)(held, Action.CHAT) if held else ()
+        self._refused = frozenset(Caller(person, key) for person, key in refused)
