@@ -152,7 +152,10 @@ def test_who_reads_the_metrics(settings: Settings, token: str, loopback: bool, h
     assert (doctor.metrics().ok, words in doctor.metrics().words) == (ok, True)
 
 
-@pytest.mark.parametrize(("given", "key", "ok"), [(True, "k" * 31, False), (True, "k" * 32, True), (False, "k", False), (False, "k" * 50, True)])
+@pytest.mark.parametrize(
+    ("given", "key", "ok"),
+    [(True, "k" * 31, False), (True, "k" * 32, True), (False, "k", False), (False, "k" * 50, True)],
+)
 def test_a_signing_key_that_can_be_guessed_is_a_fault(settings: Settings, given: bool, key: str, ok: bool):
     settings.ENV |= {"given": frozenset({"TOOLSUPPORT_SECRET_KEY"} if given else ())}
     settings.SECRET_KEY = key
