@@ -298,7 +298,7 @@ class ComparedAnswer(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     format = models.CharField(max_length=40, blank=True, default="")
     replies = models.JSONField(default=list, blank=True, help_text="What the model wrote and called, round by round.")
-    error = models.TextField(blank=True, default="")
+    error = SentenceTextField(table=SENTENCES, blank=True, default="")
     duration_ms = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)

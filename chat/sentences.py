@@ -121,6 +121,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "refused_native_tools": "was refused native tools by its server",
         "unknown_number": "an unknown number of",
         "by_program": "A program with one of your keys requested it.",
+        "answer_not_requested": "The answer could not be requested. The log of the server has the error.",
         "exam_failed": "It failed.",
         "exam_waits": "The exam runs when the server is idle.",
         "exam_in_other_format": "It was made in another call format.",

@@ -18,6 +18,11 @@ def test_the_index_links_to_every_page() -> None:
     assert [page for page in pages if page != "README.md" and f"]({page})" not in index] == []
 
 
+def test_no_heading_begins_with_what() -> None:
+    pages = [README, house.ROOT / "CONTRIBUTING.md", *DOCS.glob("**/*.md")]
+    assert [line for page in pages for line in re.findall(r"(?m)^#+ (?:\d+ )?What .*", page.read_text())] == []
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.read_text().splitlines()) <= 60
 

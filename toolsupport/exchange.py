@@ -12,13 +12,12 @@ server refuses thinking all the same, the request is repeated without that setti
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from toolsupport import loop_share, providers
+from toolsupport import loop_share, providers, thinking_setting
 from toolsupport.config import metrics
 from toolsupport.core import calls, completed_tools, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.constrained import SchemaRules, call_schema
@@ -50,8 +49,6 @@ from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request,
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled | SchemaRefused
-# Ollama: “"gemma:2b" does not support thinking”.
-NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
 # Characters of a reply that are read at once: some marks take 15 µs each.
 SLICE = 200
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
@@ -87,7 +84,7 @@ async def ask(
 def _after(request_spec: RequestSpec, trouble: Trouble) -> RequestSpec:
     """Return the spec of the next request: without what was refused, or constrained after an unreadable call."""
     if isinstance(trouble, SchemaRefused):
-        return replace(request_spec, keywords=frozenset())
+        return forced_calls.after_refusal(request_spec, trouble)
     if isinstance(trouble, ToolsRefused):
         return otherwise(request_spec, trouble)
     return forced_calls.retried(request_spec, None) if request_spec.may_force else request_spec
@@ -137,7 +134,7 @@ async def _answer(
 
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
-    request_spec = _thinking_as_possible(endpoint, request_spec)
+    request_spec = thinking_setting.as_possible(endpoint, request_spec)
     size = sum(message.size for message in asking.messages)
     defined = schema_limits.size_of(request_spec.tools)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
@@ -236,17 +233,11 @@ async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) ->
         denied = False
         async with aclosing(providers.stream(sent[0], attempt, *sent[1:])) as batches:
             async for batch in batches:
-                denied = attempt.permit is not Permit.PROBE and _denies_thinking(batch[-1], attempt)
+                denied = thinking_setting.is_denied(batch[-1], attempt)
                 if not denied:
                     yield batch
         if not denied:
             return
-
-
-def _denies_thinking(event: Event, request: Request) -> bool:
-    if not isinstance(event, Failed) or event.status != 400 or not request.think:
-        return False
-    return bool(NO_THINKING.search(classify(400, event.body).message))
 
 
 def _begins_inside(request_spec: RequestSpec) -> bool | None:
@@ -306,7 +297,7 @@ def make_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> 
         messages=prompt.messages(request_spec, messages),
         tools=request_spec.tools if request_spec.format == "native" else (),
         options=prompt.options(request_spec, messages),
-        think=_think(request_spec),
+        think=thinking_setting.sent(request_spec),
         keep_alive=request_spec.keep_alive,
         stream=request_spec.stream,
         supports_tools=request_spec.capabilities["tools"].value,
@@ -325,20 +316,6 @@ def _schema(request_spec: RequestSpec) -> JSON | None:
     parallel = several and request_spec.options.get("parallel_tool_calls") is not False
     rules = SchemaRules(request_spec.keywords, limits.narrow)
     return call_schema(tools or request_spec.tools, answer=limits.answer, parallel=parallel, rules=rules)
-
-
-def _thinking_as_possible(endpoint: Endpoint, request_spec: RequestSpec) -> RequestSpec:
-    """Turn thinking off for a constrained reply where the server would force the schema on the thoughts."""
-    constrained = request_spec.schema is not None or request_spec.format == forced_json.NAME
-    if not constrained or providers.provider(endpoint.kind).thinks_first:
-        return request_spec
-    return replace(request_spec, think=False) if providers.switches_thinking(endpoint.kind) else request_spec
-
-
-def _think(request_spec: RequestSpec) -> bool | str | None:
-    """Return the setting to send. Ollama refuses `think` for a model without that ability."""
-    lacks = request_spec.capabilities["thinking"].value is False and request_spec.permit is not Permit.PROBE
-    return None if request_spec.think and lacks else request_spec.think
 
 
 def _ends_at_once(trouble: Trouble, request: Request, asking: _ExchangeState) -> bool:
@@ -361,8 +338,11 @@ def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request
 
 def _trouble(event: Failed, request_spec: RequestSpec, request: Request) -> Trouble | None:
     """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
-    if request_spec.keywords and has_further_keywords(request.schema) and is_refusal(event.status, event.body):
-        return SchemaRefused(event.message)
+    if request.schema is not None and is_refusal(event.status, event.body):
+        if request_spec.keywords and has_further_keywords(request.schema):
+            return SchemaRefused(event.message)
+        if request_spec.unconstrained is not None:
+            return SchemaRefused(event.message, whole=True)
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)

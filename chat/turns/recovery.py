@@ -115,8 +115,8 @@ class FormatRecovery:
     async def schema_fault(self, asked: RequestContext, event: SchemaDropped | SchemaRefused) -> None:
         """Store that the server does not enforce the schema of a reply; the rest of the turn does without."""
         await in_database(schema_faults.learn)(self._claimed.profile, asked.build, event)
-        dropped = isinstance(event, SchemaDropped)
-        lost: Mapping[str, Any] = {"may_force": False} if dropped else {"keywords": frozenset()}
+        useless = isinstance(event, SchemaDropped) or event.whole
+        lost: Mapping[str, Any] = {"may_force": False} if useless else {"keywords": frozenset()}
         self._before = replace(self._before, **lost) if self._before else None
         self._take(replace(asked, request_spec=replace(asked.request_spec, **lost)))
 

@@ -11,9 +11,11 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
+from chat.sentences import sentence
 from chat.transcript.turns import comparisons
 from chat.transcript.turns.comparisons import ClaimedAnswer
 from toolsupport.core.errors import ConfigError, ToolsupportError
+from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.grading import CODES
 from toolsupport.core.types import JSON, ChatSettings
 from toolsupport.examination import case_request
@@ -27,7 +29,6 @@ log = logging.getLogger(__name__)
 BEAT = 0.5  # seconds between two writes of what came so far
 RETRY = 0.5
 UNREACHABLE = (OperationalError, InterfaceError)
-FAILED = "The answer could not be asked for. The log of the server has the error."
 
 
 class ReplayWorker(ClaimLoop):
@@ -56,10 +57,10 @@ class ReplayWorker(ClaimLoop):
         try:
             return await self._asked(claimed)
         except ToolsupportError as error:
-            return {"error": str(error)}
+            return {"error": error.words}
         except Exception:
             log.exception("replay %s failed", claimed.id)
-            return {"error": FAILED}
+            return {"error": sentence("answer_not_requested")}
 
     async def _asked(self, claimed: ClaimedAnswer) -> JSON | None:
         """Ask the model, and store what came so far while it writes; None if the answer is not wanted any more."""
@@ -77,7 +78,7 @@ class ReplayWorker(ClaimLoop):
         return {
             "format": dialog.format,
             "replies": cleaned(trial.replies),
-            "error": str(trial.grade.facts.get("reason") or trial.grade.code) if unknown else "",
+            "error": exam_report.not_graded(trial.grade) if unknown else "",
             "duration_ms": trial.duration_ms,
             "prompt_tokens": trial.prompt_tokens,
             "output_tokens": trial.output_tokens,

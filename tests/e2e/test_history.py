@@ -56,6 +56,13 @@ for model in ModelProfile.objects.order_by("name")[:3]:
 """
 
 
+def a_closed_bundle_opens(page: Page) -> None:
+    """The newest row is a closed bundle: an answer is one about each of its entries."""
+    for key, words in (("a", "Choose a row first."), ("j", ""), ("a", "Opened. Choose an entry to agree with.")):
+        page.keyboard.press(key)
+        expect(page.locator("#key-status")).to_contain_text(words)
+
+
 # D11
 def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -> None:
     site.manage("shell", "--no-imports", "-c", PROPOSED)
@@ -64,13 +71,8 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     page.keyboard.type("gh")
     page.wait_for_url("**/history/")
     waits = int(page.locator("#review-chip").inner_text())
-    rows, status = page.locator(".feed .feed [data-row]"), page.locator("#key-status")
-    page.keyboard.press("a")
-    expect(status).to_have_text("Choose a row first.")
-    # The newest row is the bundle, which is closed: an answer is one about each of its entries.
-    page.keyboard.press("j")
-    page.keyboard.press("a")
-    expect(status).to_have_text("Opened. Choose an entry to agree with.")
+    rows = page.locator(".feed .feed [data-row]")
+    a_closed_bundle_opens(page)
     expect(rows.first).to_be_focused()
     page.keyboard.press("j")
     expect(rows.nth(1)).to_be_focused()
@@ -131,7 +133,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")
     row = page.locator("[data-row]").first
-    expect(row).to_contain_text("contradicted")
+    expect(row).to_contain_text("refused although confirmed")
     row.locator("summary").first.click()
     expect(row).to_contain_text("does-not-support")
     photograph(page, "history-evidence")

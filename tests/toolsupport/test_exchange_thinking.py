@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport.core.events import Failed, Finished
 from toolsupport.core.types import Capabilities, Capability, Permit
+from toolsupport.providers import PROVIDERS
 
 DENIED = Failed("refused", "No.", 400, '{"error":"\\"m\\" does not support thinking"}')
 
@@ -27,3 +29,27 @@ async def test_a_model_without_thinking_is_not_asked_to_think(recorder) -> None:
     probe = recorder([[DENIED]])
     assert await ask(SERVER, request_spec(think=True, permit=Permit.PROBE)) == [DENIED], "a probe judges by itself"
     assert len(probe.requests) == 1
+
+
+SCHEMA = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", PROVIDERS)
+@pytest.mark.parametrize(
+    ("form", "tools", "turned_off"),
+    [(SCHEMA, False, True), ({"type": "json_object"}, False, False), (SCHEMA, True, False), (None, False, False)],
+)
+async def test_a_programs_schema_turns_thinking_off_where_it_would_be_forced_on_thoughts(
+    recorder,  # noqa: F811
+    kind: str,
+    form: Any,
+    tools: bool,
+    turned_off: bool,
+) -> None:  # K6
+    made = recorder([[Finished("stop")]])
+    asked = request_spec(options={"response_format": form})
+    asked = asked if tools else replace(asked, tools=(), format="")
+    await ask(replace(SERVER, kind=kind), asked)
+    [sent] = made.requests
+    assert sent.think is (False if turned_off and kind == "llamacpp" else None)

@@ -150,9 +150,13 @@ class SchemaDropped:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRefused:
-    """The server refused a keyword of the schema; the request is sent again without such keywords."""
+    """The server refused a keyword of the schema; the request is sent again without such keywords.
+
+    `whole`: the schema has none of them, so the request is sent again unconstrained.
+    """
 
     message: str
+    whole: bool = False
 
 
 # What servers call it when a limit of tokens ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …

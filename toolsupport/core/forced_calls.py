@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.events import CallRejected
+from toolsupport.core.events import CallRejected, SchemaRefused
 from toolsupport.core.format_choice import FORCED, label
 from toolsupport.core.prompt.sampling import FORCED as REQUIRED
 from toolsupport.core.tool_lookup import find_tool
@@ -18,9 +18,23 @@ CALL_REQUIRED = "A call is required, and the server is made to enforce it."
 def constrained(request_spec: RequestSpec, reason: str, constraint: CallConstraint) -> RequestSpec:
     """Return the same request with its reply constrained; it carries no native tools, and its history is text."""
     later = tuple(name for name in request_spec.fallbacks if name != FORCED)
+    before = request_spec.unconstrained if request_spec.format == FORCED else request_spec
     return replace(
-        request_spec, format=FORCED, format_reason=reason, fallbacks=later, constraint=constraint, stream=True
+        request_spec,
+        format=FORCED,
+        format_reason=reason,
+        fallbacks=later,
+        constraint=constraint,
+        unconstrained=before if before is not None and before.offers_tools else None,
+        stream=True,
     )
+
+
+def after_refusal(request_spec: RequestSpec, refused: SchemaRefused) -> RequestSpec:
+    """Return the request after its schema was refused: without further keywords, or without any schema."""
+    if refused.whole and request_spec.unconstrained is not None:
+        return replace(request_spec.unconstrained, may_force=False)
+    return replace(request_spec, keywords=frozenset())
 
 
 def required(request_spec: RequestSpec, log: Sequence[ChatMessage], honours: bool) -> RequestSpec:

@@ -17,6 +17,9 @@ from toolsupport.core.types import JSON, ToolSpec
 
 DEEPEST = 12
 LONGEST = 600  # characters of a keyword that is written as JSON
+ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "default", "deprecated"})
+# Keywords whose value has a schema for each name.
+NAMED = frozenset({"properties", "patternProperties", "definitions", "$defs", "dependentSchemas"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +85,44 @@ def _written(value: Any) -> str:
 
 
 def _as_json(words: str) -> Callable[[Any], str]:
-    def write(value: Any) -> str:
-        text = json.dumps(value, ensure_ascii=False)
-        return words.format(text) if len(text) <= LONGEST else ""
+    return lambda value: words.format(_shortened(value))
 
-    return write
+
+def _shortened(value: Any) -> str:
+    """Return a value as JSON. A long one loses its descriptions, then its end, with a mark."""
+    if len(text := json.dumps(value, ensure_ascii=False)) > LONGEST:
+        text = json.dumps(_bare(value), ensure_ascii=False)
+    if len(text) <= LONGEST:
+        return text
+    return _first_values(value) if isinstance(value, list) else f"{text[:LONGEST]}… (cut here)"
+
+
+def _bare(schema: Any, names: bool = False, depth: int = 0) -> Any:
+    """Return a schema without what describes it; `names`: its keys are names of properties."""
+    if depth > 2 * DEEPEST:
+        return schema
+    if isinstance(schema, list):
+        return [_bare(one, depth=depth + 1) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = schema if names else {key: value for key, value in schema.items() if key not in ANNOTATIONS}
+    return {key: _bare(value, not names and key in NAMED, depth + 1) for key, value in kept.items()}
+
+
+def _first_values(values: list[Any]) -> str:
+    """Return the first values that have room, at least a part of one, and how many follow."""
+    room, shown = LONGEST, 0
+    for one in values:
+        room -= len(json.dumps(one, ensure_ascii=False)) + 2
+        if room < 0:
+            break
+        shown += 1
+    text = (
+        json.dumps(values[:shown], ensure_ascii=False)
+        if shown
+        else f"{json.dumps(values, ensure_ascii=False)[:LONGEST]}…"
+    )
+    return f"{text} and {len(values) - max(shown, 1)} more"
 
 
 def _only_if(wanted: bool, words: str) -> Callable[[Any], str]:

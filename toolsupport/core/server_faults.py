@@ -29,9 +29,9 @@ class ServerFault:
 
 FAULTS: Mapping[str, ServerFault] = MappingProxyType(
     {
-        UNREACHABLE: ServerFault("Unreachable"),
+        UNREACHABLE: ServerFault("Offline"),
         STARTING: ServerFault("Starting", "ask", hint="It is loading its model."),
-        BUSY: ServerFault("Busy", "ask", hint="It is busy. Try again later."),
+        BUSY: ServerFault("Busy", "ask", hint="Try again later."),
         FAILING: ServerFault("Fails", hint="Its log has the reason."),
         # Only a person can correct these: asking every few seconds with a wrong key can lock an account.
         WRONG_KEY: ServerFault("Wrong key", passes=False, hint="Enter its API key again."),

@@ -237,8 +237,9 @@ class RequestSpec:
     must not be read as an instruction. `begins_inside`: replies begin inside reasoning (None: unknown).
     `if_refused` is the text format to try if the server refuses native tools and `fallbacks` has none. `may_force`: the
     server enforces a schema, and the team allows that. `keywords` are further ones that it enforces in a schema.
-    `constraint` narrows a constrained reply; `schema` is that of a probe, which measures whether the server enforces
-    one. `words_after_results`: the log is a program's, in which a person's message may follow results directly.
+    `constraint` narrows a constrained reply, `unconstrained` is the same request without it, if it can be sent so;
+    `schema` is that of a probe, which measures whether the server enforces one. `words_after_results`: the log is a
+    program's, in which a person's message may follow results directly.
     """
 
     model: str
@@ -266,6 +267,7 @@ class RequestSpec:
     may_force: bool = False
     keywords: frozenset[str] = frozenset()
     constraint: CallConstraint = CallConstraint()
+    unconstrained: RequestSpec | None = None
     schema: JSON | None = None
     words_after_results: bool = False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import ExamCase
 from toolsupport.core.exams.estimates import needs_more
 from toolsupport.core.exams.grading import CODES
@@ -63,4 +64,4 @@ class ExamSession:
         failed = trial.grade.code in ("failed", "timeout", "refused")
         self._failures = self._failures + 1 if failed else 0
         if self._failures >= GIVE_UP:
-            self.failing = str(trial.grade.facts.get("reason") or trial.grade.code)
+            self.failing = exam_report.not_graded(trial.grade)

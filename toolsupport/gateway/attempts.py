@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from toolsupport import exchange
 from toolsupport.core import forced_calls
-from toolsupport.core.coercion import TEXT, properties, types
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -36,6 +35,7 @@ from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
+from toolsupport.gateway import live_arguments
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.services import server_watch
@@ -86,6 +86,8 @@ class Attempt:
 
     `called` are the calls that began, `live` those that were partly passed on: these cannot be undone, `waiting`
     those that are sent when they are whole. `cut`: the last call was incomplete when the reply reached its token limit.
+    `pieces` are the arguments so far of those that may be sent before they are whole. `failure`: how a constrained
+    reply failed.
     """
 
     prepared: PreparedRequest
@@ -100,6 +102,8 @@ class Attempt:
     rejected: CallRejected | None = None
     spoiled: str = ""
     cut: bool = False
+    pieces: dict[str, str] = field(default_factory=dict)
+    failure: Failed | None = None
 
     def take(self, event: Event) -> list[Event]:
         """Return the events to pass on now."""
@@ -128,11 +132,12 @@ class Attempt:
         if self.prepared.must_call:
             why = self.request_spec.format_reason if self.cannot_call else self.rejected.reason if self.rejected else ""
             return Failed("tool_choice_not_met", f"{NOT_CALLED} {why}".strip())
-        return Failed("garbled", f"The model's answer could not be used: {self.spoiled}")
+        return self.failure or Failed("garbled", f"The model's answer could not be used: {self.spoiled}")
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        """Pass on nothing uncertain to a program that waits for the whole answer, or requires a call."""
-        if not self.prepared.stream or self.prepared.must_call:
+        """Pass on nothing uncertain to a program that waits for the whole answer, or where only a call can follow."""
+        only_call = self.request_spec.format == FORCED and not self.request_spec.constraint.answer
+        if not self.prepared.stream or self.prepared.must_call or only_call:
             self.held += events
             return []
         self.passed = self.passed or any(isinstance(event, TextDelta | CallReady) for event in events)
@@ -143,8 +148,10 @@ class Attempt:
         if self.prepared.one_call and self.called - {call}:
             return []
         if isinstance(event, CallDelta):
-            if not self.prepared.stream or self.prepared.must_call or self._waits(event):
+            begun = self._begun(event)
+            if begun is None:
                 return []
+            event = begun
             self.live.add(call)
             self.passed = True
         else:
@@ -153,21 +160,36 @@ class Attempt:
         self.called.add(call)
         return self._passed([event])
 
-    def _waits(self, event: CallDelta) -> bool:
-        """Return whether the call is sent when it is whole; calls behind one that waits do too, to keep the order."""
-        if event.id not in self.live and (self.waiting or self._may_be_withdrawn(event)):
-            self.waiting.add(event.id)
-        return event.id in self.waiting
+    def _begun(self, event: CallDelta) -> CallDelta | None:
+        """Return what of a call is sent now; None if it is sent when it is whole, or waits for its next piece.
 
-    def _may_be_withdrawn(self, event: CallDelta) -> bool:
-        """Return whether the call may still be withdrawn.
-
-        A call in text may be only mentioned, one inside reasoning a draft, one of an unknown name no call; and `"3"`
-        for an integer may be repaired.
+        Calls behind one that waits do so too, to keep the order.
         """
-        if self.request_spec.format in FORMATS or not (event.outside or event.id in self.live):
-            return True
-        return not any(tool.name == event.name and _takes_text_only(tool) for tool in self.request_spec.tools)
+        call = event.id
+        if not self.prepared.stream or self.prepared.must_call or call in self.live:
+            return event if call in self.live else None
+        held_back = call in self.waiting and call not in self.pieces
+        tool = None if held_back or self.waiting - {call} else self._takes_text(event)
+        if tool is None:
+            self.waiting.add(call)
+            return None
+        self.pieces[call] = self.pieces.get(call, "") + event.text
+        if not live_arguments.are_sure(self.pieces[call], tool):
+            self.waiting.add(call)
+            return None
+        self.waiting.discard(call)
+        return replace(event, text=self.pieces[call])
+
+    def _takes_text(self, event: CallDelta) -> ToolSpec | None:
+        """Return the tool of a call that is sent while it is written; None if the call may still be withdrawn.
+
+        A call in text may be only mentioned, one inside reasoning a draft, one of an unknown name no call; `"3"` for an
+        integer may be repaired, and a text may break a pattern.
+        """
+        if self.request_spec.format in FORMATS or not event.outside:
+            return None
+        named = next((tool for tool in self.request_spec.tools if tool.name == event.name), None)
+        return named if named and live_arguments.take_any_text(named) else None
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":
@@ -198,17 +220,13 @@ class Attempt:
         return [*self.held, event]
 
     def _failed(self, event: Failed) -> list[Event]:
-        constrained = self.prepared.must_call and self.request_spec.format == FORCED
         # Ollama closes the stream without its end mark where a constrained model repeats itself.
-        tried = constrained and event.kind in ("refused", "server", "cut")
+        kinds = ("refused", "server", "cut") if self.prepared.must_call else ("server", "cut")
+        tried = self.request_spec.format == FORCED and event.kind in kinds
         if (event.kind == "empty" or tried) and not self.passed:
-            self.spoiled = event.message
+            self.spoiled, self.failure = event.message, event if tried else None
             return []
         return [event]
-
-
-def _takes_text_only(tool: ToolSpec) -> bool:
-    return all(types(one, tool.parameters) == TEXT for one in properties(tool.parameters).values())
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
@@ -281,7 +299,7 @@ def _note(event: Event, tally: RequestSummary) -> None:
     if isinstance(event, ReasoningSeen):
         tally.begins_inside = event.begins_inside
     if isinstance(event, SchemaDropped | SchemaRefused):
-        tally.schema_fault = event
+        tally.schema_fault = tally.schema_fault or event
 
 
 def _measure(event: Event, tally: RequestSummary) -> None:
@@ -308,6 +326,9 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
         tally.repairs += event.call.repairs
     elif isinstance(event, CallGarbled):
         tally.retries += 1
+    elif isinstance(event, SchemaRefused):
+        attempt.request_spec = forced_calls.after_refusal(attempt.request_spec, event)
+        tally.format, tally.forced = attempt.request_spec.format, "" if event.whole else tally.forced
     elif isinstance(event, ToolsRefused):
         attempt.request_spec = exchange.otherwise(attempt.request_spec, event)
         tally.format, tally.retries = attempt.request_spec.format, tally.retries + 1

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from toolsupport.coded_columns import SentenceJSONField
 from toolsupport.models.servers import ModelProfile
 
 
@@ -80,7 +81,7 @@ class ExamRun(models.Model):
     planned = models.PositiveIntegerField(default=0, help_text="Cases times formats.")
     graded = models.PositiveIntegerField(default=0, help_text="How many of them are decided.")
     verdict = models.CharField(max_length=12, blank=True, default="", help_text="passed, failed or inconclusive.")
-    detail = models.JSONField(default=dict, blank=True, help_text="Shares by format and group; why it ended.")
+    detail = SentenceJSONField(default=dict, blank=True, help_text="Shares by format and group; why it ended.")
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolsupport.core import format_fallback
 from toolsupport.core.events import Usage
 from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, RaiseContext
-from toolsupport.core.prompt.token_counts import MeasuredPrompt
-from toolsupport.core.types import ChatMessage
+from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts
+from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.metrics import prompt_counts
 from toolsupport.registry.models.request_context import RequestContext
 
+Shown = Callable[[RequestSpec, TokenCounts, MeasuredPrompt], bool]
 NO_ROOM = "no_room"
 REASON = "The context of the model has no room left for it."
 
@@ -71,20 +72,28 @@ class ContextGuard:
 
     def __init__(self) -> None:
         self._length = 0
+        self._history: Sequence[ChatMessage] = ()
 
     def asked(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> None:
         """Record a request before it is sent."""
+        self._history = history
         self._length = token_counts.characters(prepared.request_spec, history)
 
     def cut(self, prepared: RequestContext, usage: Usage) -> bool:
         """Return, after the answer, whether the server truncated the request."""
-        seen = self._seen(usage)
-        return seen is not None and token_counts.was_cut(prepared.request_spec, prepared.counts, seen)
+        return self._shows(token_counts.was_cut, prepared, usage)
 
     def dropped_tools(self, prepared: RequestContext, usage: Usage) -> bool:
         """Return, after the answer, whether the server dropped the tools before the model saw them."""
-        seen = self._seen(usage)
-        return seen is not None and token_counts.dropped_tools(prepared.request_spec, prepared.counts, seen)
+        return self._shows(token_counts.dropped_tools, prepared, usage)
+
+    def _shows(self, shown: Shown, prepared: RequestContext, usage: Usage) -> bool:
+        """Return whether a count shows something, also where repetitions in the request took few tokens."""
+        request_spec, seen = prepared.request_spec, self._seen(usage)
+        if seen is None or not shown(request_spec, prepared.counts, seen):
+            return False
+        shortest = replace(seen, characters=token_counts.condensed(request_spec, self._history))
+        return shortest == seen or shown(request_spec, prepared.counts, shortest)
 
     def after_cut(self, prepared: RequestContext) -> RaiseContext | None:
         """Return the remedy for the following requests."""

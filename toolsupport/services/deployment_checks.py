@@ -96,7 +96,7 @@ def backup() -> Finding:
     if age > OLD:
         return Finding(what, None, f"{words}. Make one each day: {COMMAND} backup FILE")
     if not Path(file).exists():
-        return Finding(what, None, f"{words}, is not there any more. Check that it is kept on another machine.")
+        return Finding(what, None, f"{words}, no longer exists. Check that it is kept on another machine.")
     return Finding(what, True, words)
 
 

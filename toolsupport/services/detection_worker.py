@@ -292,11 +292,15 @@ def _tool(tool: ToolSpec) -> str:
     return tool.name
 
 
+def _cleaned_text(text: str) -> str:
+    cut = text if len(text) <= LONGEST_EVIDENCE else f"{text[:LONGEST_EVIDENCE]}… ({len(text):,} characters)"
+    return redaction.redact(cut)
+
+
 def cleaned(value: Any) -> Any:
     """Return the same value without secrets, long texts cut with a note."""
     if isinstance(value, str):
-        cut = value if len(value) <= LONGEST_EVIDENCE else f"{value[:LONGEST_EVIDENCE]}… ({len(value):,} characters)"
-        return redaction.redact(cut)
+        return mapped(value, _cleaned_text)
     if isinstance(value, dict):
         return {key: cleaned(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

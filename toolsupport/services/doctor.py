@@ -41,7 +41,7 @@ EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN, SHORTEST_KEY = 16, 32  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 MARKS = {
-    admin_marks.MODELS: "Changed since the last test: {}. Test again on the page Models, To test again.",
+    admin_marks.MODELS: "Changed since the last test: {}. The page Models lists them under “To test again”.",
     admin_marks.QUOTAS: "Used up, or nearly: {}. The page /quotas/ shows which.",
     admin_marks.SERVERS: "Without an answer, or without a setting for tools: {}. The page Servers shows which.",
 }

@@ -9,7 +9,7 @@ from toolsupport import exchange
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts
-from toolsupport.core.types import ChatMessage, RequestSpec
+from toolsupport.core.types import ChatMessage, Request
 from toolsupport.providers import token_counting
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -23,19 +23,27 @@ def wanted(prepared: RequestContext) -> bool:
 async def measured(prepared: RequestContext, history: Sequence[ChatMessage]) -> TokenCounts:
     """Return the counts of this request with its tools and without them; what the server does not count stays as it is.
 
-    The counts with and without tools are of the same messages, so that their difference is the exact cost of the tools.
+    The counts with and without tools are of the same messages, so that their difference is the exact cost of the tools
+    and of what is written about them. Where a server counts no more for native tools than for the same text without
+    them, it drops them: both counts are the same then.
     """
     request_spec = prepared.request_spec
+    with_tools = exchange.make_request(request_spec, history)
+    length = token_counts.characters(request_spec, history)
     try:
-        with_tools = await _count(prepared, request_spec, history)
-        without = await _count(prepared, replace(request_spec, tools=()), history)
+        found = await _count(prepared, with_tools)
+        bare = await _count(prepared, replace(with_tools, tools=())) if found and with_tools.tools else None
+        drops = found is not None and bare is not None and found <= bare
+        without = exchange.make_request(replace(request_spec, tools=()), history)
+        other = found if drops else await _count(prepared, without)
     except (ToolsupportError, ValueError):
         return prepared.counts
-    return TokenCounts(with_tools, without) if with_tools and without else prepared.counts
+    return (
+        TokenCounts(MeasuredPrompt(length, found), MeasuredPrompt(length, other))
+        if found and other
+        else prepared.counts
+    )
 
 
-async def _count(
-    prepared: RequestContext, request_spec: RequestSpec, history: Sequence[ChatMessage]
-) -> MeasuredPrompt | None:
-    tokens = await token_counting.counted(prepared.endpoint, exchange.make_request(request_spec, history))
-    return MeasuredPrompt(token_counts.characters(request_spec, history), tokens) if tokens else None
+async def _count(prepared: RequestContext, request: Request) -> int | None:
+    return await token_counting.counted(prepared.endpoint, request)

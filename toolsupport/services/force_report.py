@@ -181,6 +181,7 @@ def _needs_call(outcome: ForceOutcome) -> bool:
     return any(task.tool for task in TASKS if task.question == outcome.question)
 
 
+REFUSES = "The server refuses each request with a schema, so no reply can be constrained."
 # Title, what is counted, of which count.
 ROWS = (
     ("Replies ended", "ended", "tasks"),
@@ -193,7 +194,7 @@ ROWS = (
 
 
 def table(found: JSON, formats: dict[str, str]) -> Iterator[str]:
-    """Yield the lines of a plain table of two columns, and a line for each kind of error."""
+    """Yield the lines of a plain table of two columns, a line for each kind of error, and the conclusion."""
     rows: list[tuple[str, Any, Any]] = [("", FREE, FORCED), ("Format", formats[FREE], formats[FORCED])]
     for title, count, whole in ROWS:
         free, forced = (_cell(found[way][count], found[way][whole]) for way in (FREE, FORCED))
@@ -205,6 +206,18 @@ def table(found: JSON, formats: dict[str, str]) -> Iterator[str]:
     for way in (FREE, FORCED):
         for error, times in found[way]["errors"].items():
             yield f"{times} × {way}: {FAILURES[error.split()[0]]}"
+    yield conclusion(found[FORCED])
+
+
+def conclusion(constrained: JSON) -> str:
+    """Return what the constrained replies show about the server, in a sentence."""
+    fits, ended, errors = constrained["fits"], constrained["ended"], constrained["errors"]
+    if not ended:
+        refused = errors and all(error.startswith("refused") for error in errors)
+        return REFUSES if refused else "No constrained reply ended, so they show nothing about the schema."
+    if fits == ended:
+        return "Each constrained reply that ended fits its schema."
+    return f"{ended - fits} of {ended} constrained replies do not fit their schema: the server does not enforce it."
 
 
 def _cell(count: int | None, whole: int) -> str:

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pace-ms", type=float, default=PACE_MS, help="Milliseconds per token.")
     load = "Seconds that sim-slow-load takes to load."
     parser.add_argument("--load-seconds", type=float, default=LOAD_SECONDS, help=load)
-    parser.add_argument("--holds", type=int, default=0, help="Models there is memory for; 0 (default): all of them.")
+    parser.add_argument("--holds", type=int, default=0, help="How many models fit in memory. 0 (default): all.")
     parser.add_argument("--with-parent", action="store_true", help="End when standard input is closed.")
 
 

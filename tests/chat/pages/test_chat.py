@@ -256,7 +256,7 @@ def test_a_model_that_cannot_be_used_says_why(alice: User, owned: Conversation) 
     )
     html = client_of(alice).get(reverse("conversation-models", args=[owned.pk])).content.decode()
     assert 'aria-disabled="true"' in html
-    assert "Unreachable" in html
+    assert "Offline" in html
     assert "It does not answer." in html
 
 

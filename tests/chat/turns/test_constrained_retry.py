@@ -91,3 +91,18 @@ async def test_a_call_that_its_server_cannot_read_is_asked_for_again(conversatio
     turn, bodies = await answered(conversation, GARBLED, FORCED, ANSWER)
     assert turn.status == "done", turn.reason
     assert [("tools" in body, "response_format" in body) for body in bodies[:2]] == [(True, False), (False, True)]
+
+
+REFUSAL = b'{"error": {"message": "The response_format schema has too many states", "code": 400}}'
+REFUSED: list[Step] = [
+    b"HTTP/1.1 400 Error\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(REFUSAL) + REFUSAL
+]
+
+
+@pytest.mark.asyncio
+async def test_a_refused_schema_is_left_out_for_the_rest_of_the_turn(conversation: Conversation) -> None:  # K3
+    right, wrong = native('{"path": "."}'), native('{"way": []}')
+    turn, bodies = await answered(conversation, wrong, REFUSED, right, wrong, right, ANSWER)
+    assert turn.status == "done", turn.reason
+    constrained = [("tools" in body, "response_format" in body) for body in bodies]
+    assert constrained == [(True, False), (False, True), *[(True, False)] * 4]

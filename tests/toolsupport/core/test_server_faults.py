@@ -15,8 +15,8 @@ LOADING = '{"error":{"message":"Loading model","type":"unavailable_error","code"
 @pytest.mark.parametrize(
     ("kind", "status", "body", "title", "words"),
     [
-        ("unreachable", 0, "", "Ollama", "Unreachable"),
-        ("timeout", 0, "", "Ollama", "Unreachable"),
+        ("unreachable", 0, "", "Ollama", "Offline"),
+        ("timeout", 0, "", "Ollama", "Offline"),
         ("unauthorized", 401, "", "OpenAI", "Wrong key"),
         ("unauthorized", 403, "", "OpenAI", "Wrong key"),
         ("garbled", 200, "<html>", "Ollama", "Not an Ollama server"),

@@ -12,7 +12,8 @@ from channels.db import database_sync_to_async as in_database
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.gateway.conftest import LIST, Program
 from tests.toolsupport.providers.scripted import LAST_CHUNK, Scripted, Step, chunk, scripted
-from toolsupport.registry.knowledge import overrides
+from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.settings import switches
 
@@ -30,6 +31,8 @@ def native(arguments: str) -> list[Step]:
     return says({"tool_calls": [call]}, "tool_calls")
 
 
+HERMES = '<tool_call>\n{"name": "list_directory", "arguments": {"path": "."}}\n</tool_call>'
+HERMES_MISFIT = '<tool_call>\n{"name": "list_directory", "arguments": {}}\n</tool_call>'
 MISFIT = native('{"way": []}')
 WORDS = says({"content": "I would rather talk."})
 FORCED = says({"content": '{"tool": "list_directory", "arguments": {"path": "."}}'})
@@ -56,6 +59,10 @@ def calls_in(answer: Any) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.content
     made = answer.json()["choices"][0]["message"]["tool_calls"]
     return [json.loads(call["function"]["arguments"]) for call in made]
+
+
+def constrains() -> Any:
+    return effective_values.known(ModelProfile.objects.get())["constrains"].value
 
 
 ENFORCED = {"tools": True, "constrains": "enforced"}
@@ -146,6 +153,45 @@ async def test_a_call_that_never_comes_is_no_failure_of_the_server(
         await in_database(row)(server, "llamacpp", known)
         answer = await program.ask("made/m", tool_choice="required")
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "tool_choice_not_met")
+
+
+TOO_LARGE: list[Step] = [
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 32\r\n\r\n"
+    b'{"error": "schema is too large"}'
+]
+GOOD = native('{"path": "."}')
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@pytest.mark.parametrize(
+    ("known", "plain"), [({"tools": True}, GOOD), ({"tools": False, "format": "hermes"}, says({"content": HERMES}))]
+)
+async def test_a_refused_schema_is_left_out(
+    program: Program, known: dict[str, Any], plain: list[Step], choice: str
+) -> None:  # K3
+    first = [] if choice == "required" else [MISFIT if known["tools"] else says({"content": HERMES_MISFIT})]
+    async with scripted(*first, TOO_LARGE, plain) as server:
+        await in_database(row)(server, "llamacpp", {**known, "constrains": "enforced"})
+        answer = await program.ask("made/m", tool_choice=choice)
+        *_, refused, last = server.bodies
+    assert calls_in(answer) == [{"path": "."}]
+    assert ("tools" in refused, "response_format" in refused) == (False, True)
+    assert ("tools" in last, "response_format" in last) == (known["tools"], False)
+    assert "X-Toolsupport-Forced" not in answer.headers
+    assert answer.headers["X-Toolsupport-Format"] == ("native" if known["tools"] else "hermes")
+    assert await in_database(constrains)() == "enforced"  # it shows nothing of smaller ones
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_constrained_retry_that_is_cut_is_tried_again(program: Program, stream: bool) -> None:  # K3
+    async with scripted(MISFIT, CUT, FORCED) as server:
+        await in_database(row)(server, "llamacpp", ENFORCED)
+        answer = await program.ask("made/m", stream=stream)
+        text = b"".join([piece async for piece in answer.streaming_content]) if stream else answer.content
+        assert len(server.bodies) == 3
+    assert answer.status_code == 200 and rb"{\"path\":\".\"}" in text, text
 
 
 @pytest.mark.asyncio

@@ -37,7 +37,7 @@ def test_a_backup_that_is_gone(tmp_path: Path, settings: Any) -> None:
     noted = {"at": timezone.now().isoformat(), "file": str(tmp_path / "gone.tar")}
     (tmp_path / "last_backup.json").write_text(json.dumps(noted))
     found = deployment_checks.backup()
-    assert found.ok is None and "not there any more" in found.words
+    assert found.ok is None and "no longer exists" in found.words
 
 
 @pytest.mark.parametrize(("named", "ok"), [("", True), ("LITTLE", None), ("TOO_LITTLE", False)])

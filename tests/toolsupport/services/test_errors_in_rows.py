@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from pathlib import Path
@@ -9,29 +10,38 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async as in_database
 from django.db import connection
 
 from chat.mcp import server_check
-from tests.factories import McpServerFactory, ServerFactory, UserFactory
+from tests.factories import McpServerFactory, ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport import providers
 from toolsupport.core import pull_progress, sentences
 from toolsupport.core.coded_text import SentenceTable
-from toolsupport.models import McpServer, ModelPull, Server, SqlSource
+from toolsupport.core.exams.builtin import SUITES
+from toolsupport.models import ExamRun, ExamTrial, McpServer, ModelPull, Server, SqlSource
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
+from toolsupport.registry.exams import exam_reports, exam_runs
+from toolsupport.registry.exams.exam_runs import ExamRequest
 from toolsupport.registry.servers import pulls
 from toolsupport.services import refresh, schema_refresh
+from toolsupport.services.background_jobs import JobRunner
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def stored(model: Any, column: str) -> dict[str, Any]:
-    """What the only row of a table holds in a column."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {column} FROM {model._meta.db_table}")
-        [(text,)] = cursor.fetchall()
+    """What each row of a table holds in a column: all hold the same."""
+    (text,) = set(raw(model, column))
     found: dict[str, Any] = json.loads(text)
     return found
+
+
+def raw(model: Any, column: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {column} FROM {model._meta.db_table}")
+        return [text if isinstance(text, str) else json.dumps(text) for (text,) in cursor.fetchall()]
 
 
 def closed_port() -> int:
@@ -103,3 +113,26 @@ def test_an_mcp_server_that_cannot_be_reached() -> None:
     assert found == {"code": "mcp_unreachable", "kind": "ConnectError", "text": "All connection attempts failed"}
     said = "It cannot be reached (ConnectError: All connection attempts failed)."
     assert words == McpServer.objects.get().last_error == said
+
+
+async def examined(run: int) -> None:
+    jobs = JobRunner()
+    jobs.spawn(jobs.examiner.serve())
+    async with asyncio.timeout(60):
+        while (await in_database(exam_reports.shown)(run)).open:
+            await asyncio.sleep(0.05)
+    await jobs.stop()
+    await providers.close()
+
+
+def test_a_server_that_is_gone_in_an_exam_and_in_a_comparison() -> None:
+    profile = ModelProfileFactory(server=ServerFactory(base_url=f"http://127.0.0.1:{closed_port()}", kind="openai"))
+    run = exam_runs.open_run(ExamRequest(profile.pk, SUITES["quick"], ("native",)))
+    async_to_sync(examined)(run)
+    gone = stored(ExamRun, "detail")["failing"]
+    assert (gone["code"], gone["cause"]) == ("server_silent", {"code": "connection_refused"})
+    assert {json.loads(json.loads(text)["reason"])["code"] for text in raw(ExamTrial, "facts")} == {"server_silent"}
+    shown = exam_reports.shown(run).detail["failing"]
+    assert shown.startswith("The server at http://127.0.0.1:") and "connection refused" in shown
+    whys = {case["why"] for case in exam_reports.to_json(run)["cases"] if case["trials"]}
+    assert whys == {f"Not graded: {shown}"}

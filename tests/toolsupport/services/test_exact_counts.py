@@ -35,17 +35,57 @@ def counting(*tokens: Any) -> list[Any]:
 
 @pytest.mark.asyncio
 async def test_llama_server_counts_a_request_with_its_tools_and_without() -> None:
-    async with scripted(*counting(1029, 29)) as server:
+    async with scripted(*counting(1029, 129, 29)) as server:
         asked = prepared(server.endpoint(kind="llamacpp"))
         assert exact_counts.wanted(asked)
         found = await exact_counts.measured(asked, HELLO)
         await providers.close()
-        assert [head.split()[1] for head, _ in server.requests] == ["/v1/chat/completions/input_tokens"] * 2
-        assert [len(body.get("tools", [])) for body in server.bodies] == [2, 0]
+        assert [head.split()[1] for head, _ in server.requests] == ["/v1/chat/completions/input_tokens"] * 3
+        assert [len(body.get("tools", [])) for body in server.bodies] == [2, 0, 0]
+        whole, bare, without = [body["messages"] for body in server.bodies]
+        assert whole == bare and len(without) < len(whole)  # a text about tools is in the first two
     assert (found.with_tools, found.without) == (MeasuredPrompt(6, 1029), MeasuredPrompt(6, 29))
     costs = cost_of_each(asked.request_spec, found)
     assert sum(costs.values()) == 1000 and costs["read_file"] > costs["bash"]
     assert not exact_counts.wanted(replace(asked, counts=found))
+
+
+@pytest.mark.asyncio
+async def test_counts_show_that_a_server_drops_tools_beside_a_text_about_them() -> None:
+    async with scripted(*counting(129, 129, 29)) as server:
+        asked = prepared(server.endpoint(kind="llamacpp"))
+        found = await exact_counts.measured(asked, HELLO)
+        await providers.close()
+        assert len(server.bodies) == 2
+    guard = ContextGuard()
+    guard.asked(replace(asked, counts=found), HELLO)
+    assert guard.dropped_tools(replace(asked, counts=found), Usage(129))
+
+
+@pytest.mark.asyncio
+async def test_tools_in_text_cannot_be_dropped() -> None:
+    async with scripted(*counting(900, 29)) as server:
+        asked = prepared(server.endpoint(kind="llamacpp"), format="hermes")
+        found = await exact_counts.measured(asked, HELLO)
+        await providers.close()
+    assert (found.with_tools, found.without) == (MeasuredPrompt(6, 900), MeasuredPrompt(6, 29))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "cut"),
+    [
+        ("=" * 6000, 40, False),
+        ("| --- " * 900, 300, False),
+        ("\n" * 4000 + "Why?", 30, False),
+        ("0a" * 3000, 60, False),
+        ("Every word counts in this long question. " * 2 + "".join(f"Line {n} of it. " for n in range(900)), 200, True),
+        ("".join(chr(0x4E00 + 7 * n) for n in range(2500)), 100, True),
+    ],
+)
+def test_repeated_marks_are_no_sign_of_a_cut(text: str, tokens: int, cut: bool) -> None:
+    asked, guard = prepared(Endpoint("llamacpp", "http://x"), tools=(), format=""), ContextGuard()
+    guard.asked(asked, [ChatMessage(Role.USER, text)])
+    assert guard.cut(asked, Usage(tokens)) is cut
 
 
 @pytest.mark.asyncio
@@ -71,6 +111,9 @@ LIVE = [
     (TokenCounts(), None, "native", False),
     (TokenCounts(MeasuredPrompt(6, 700), MeasuredPrompt(6, 700)), 700, "native", True),
     (TokenCounts(MeasuredPrompt(6, 1029), MeasuredPrompt(6, 29)), 1029, "native", False),
+    (TokenCounts(MeasuredPrompt(6, 1029), MeasuredPrompt(6, 329)), 430, "native", True),
+    (TokenCounts(MeasuredPrompt(9, 1029), MeasuredPrompt(9, 329)), 430, "native", False),
+    (TokenCounts(MeasuredPrompt(6, 1029), MeasuredPrompt(6, 329)), 900, "native", False),
 ]
 
 

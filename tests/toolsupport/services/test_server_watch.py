@@ -52,7 +52,7 @@ async def test_a_chat_that_gets_no_connection_marks_the_server_at_once_and_the_f
     server = await answered(profile, DOWN)
     assert (server.reachable, server.fault, server.failures) == (False, "unreachable", 1)
     assert server.next_check_at is not None
-    assert (await why_not(profile))[0] == "Unreachable"
+    assert (await why_not(profile))[0] == "Offline"
     assert (await answered(profile, DOWN)).failures == 1, "answers that fail at the same time are one failure"
     server = await answered(profile, TextDelta("Hi."), Finished("stop"))
     assert (server.reachable, server.fault, server.failures, server.last_error) == (True, "", 0, "")

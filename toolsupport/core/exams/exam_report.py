@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolsupport.core import spreadsheet
+from toolsupport.core import coded_text, spreadsheet
 from toolsupport.core.exams.cases import GROUPS
 from toolsupport.core.exams.estimates import (
     FAILED,
@@ -15,6 +15,8 @@ from toolsupport.core.exams.estimates import (
     TrialGrade,
     estimate,
 )
+from toolsupport.core.exams.grading import CaseGrade
+from toolsupport.core.sentences import SENTENCES as REASONS
 from toolsupport.core.types import JSON
 
 COLUMNS = ("id", "group", "format", "right", "trials", "why")
@@ -42,8 +44,24 @@ SENTENCES: Mapping[str, str] = {
 }
 
 
+def not_graded(grade: CaseGrade) -> str:
+    """Return why a trial shows nothing about the model: the reason, as rows hold it, else the sentence of the grade."""
+    reason = grade.facts.get("reason")
+    if isinstance(reason, str) and reason:
+        return reason
+    return f"{sentence(grade.code, grade.facts).strip().rstrip(':.')}."
+
+
+def stored(facts: JSON) -> JSON:
+    """Return the facts of a grade as a row holds them: the reason by its code."""
+    reason = facts.get("reason")
+    return {**facts, "reason": coded_text.encoded(reason)} if isinstance(reason, str) else facts
+
+
 def sentence(code: str, facts: JSON) -> str:
     """Return the sentence of a grade."""
+    reason = facts.get("reason")
+    facts = {**facts, "reason": REASONS.decoded(reason)} if isinstance(reason, str) else facts
     shown = {name: _shown(value) for name, value in facts.items()}
     return SENTENCES.get(code, code).format_map(_Facts(shown))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take mor
 LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
 SURE = 1.1  # an estimate must be beyond the limit by this much before a cut is claimed
 LEAST_OF_DEFINITIONS = 0.3  # of a tool's JSON is written into a prompt, however briefly a template describes it
+# A tokenizer joins what is repeated: a line of 60 marks takes few tokens.
+REPEATED = re.compile(r"(.{1,8}?)\1{3,}", re.DOTALL)
 FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves no room for an answer
 
 
@@ -53,6 +56,13 @@ def characters(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> int:
 def _length(message: ChatMessage) -> int:
     calls = sum(len(json.dumps(call.arguments, ensure_ascii=False)) for call in message.calls)
     return len(message.content) + calls
+
+
+def condensed(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> int:
+    """Return that length with each repetition counted twice."""
+    texts = [request_spec.system, *(message.content for message in kept(request_spec, log))]
+    saved = sum(len(text) - len(REPEATED.sub(r"\1\1", text)) for text in texts)
+    return characters(request_spec, log) - saved
 
 
 def tool_tokens(request_spec: RequestSpec, counts: TokenCounts) -> int:
@@ -107,8 +117,11 @@ def dropped_tools(request_spec: RequestSpec, counts: TokenCounts, seen: Measured
     if request_spec.format != "native" or not request_spec.tools:
         return False
     one, other = counts.with_tools, counts.without
-    if one and other and one.characters == other.characters and one.tokens <= other.tokens:
-        return True
+    if one and other and one.characters == other.characters:
+        # A request that was counted with its tools and without them shows which of the two the model was given.
+        like_without = seen.characters == one.characters and seen.tokens < (one.tokens + other.tokens) / 2
+        if one.tokens <= other.tokens or like_without:
+            return True
     definitions = len(json.dumps([tool.to_openai() for tool in request_spec.tools]))
     return seen.tokens < LEAST_PER_CHARACTER * (seen.characters + LEAST_OF_DEFINITIONS * definitions)
 

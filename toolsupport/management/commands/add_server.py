@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--outside-only",
             action="store_true",
-            help="Never connect to this machine or a private network for it. Default: it may be inside.",
+            help="Allow no address on this machine or in a private network. Default: both are allowed.",
         )
         parser.add_argument(
             "--api-key-env", metavar="VAR", help="Name of the environment variable that holds its API key."
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         except ConfigError as error:
             raise CommandError(str(error)) from error
         asked = async_to_sync(ask)(server_id)
-        state = f"it does not answer yet: {asked.why}" if asked.why else f"it answers, models: {asked.models}"
+        state = f"it cannot be used yet: {asked.why}" if asked.why else f"it answers, models: {asked.models}"
         network = "" if inside else f", {NETWORK[inside]}"
         self.stdout.write(f"Added {options['name']}{network}; {state}")
 

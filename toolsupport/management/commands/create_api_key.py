@@ -31,7 +31,7 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"There is no person named {options['username']!r} who may sign in.")
         if not may(person, Action.CHAT):
-            raise CommandError(f"The role of {options['username']} does not allow to {Action.CHAT}.")
+            raise CommandError(f"{options['username']} may not {Action.CHAT}: the role does not allow it.")
         limits = KeyLimits(options["scope"] or (), _day(options["expires"]), Quota(options["requests_per_day"]))
         try:
             self.stdout.write(api_keys.create(person.pk, options["name"], limits))

@@ -18,8 +18,8 @@ class Command(BaseCommand):
     help = "Delete the chats, files, prompts, keys, sessions and the name of a person. Audit and evidence stay."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username", help="The person.")
-        parser.add_argument("--yes", action="store_true", help="Delete it. Without this, nothing is changed.")
+        parser.add_argument("username", help="The username of the person.")
+        parser.add_argument("--yes", action="store_true", help="Delete the data. Without this, nothing is changed.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["username"]
@@ -30,4 +30,4 @@ class Command(BaseCommand):
             async_to_sync(person_deletion.delete)(DeletionOrder(person, name))
         except (Busy, NotAllowed, NotFound) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"Deleted. What stays is by “{deletion.DELETED}{person}”. Backups still have the data.")
+        self.stdout.write(f"Deleted. Remaining entries name “{deletion.DELETED}{person}”. Backups still have the data.")

@@ -15,7 +15,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--after", type=int, default=0, metavar="ID", help="Only those behind the action with this id."
+            "--after", type=int, default=0, metavar="ID", help="Only actions after the one with this id."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

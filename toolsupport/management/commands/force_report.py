@@ -22,6 +22,7 @@ from toolsupport.services import force_report
 from toolsupport.services.force_report import ForceOutcome
 
 MOST_ROUNDS = 50
+NO_FIELD = "Requests to {kind} have no field for a schema, so no reply of its models can be constrained."
 UNSAFE = re.compile(r"[^\w.-]+")
 
 
@@ -39,7 +40,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="The model's name, or server/name.")
-        parser.add_argument("--rounds", type=rounds, default=2, help="How often each task is asked in each way.")
+        parser.add_argument("--rounds", type=rounds, default=2, help="How many times each task runs in each way.")
         parser.add_argument("--json", action="store_true", help="Print the report as JSON, and write no file.")
         parser.add_argument("--file", type=Path, help="The file to write. Default: force-report-MODEL.json here.")
 
@@ -66,6 +67,9 @@ class Command(BaseCommand):
     async def measure(self, name: str, count: int, *, quiet: bool) -> JSON:
         profile = await in_database(picker.find)(name)
         prepared = await in_database(request_context.request_spec)(profile, TOOLS, ChatSettings())
+        kind = providers.provider(prepared.endpoint.kind)
+        if not kind.constrains:
+            raise CommandError(NO_FIELD.format(kind=kind.title))
         outcomes: list[ForceOutcome] = []
         try:
             async for outcome in force_report.measured(prepared, count):

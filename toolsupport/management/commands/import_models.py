@@ -22,7 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, help="The file to read.")
         parser.add_argument("--dry-run", action="store_true", help="Print the changes without making them.")
         parser.add_argument(
-            "--as", dest="person", metavar="USERNAME", help="The person who imports. Required by the next two options."
+            "--as",
+            dest="person",
+            metavar="USERNAME",
+            help="Who imports. Required with --confirm and --outrank.",
         )
         parser.add_argument(
             "--confirm", action="store_true", help="Save what others confirmed as confirmed by this person."

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     help = "Encrypt every stored secret with a new key, while the site runs. A run that was killed is continued."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--drop-old", action="store_true", help="Remove the older keys instead; make none.")
+        parser.add_argument("--drop-old", action="store_true", help="Remove the older keys, and make no new one.")
         parser.add_argument(
             "--past-unreadable", action="store_true", help="Continue although some values cannot be read; these stay."
         )
@@ -47,4 +47,4 @@ class Command(BaseCommand):
     def drop_old(self) -> None:
         if key_ring.from_environment():
             raise CommandError("The keys of this site come from its environment: remove the old ones from it.")
-        self.stdout.write(f"Removed {key_rotation.drop_old()} older keys. Backups from before need them.")
+        self.stdout.write(f"Removed {counted(key_rotation.drop_old(), 'older key')}. Backups made before need them.")

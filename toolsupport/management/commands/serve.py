@@ -206,7 +206,7 @@ def meet_simulator(child: subprocess.Popen[str] | None) -> None:
         return
     line = child.stdout.readline() if child.stdout else ""
     if "http://" not in line:
-        raise CommandError("The Simulator did not start; TOOLSUPPORT_SIMULATOR=off goes without it.")
+        raise CommandError("The Simulator did not start. To start without it, set TOOLSUPPORT_SIMULATOR=off.")
     settings.SIMULATOR_URL = line.split()[-1]
     servers.ensure_simulator(settings.SIMULATOR_URL)
 

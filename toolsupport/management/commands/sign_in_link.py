@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("username", help="The person to sign in.")
         forgets = "Also remove the second factor of this person, who lost the device and the recovery codes."
         parser.add_argument("--remove-second-factor", action="store_true", help=forgets)
-        parser.add_argument("--url", default="", help="Address of the site. Without it: the first origin.")
+        parser.add_argument("--url", default="", help="Address of the site. Default: the first of TOOLSUPPORT_ORIGINS.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         serve_lock.adopt_origins()

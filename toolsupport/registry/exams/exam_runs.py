@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import ExamCase, ExamSuite, read_suite
 from toolsupport.core.exams.estimates import TrialGrade
 from toolsupport.core.format_choice import CODE
@@ -208,7 +209,8 @@ def add_trial(run: int, owner: str, trial: ExamTrialRecord, graded: int = 0) -> 
     if not mine.exists():
         return False
     mine.filter(graded__lt=graded).update(graded=graded)
-    ExamTrial.objects.create(run_id=run, **{name: getattr(trial, name) for name in ExamTrialRecord.__slots__})
+    fields = {name: getattr(trial, name) for name in ExamTrialRecord.__slots__}
+    ExamTrial.objects.create(run_id=run, **fields | {"facts": exam_report.stored(trial.facts)})
     return True
 
 

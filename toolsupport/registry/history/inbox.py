@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from toolsupport.models import Detection, HistoryEntry, HistoryFacet
 from toolsupport.registry.knowledge.effective_values import display_name
-from toolsupport.registry.knowledge.reviews import AGREES, DECISIONS, DISAGREES, REOPENED, flags_waiting, open_proposals
+from toolsupport.registry.knowledge.reviews import AGREES, DECIDED, DISAGREES, REOPENED, flags_waiting, open_proposals
 
 # Only the newest tests are looked at, so that the list is found at once however many tests there ever were.
 WINDOW = 1_000
@@ -70,9 +70,7 @@ def _tests() -> QuerySet[HistoryEntry]:
     opinions = HistoryEntry.objects.filter(kind="review", review__detection=OuterRef("detection")).order_by("-pk")
     since = Subquery(opinions.filter(verdict=REOPENED).values("pk")[:1])
     opinion = Coalesce(Subquery(opinions.values("verdict")[:1]), Value(""))
-    decided = HistoryEntry.objects.filter(
-        profile=OuterRef("profile"), pk__gt=OuterRef("since"), facet__kind__in=DECISIONS, actor__isnull=False
-    )
+    decided = HistoryEntry.objects.filter(DECIDED, profile=OuterRef("profile"), pk__gt=OuterRef("since"))
     tests = HistoryEntry.objects.filter(kind="detection", detection__in=last.values("newest"))
     tests = tests.annotate(since=Coalesce(since, "pk"), opinion=opinion)
     return tests.filter(~Exists(decided)).exclude(opinion__in=(AGREES, DISAGREES))

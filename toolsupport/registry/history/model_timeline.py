@@ -134,6 +134,6 @@ def _flagged(entries: Sequence[HistoryEntry]) -> bool:
     for entry in entries:
         if entry.verdict in reviews.FLAGS:
             return True
-        if (entry.kind in reviews.DECISIONS and entry.actor_id) or entry.verdict == reviews.AGREES:
+        if reviews.decides(entry) or entry.verdict == reviews.AGREES:
             return False
     return False

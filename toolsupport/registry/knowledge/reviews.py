@@ -25,6 +25,9 @@ FLAGS = (DISAGREES, CONTRADICTED)
 NO_REASON = "Give a reason for other people to read."
 RESTORED = sentence("undo_reverted")
 DECISIONS = ("override", "withdrawal")
+# What a test measures bears the name of the person who started it, and is no decision.
+MEASURED = "auto_detected"
+DECIDED = Q(facet__kind__in=DECISIONS, actor__isnull=False) & ~Q(facet__kind="override", facet__source=MEASURED)
 JUDGED = ("override", "detection")
 
 
@@ -83,6 +86,12 @@ def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
     return frozenset(found if profile_ids is None else found & set(profile_ids))
 
 
+def decides(entry: HistoryEntry) -> bool:
+    """Return whether an entry is the decision of a person, as DECIDED selects them."""
+    measured = (entry.kind, entry.source) == ("override", MEASURED)
+    return entry.kind in DECISIONS and entry.actor_id is not None and not measured
+
+
 def open_proposals() -> QuerySet[Override]:
     """Return the proposals without an answer."""
     return Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
@@ -92,7 +101,7 @@ def flags_waiting() -> QuerySet[HistoryEntry]:
     """Return the flags that no later decision of a person has answered, nor an agreement that was not withdrawn."""
     facets = HistoryFacet.objects.filter(verdict__in=FLAGS).values("pk")
     later = HistoryEntry.objects.filter(profile=OuterRef("profile"), pk__gt=OuterRef("pk"))
-    decided = later.filter(facet__kind__in=DECISIONS, actor__isnull=False)
+    decided = later.filter(DECIDED)
     opinions = later.filter(facet__kind="review", facet__verdict__in=(AGREES, REOPENED))
     last = Coalesce(Subquery(opinions.order_by("-pk").values("verdict")[:1]), Value(""))
     # No GROUP BY: it would make the database read the whole index of the models.

@@ -19,9 +19,13 @@ LOWERED = {
 
 @transaction.atomic
 def learn(profile_id: int, build_key: str, fault: SchemaDropped | SchemaRefused) -> None:
-    """Lower the capability for this build. What a person decided stays, and so does what another build showed."""
+    """Lower the capability for this build. What a person decided stays, and so does what another build showed.
+
+    A schema that is refused as a whole shows nothing of others: it may only have been too large.
+    """
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
-    if profile is None or profile.build.key != build_key:
+    whole = isinstance(fault, SchemaRefused) and fault.whole
+    if whole or profile is None or profile.build.key != build_key:
         return
     capability, before, after = LOWERED[type(fault)]
     held = effective_values.known(profile)[capability]

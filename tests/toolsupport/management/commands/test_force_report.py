@@ -130,6 +130,28 @@ def test_json_is_all_that_is_printed_where_it_is_wanted(simulator: str, tmp_path
     assert [*tmp_path.iterdir()] == []
 
 
+def test_a_server_without_a_field_for_schemas_is_refused_in_words() -> None:
+    known("http://127.0.0.1:9", "m", kind="deepseek")
+    with pytest.raises(CommandError, match="DeepSeek have no field for a schema"):
+        printed("m")
+
+
+# The texts of the same servers, and what their report concludes.
+CONCLUDED = {
+    "enforces, and its model makes one call": "Each constrained reply that ended fits its schema.",
+    "ignores the schema": "12 of 12 constrained replies do not fit their schema: the server does not enforce it.",
+    "is cut": "No constrained reply ended, so they show nothing about the schema.",
+}
+
+
+@pytest.mark.parametrize("name", CONCLUDED)
+def test_the_table_ends_with_a_conclusion(name: str, tmp_path: Path) -> None:
+    with serving(200, streamed(*SENT[name])) as url:
+        known(url, "m", kind="openai")
+        lines = printed("m", "--rounds", "1", "--file", tmp_path / "report.json").splitlines()
+    assert lines[-2] == CONCLUDED[name]
+
+
 def test_an_unknown_model_and_a_number_out_of_range_are_refused() -> None:
     with pytest.raises(CommandError, match="no model"):
         printed("nobody")
@@ -178,12 +200,14 @@ def test_errors_are_counted_without_the_words_of_the_server(tmp_path: Path) -> N
         known(url, "m", kind="openai")
         lines = printed("m", "--rounds", "1", "--file", file).splitlines()
     assert "12 × constrained: the server refused the request (other 4xx)" in lines
+    assert lines[-2] == "The server refuses each request with a schema, so no reply can be constrained."
     assert json.loads(file.read_text())["figures"]["constrained"]["errors"] == {"refused (400)": 12}
     assert not any(word in file.read_text() for word in (url, "127.0.0.1", "10.1.2.3", "abc"))
 
 
 def test_figures_without_any_outcome_are_no_division() -> None:
     figures = force_report.figures([])
+    assert force_report.conclusion(figures["constrained"]).startswith("No constrained reply ended")
     assert figures["free"]["median_seconds"] is None
     one = ForceOutcome("free", TASKS[0].question, True, None, True, True, True, 2.5)
     assert force_report.figures([one])["free"]["median_tokens"] is None

@@ -37,7 +37,7 @@ def test_a_server_is_added_with_a_key_from_the_environment(
 
 
 def test_one_that_does_not_answer_is_kept(servers_out_there: Servers):
-    assert "does not answer yet" in _run("add_server", "box", BOX, "--kind", "ollama")
+    assert "cannot be used yet" in _run("add_server", "box", BOX, "--kind", "ollama")
     assert Server.objects.get().origin == "command"
 
 

@@ -9,11 +9,11 @@ from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
 from toolsupport.models import HistoryEntry, ModelProfile
-from toolsupport.registry.history import inbox
+from toolsupport.registry.history import inbox, model_timeline
 from toolsupport.registry.knowledge import overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.knowledge.reviews import NewReview
-from toolsupport.registry.testing import detections
+from toolsupport.registry.testing import detections, later_steps
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +111,24 @@ def test_a_proposal_is_agreed_with_taken_back_and_rejected_with_a_reason(
         act("disagree", other, reviewer)
     act("disagree", other, reviewer, "Not seen.")
     assert (holding(profile, "vision").value, waiting()) == (None, [])
+
+
+def test_what_a_person_s_test_measures_later_is_no_decision(profile: ModelProfile, reviewer: User) -> None:
+    test = detections.open_test(DetectionRequest(profile.pk, "page", actor=reviewer.pk)).id
+    assert detections.claim("worker") == test
+    detections.conclude(test, "worker", DetectionResult("native", values={"tools": True}, remaining=True))
+    entry = HistoryEntry.objects.get(kind="detection").pk
+    assert waiting() == [entry]
+    assert later_steps.claim("worker") == test
+    later_steps.conclude(test, "worker", DetectionResult("", values={"constrains": "enforced"}))
+    assert HistoryEntry.objects.filter(capability="constrains", actor=reviewer).exists()
+    assert waiting() == [entry]
+    act("disagree", entry, reviewer, "It never calls one.")
+    repeated = detections.open_test(DetectionRequest(profile.pk, "page", actor=reviewer.pk)).id
+    assert detections.claim("worker") == repeated
+    detections.conclude(repeated, "worker", DetectionResult("ignored", values={"parallel": True}))
+    assert entry in waiting() and reviews.needing() == {profile.pk}
+    assert model_timeline.of_model(profile.pk, ()).flagged
 
 
 def test_an_objection_brings_its_entry_back_with_the_reason(profile: ModelProfile, reviewer: User) -> None:

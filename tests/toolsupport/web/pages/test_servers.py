@@ -43,7 +43,7 @@ def test_everybody_sees_whether_servers_answer_and_what_to_do(client: Client, ch
     ServerFactory(name="new", reachable=None)
     client.force_login(charlie)
     page = _text(client.get("/servers/"))
-    for words in ("Online", "Unreachable", "Not asked yet", "Connection refused.", "ollama serve", "3 Nov 2026"):
+    for words in ("Online", "Offline", "Not asked yet", "Connection refused.", "ollama serve", "3 Nov 2026"):
         assert words in page
     assert "Check again" not in page
     assert "Add a server" not in page
@@ -236,8 +236,8 @@ def test_a_silent_server_shows_when_it_is_asked_again(client: Client, bob: User,
     server = ServerFactory(name="Box", base_url=BOX)
     client.force_login(bob)
     part = flat(_text(client.post(f"/servers/{server.pk}/check/", headers=HTMX)))
-    assert re.search(r"Asked again in [456] s\.", part) and "Unreachable</span>" in part
-    status = f"/servers/{server.pk}/status/?badge=Unreachable"
+    assert re.search(r"Asked again in [456] s\.", part) and "Offline</span>" in part
+    status = f"/servers/{server.pk}/status/?badge=Offline"
     waiting = client.get(status, headers=HTMX)
     assert "Asked again in" in _text(waiting) and "HX-Retarget" not in waiting.headers
     servers_out_there.reports[BOX] = ServerReport("1")

@@ -1,0 +1,42 @@
+"""Decides whether a request has its model think: not where a server or a model cannot do it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from toolsupport import providers
+from toolsupport.core.events import Event, Failed
+from toolsupport.core.format_choice import FORCED, NATIVE
+from toolsupport.core.refusals import classify
+from toolsupport.core.types import Endpoint, Permit, Request, RequestSpec
+
+# Ollama: “"gemma:2b" does not support thinking”.
+NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
+
+
+def as_possible(endpoint: Endpoint, request_spec: RequestSpec) -> RequestSpec:
+    """Turn thinking off for a constrained reply where the server would force the schema on the thoughts."""
+    if not _is_constrained(request_spec) or providers.provider(endpoint.kind).thinks_first:
+        return request_spec
+    return replace(request_spec, think=False) if providers.switches_thinking(endpoint.kind) else request_spec
+
+
+def _is_constrained(request_spec: RequestSpec) -> bool:
+    """Return whether a schema is sent: ours, or a program's, which native tools exclude."""
+    form = request_spec.options.get("response_format") or {}
+    programs = form.get("type") == "json_schema" and not (request_spec.tools and request_spec.format == NATIVE)
+    return programs or request_spec.schema is not None or request_spec.format == FORCED
+
+
+def sent(request_spec: RequestSpec) -> bool | str | None:
+    """Return the setting to send. Ollama refuses `think` for a model without that ability."""
+    lacks = request_spec.capabilities["thinking"].value is False and request_spec.permit is not Permit.PROBE
+    return None if request_spec.think and lacks else request_spec.think
+
+
+def is_denied(event: Event, request: Request) -> bool:
+    """Return whether the server refused to have the model think. A probe judges that itself."""
+    if not isinstance(event, Failed) or event.status != 400 or not request.think or request.permit is Permit.PROBE:
+        return False
+    return bool(NO_THINKING.search(classify(400, event.body).message))
