@@ -147,7 +147,7 @@ def test_origins_and_hosts_fit_together(settings: Settings, origins, debug, ok, 
     ],
 )
 def test_who_reads_the_metrics(settings: Settings, token: str, loopback: bool, https: bool, ok, words: str):
-    settings.ENV |= {"TOOLSUPPORT_METRICS_TOKEN": token, "TOOLSUPPORT_METRICS_LOOPBACK": loopback}
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": token, "TOOLSUPPORT_METRICS_LOOPBACK": loopback}
     settings.BEHIND_HTTPS = https
     assert (doctor.metrics().ok, words in doctor.metrics().words) == (ok, True)
 
@@ -157,7 +157,7 @@ def test_who_reads_the_metrics(settings: Settings, token: str, loopback: bool, h
     [(True, "k" * 31, False), (True, "k" * 32, True), (False, "k", False), (False, "k" * 50, True)],
 )
 def test_a_signing_key_that_can_be_guessed_is_a_fault(settings: Settings, given: bool, key: str, ok: bool):
-    settings.ENV |= {"given": frozenset({"TOOLSUPPORT_SECRET_KEY"} if given else ())}
+    settings.ENV = settings.ENV | {"given": frozenset({"TOOLSUPPORT_SECRET_KEY"} if given else ())}
     settings.SECRET_KEY = key
     found = doctor.signing_key()
     assert found.ok is ok and key not in found.words.split()
