@@ -98,7 +98,7 @@ def test_bob_adds_a_server_and_it_is_asked_at_once(client: Client, bob: User, se
 def test_one_that_does_not_answer_is_kept_and_says_so(client: Client, bob: User, servers_out_there: Servers):
     client.force_login(bob)
     part = _text(client.post("/servers/add/", SENT, headers=HTMX))
-    assert "The server could not be reached" in part
+    assert "The check failed" in part
     assert Server.objects.get().reachable is False
 
 
