@@ -17,6 +17,7 @@ import httpx
 import orjson
 from httpx_aiohttp import AiohttpTransport
 
+from toolsupport import loop_share
 from toolsupport.core.errors import GarbledReply, ProviderError, RequestRefused, Unreachable
 from toolsupport.core.events import Failed
 from toolsupport.core.http_address import fits_header
@@ -158,12 +159,12 @@ def unread(response: httpx.Response) -> bytes:
 
 async def get_json(endpoint: Endpoint, path: str) -> Any:
     """Return the JSON answer to a GET. Raises ProviderError; set a time limit around it."""
-    return _parsed(endpoint, await _answer(endpoint, path, None))
+    return await _parsed(endpoint, await _answer(endpoint, path, None))
 
 
 async def post_json(endpoint: Endpoint, path: str, body: Any) -> Any:
     """Return the JSON answer to a POST of `body`. Raises ProviderError; set a time limit around it."""
-    return _parsed(endpoint, await _answer(endpoint, path, orjson.dumps(body)))
+    return await _parsed(endpoint, await _answer(endpoint, path, orjson.dumps(body)))
 
 
 async def delete(endpoint: Endpoint, path: str, body: Any) -> None:
@@ -186,9 +187,9 @@ async def _answer(endpoint: Endpoint, path: str, body: bytes | None, method: str
     return answer
 
 
-def _parsed(endpoint: Endpoint, answer: bytes) -> Any:
+async def _parsed(endpoint: Endpoint, answer: bytes) -> Any:
     try:
-        return orjson.loads(answer[:LARGEST_ANSWER])
+        return await loop_share.apart(lambda: orjson.loads(answer[:LARGEST_ANSWER]), len(answer))
     except orjson.JSONDecodeError as error:
         raise raised(error_text.failed(endpoint, "garbled", sentence("not_json"))) from error
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from toolsupport import loop_share
 from toolsupport.core import name_checks
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text, http_client, ollama_survey, openai_survey
 from toolsupport.providers.server_kinds import provider
-from toolsupport.providers.survey_types import ModelDetails, ServerReport
+from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport
 
 T = TypeVar("T")
 
@@ -39,7 +40,8 @@ SURVEYORS = {  # by Provider.wire
 async def survey(endpoint: Endpoint) -> ServerReport:
     """Return the version and the models of a server, within 2 s. Raises core.errors.ProviderError."""
     report = await _in_time(_surveyor(endpoint).survey(endpoint), endpoint, SURVEY_SECONDS)
-    return replace(report, models=tuple(model for model in report.models if _is_usable(model.name)))
+    models = await loop_share.apart(lambda: _usable(report.models), len(report.models) * MODEL_SIZE)
+    return replace(report, models=models)
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
@@ -52,12 +54,17 @@ async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
     return await _in_time(_surveyor(endpoint).is_loaded(endpoint, name), endpoint, SURVEY_SECONDS)
 
 
+def _usable(models: Sequence[ModelReport]) -> tuple[ModelReport, ...]:
+    """Leave out names that people could not see, or that no row takes; the log has the first of them."""
+    usable = tuple(model for model in models if _is_usable(model.name))
+    if len(usable) < len(models):
+        first = next(model.name for model in models if not _is_usable(model.name))
+        log.warning("left out %d models with names like %s", len(models) - len(usable), ascii(first[:LONGEST_NAME]))
+    return usable
+
+
 def _is_usable(name: str) -> bool:
-    """Return False for a name that people could not see, or that no row takes; the other models stay."""
-    if len(name) <= LONGEST_NAME and not name_checks.problem(name):
-        return True
-    log.warning("left out a model with the name %s", ascii(name[:LONGEST_NAME]))
-    return False
+    return len(name) <= LONGEST_NAME and not name_checks.problem(name)
 
 
 def _surveyor(endpoint: Endpoint) -> ModelLister:

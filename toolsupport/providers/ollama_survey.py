@@ -7,13 +7,14 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from toolsupport import loop_share
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.reported_numbers import MOST_BYTES, whole
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
-from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
+from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport
 
 # The error of Llama 3's templates for two calls in one message.
 ONE_CALL = "only supports single tool-calls"
@@ -28,8 +29,14 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     loaded = {str(entry.get("name")) for entry in _entries(running)}
     if not isinstance(tags, dict) or "models" not in tags:
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
-    models = {report.name: report for entry in _entries(tags) if (report := _report(entry, loaded)).name}
-    return ServerReport(_text(version, "version"), tuple(models.values()))
+    entries = _entries(tags)
+    models = await loop_share.apart(lambda: _reports(entries, loaded), len(entries) * MODEL_SIZE)
+    return ServerReport(_text(version, "version"), models)
+
+
+def _reports(entries: list[Mapping[str, Any]], loaded: set[str]) -> tuple[ModelReport, ...]:
+    found = {report.name: report for entry in entries if (report := _report(entry, loaded)).name}
+    return tuple(found.values())
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:

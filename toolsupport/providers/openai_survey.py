@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolsupport import loop_share
 from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
@@ -20,7 +21,7 @@ from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.server_kinds import provider
-from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
+from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport
 
 LIST = "/v1/models"
 HEALTH = "/health"
@@ -40,10 +41,15 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
     if "chat_template_caps" in about and len(entries) == 1:
         extras = {_text(entries[0], "id"): about}  # with more models, /props describes only the server
-    models = {
+    models = await loop_share.apart(lambda: _reports(entries, extras), len(entries) * MODEL_SIZE)
+    return ServerReport(_text(about, "build_info") or _text(about, "version"), models)
+
+
+def _reports(entries: list[ModelData], extras: Mapping[str, ModelData]) -> tuple[ModelReport, ...]:
+    found = {
         name: _report(name, {**entry, **extras.get(name, {})}) for entry in entries if (name := _text(entry, "id"))
     }
-    return ServerReport(_text(about, "build_info") or _text(about, "version"), tuple(models.values()))
+    return tuple(found.values())
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:

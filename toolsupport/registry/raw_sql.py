@@ -81,6 +81,21 @@ def change(statement: str, *values: object) -> int:
     return changed
 
 
+def store(rows: Sequence[Model], columns: Sequence[str]) -> None:
+    """Write these columns of rows, as `bulk_update` does, which takes seconds for thousands of them."""
+    if not rows:
+        return
+    options, quote = rows[0]._meta, connection.ops.quote_name
+    fields = [field for field in options.concrete_fields if field.name in columns]
+    assigned = ", ".join(f"{quote(field.column or field.name)} = %s" for field in fields)
+    statement = f"UPDATE {quote(options.db_table)} SET {assigned} WHERE id = %s"
+    values = [
+        [*(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields), row.pk] for row in rows
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, values)
+
+
 Row = TypeVar("Row", bound=Model)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from channels.db import database_sync_to_async
@@ -16,6 +17,7 @@ from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails
 from toolsupport.registry.exams import exam_gate
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.models import surveys
 from toolsupport.registry.servers import reachability, servers
 from toolsupport.registry.servers.addresses import NamedAddress, named_servers, ollama_host
@@ -25,6 +27,7 @@ from toolsupport.registry.testing import drift
 log = logging.getLogger(__name__)
 
 AT_ONCE = 8
+PART = 4  # models whose details are stored at once
 LOOK = 2.0  # seconds between two looks for servers whose pause is over
 
 
@@ -57,11 +60,22 @@ async def refresh(server_id: int) -> RefreshResult:
     reported = {model.name: model.details for model in report.models}
     details = {row: listed for row, name in wanted if (listed := reported.get(name)) and _says_anything(listed)}
     details |= await _describe(endpoint, [(row, name) for row, name in wanted if reported.get(name) is None])
-    if details:
-        await database_sync_to_async(surveys.record_details)(server_id, details)
+    await _store(server_id, details)
     await database_sync_to_async(drift.mark)(server_id)
     await database_sync_to_async(exam_gate.open_required)(server_id)
     return RefreshResult(server_id, len(report.models), len(details))
+
+
+async def _store(server_id: int, details: Mapping[int, ModelDetails]) -> None:
+    """Store details in parts, each followed by a pause of the same length: a server may list thousands of models.
+
+    Without pauses others would hardly get the database: SQLite keeps no queue of writers.
+    """
+    bundle, rows = HistoryBundle(), list(details.items())
+    for first in range(0, len(rows), PART):
+        began = time.monotonic()
+        await database_sync_to_async(surveys.record_details)(server_id, dict(rows[first : first + PART]), bundle)
+        await asyncio.sleep(time.monotonic() - began)
 
 
 async def refresh_all() -> tuple[RefreshResult, ...]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +12,7 @@ from django.test import AsyncClient
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.growth import grows_no_faster
+from tests.loop_steps import LONGEST_STEP, with_longest_step
 from tests.obedient_server import NAME, obedient_server
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import Program
@@ -22,7 +21,6 @@ from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.responses import request as responses_request
 
 MANY = 6_000
-LONGEST_STEP = 0.05  # seconds of the processor
 USER = {"role": "user", "content": "Hello"}
 CALL = {"type": "function_call", "call_id": "c", "name": "now", "arguments": "{}"}
 RESULT = {"type": "function_call_output", "call_id": "c", "output": "x"}
@@ -58,28 +56,17 @@ def test_reading_costs_no_more_for_each_item(kind: str) -> None:  # S1
     assert grows_no_faster(lambda many: READERS[api](written[many]), 1_500, 12_000, times=2.5)
 
 
-async def longest_step(stop: asyncio.Event) -> float:
-    """Return the most processor time that the loop spent while this waited for two milliseconds."""
-    longest = 0.0
-    while not stop.is_set():
-        began = time.thread_time()
-        await asyncio.sleep(0.002)
-        longest = max(longest, time.thread_time() - began)
-    return longest
-
-
 def known(address: str) -> None:
     ModelProfileFactory(server=ServerFactory(name="far", kind="ollama", base_url=address), name=NAME)
 
 
 async def asked(program: Program, api: str, body: dict[str, Any]) -> tuple[bytes, float]:
     """Send a request; return the answer, and the longest step of the loop meanwhile."""
-    stop, headers = asyncio.Event(), {"Authorization": f"Bearer {program.key}"}
+    headers = {"Authorization": f"Bearer {program.key}"}
     written = json.dumps({"model": f"far/{NAME}"} | body)
-    steps = asyncio.create_task(longest_step(stop))
-    answer = await AsyncClient().post(f"/v1/{api}", written, content_type="application/json", headers=headers)
-    stop.set()
-    return answer.content, await steps
+    asking = AsyncClient().post(f"/v1/{api}", written, content_type="application/json", headers=headers)
+    answer, longest = await with_longest_step(asking)
+    return answer.content, longest
 
 
 @pytest.mark.asyncio

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import time
+from itertools import pairwise
+
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from tests.effective_values import holding
 from tests.factories import ServerFactory
+from tests.hostile_server import evil_server
+from tests.loop_steps import LONGEST_STEP, with_longest_step
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError
-from toolsupport.models import ModelProfile, Server
+from toolsupport.core.types import Endpoint
+from toolsupport.models import HistoryEntry, ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
+from toolsupport.registry.knowledge.event_log import HistoryBundle
+from toolsupport.registry.models import surveys
 from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import switches
 from toolsupport.services import refresh
@@ -166,3 +174,54 @@ async def test_whether_servers_are_asked_at_start_is_a_switch(servers_out_there:
     await database_sync_to_async(switches.put)({"startup_refresh": "on" if on else "off"})
     await refresh.refresh_at_start()
     assert await database_sync_to_async(ModelProfile.objects.exists)() is on
+
+
+async def test_details_of_many_models_are_stored_in_parts_as_one_act(
+    servers_out_there: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:  # S2: others write between two parts
+    names = [f"m{number:02d}" for number in range(30)]
+    servers_out_there.reports["http://box:1"] = _report(*names)
+    servers_out_there.details |= {name: ModelDetails("t", capabilities=("completion", "tools")) for name in names}
+    sizes, busy, whole = [], [], surveys.record_details
+
+    def counted(server: int, details: dict[int, ModelDetails], bundle: HistoryBundle) -> None:
+        sizes.append(len(details))
+        began = time.monotonic()
+        whole(server, details, bundle)
+        busy.append((began, time.monotonic()))
+
+    monkeypatch.setattr(surveys, "record_details", counted)
+    assert (await refresh.refresh(await _server())).described == 30
+    assert sum(sizes) == 30 and max(sizes) <= 5
+    pauses = [after[0] - before[1] for before, after in pairwise(busy)]
+    assert sum(pauses) >= sum(end - began for began, end in busy[:-1])
+    leads = HistoryEntry.objects.filter(lead=None)
+    assert await leads.acount() == 1 and await HistoryEntry.objects.acount() >= 30
+
+
+async def test_a_list_of_thousands_of_models_is_read_in_short_steps() -> None:  # S1, S2
+    with evil_server() as evil:
+        entries: list[dict[str, object]] = [
+            {"name": f"m{number}-{'x' * 150}", "digest": str(number)} for number in range(5_000)
+        ]
+        evil.tags = {"models": entries}
+        try:
+            await providers.survey(Endpoint("ollama", evil.url))
+            report, longest = await with_longest_step(providers.survey(Endpoint("ollama", evil.url)))
+        finally:
+            await providers.close()
+    assert len(report.models) == 5_000 and longest < LONGEST_STEP
+
+
+async def test_the_same_list_again_costs_little() -> None:  # S2: nobody writes meanwhile
+    server, report = await _server(), _report(*(f"m{number}" for number in range(1_000)))
+
+    def spent() -> float:
+        began = time.thread_time()
+        surveys.record_survey(server, report)
+        return time.thread_time() - began
+
+    await database_sync_to_async(spent)()
+    assert await database_sync_to_async(spent)() < 0.5
+    gone = ModelProfile.objects.filter(gone_since=None)
+    assert await gone.acount() == 1_000 and await gone.filter(digest="digest of m7", name="m7").acount() == 1

@@ -11,6 +11,7 @@ from django.utils import timezone
 from toolsupport.core import modelfile
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
+from toolsupport.registry import raw_sql
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.models import context_profiles, survey_bounds
@@ -39,9 +40,10 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
     updated = server.version != report.version
     _mark_reachable(server, report.version, now)
     known = {row.name: row for row in ModelProfile.objects.filter(server=server)}
+    listed = {model.name for model in report.models}
     for row in known.values():
         row.server = server
-        if row.name not in {model.name for model in report.models}:
+        if row.name not in listed:
             _mark_gone(row, now)
     fresh = [ModelProfile(server=server, name=model.name) for model in report.models if model.name not in known]
     present = {row.name: row for row in (*known.values(), *fresh)}
@@ -51,14 +53,17 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
             _forget_details(present[model.name])
     team_families.assign([present[model.name] for model in report.models])
     ModelProfile.objects.bulk_create(fresh, batch_size=200)
-    ModelProfile.objects.bulk_update(list(known.values()), SURVEYED, batch_size=50)
+    raw_sql.store(list(known.values()), SURVEYED)
     rows = list(present.values())
     return tuple((row.pk, row.name) for row in rows if row.gone_since is None and not _described(row))
 
 
 @transaction.atomic
-def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
-    """Store a server's details about some of its models (by profile id), with their declared capabilities."""
+def record_details(server_id: int, details: Mapping[int, ModelDetails], bundle: HistoryBundle | None = None) -> None:
+    """Store a server's details about some of its models (by profile id), with their declared capabilities.
+
+    A model takes about 10 ms, and others cannot write meanwhile: pass a long list in parts, with one `bundle`.
+    """
     details = {profile: survey_bounds.bounded_details(one) for profile, one in details.items()}
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
     rows = list(theirs.select_related("server").select_for_update(of=("self",)))
@@ -83,8 +88,8 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         "modelfile",
         "default_context",
     ]
-    ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
-    bundle = HistoryBundle()
+    raw_sql.store(rows, columns)
+    bundle = bundle or HistoryBundle()
     for row in rows:
         reported = details[row.pk]
         overrides.declare(

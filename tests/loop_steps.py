@@ -1,0 +1,31 @@
+"""Measures the steps of an event loop by processor time, which the load of the machine does not change."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from typing import TypeVar
+
+LONGEST_STEP = 0.05  # seconds of the processor
+Made = TypeVar("Made")
+
+
+async def with_longest_step(work: Awaitable[Made]) -> tuple[Made, float]:
+    """Return the result of some work, and the most processor time that the loop spent in one go meanwhile."""
+    stop = asyncio.Event()
+    steps = asyncio.create_task(_longest(stop))
+    try:
+        made = await work
+    finally:
+        stop.set()
+    return made, await steps
+
+
+async def _longest(stop: asyncio.Event) -> float:
+    longest = 0.0
+    while not stop.is_set():
+        began = time.thread_time()
+        await asyncio.sleep(0.002)
+        longest = max(longest, time.thread_time() - began)
+    return longest
