@@ -32,7 +32,8 @@ def test_from_the_claims_to_a_table_with_bars(open_browser: Callable[..., Browse
     assert (
         page.evaluate(
             "async () => { scrollTo(0, 400); const frame = () => new Promise(requestAnimationFrame); await frame();"
-            " document.querySelector('.opening').style.minHeight = '45rem'; await frame(); await frame(); return scrollY; }"
+            " document.querySelector('.opening').style.minHeight = '45rem'; await frame(); await frame();"
+            " return scrollY; }"
         )
         == 400
     )
