@@ -19,7 +19,7 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers, thinking_setting
 from toolsupport.config import metrics
-from toolsupport.core import calls, completed_tools, forced_calls, prompt, retry_prompts, schema_limits
+from toolsupport.core import calls, completed_tools, forced_calls, prompt, request_aims, retry_prompts, schema_limits
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
 from toolsupport.core.events import (
@@ -143,7 +143,8 @@ async def _answer(
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
-    listener.set_result_check(results.hold)
+    called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
+    listener.set_circumstances(request_aims.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
         return _checked(event, request_spec.callable, before) if _meant(event, request_spec, results) else None

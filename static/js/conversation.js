@@ -54,7 +54,8 @@ const FRAMES = {
     chat.dataset.connected = "true";
     queue.connected();
     composer.flush();
-    if (frame.tail > Number(transcript().dataset.tail)) refresh();
+    // An older number: what came before it is newer, and its turn may be over.
+    if (frame.tail !== Number(transcript().dataset.tail)) refresh();
     else { setTurn(frame.turn); deltas.restart(send); }
     if (frame.turn) goesOn();
   },

@@ -105,6 +105,22 @@ def overheard(page: Page) -> tuple[list[WebSocketRoute], list[dict[str, Any]]]:
     return lines, said
 
 
+# C2
+def test_a_late_hello_does_not_begin_an_answer_that_is_over(open_browser: Open) -> None:
+    page = open_browser().new_page()
+    lines, _ = overheard(page)
+    new_chat(page)
+    ask(page, "Hello")
+    answered(page)
+    tail = int(page.locator("#transcript").get_attribute("data-tail") or 0)
+    late: dict[str, Any] = {"type": "hello", "conversation": "", "model": None, "capabilities": {}}
+    late |= {"tail": tail - 1, "turn": 1}
+    with page.expect_response(re.compile("/messages/")):
+        lines[-1].send(json.dumps(late))
+    expect(page.locator("#transcript")).to_have_attribute("aria-busy", "false")
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
 # F10
 def test_a_call_is_shown_while_it_is_written(open_browser: Open) -> None:
     page = open_browser(viewport={"width": 320, "height": 700}).new_page()

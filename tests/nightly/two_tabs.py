@@ -50,6 +50,17 @@ TABS = st.integers(0, 1)
 ANY = st.integers(0, 1_000)
 
 
+async def connected(stack: AsyncExitStack, *where: Any) -> Page:
+    """Open a page; a busy machine gives up a handshake after a time, and a page connects again then."""
+    for left in reversed(range(CONNECTIONS_TRIED)):
+        try:
+            return await stack.enter_async_context(page(*where))
+        except aiohttp.ClientConnectionError:
+            if not left:
+                raise
+    raise AssertionError("no connection was tried")
+
+
 class Tab:
     """One page, and everything it was told on all its sockets."""
 
@@ -62,15 +73,8 @@ class Tab:
         self.stack = AsyncExitStack()
 
     async def open(self) -> None:
-        """Connect; a busy machine gives up a handshake after a time, and a page connects again then."""
         self.steps, self.stack = 0, AsyncExitStack()
-        for left in reversed(range(CONNECTIONS_TRIED)):
-            try:
-                self.page: Page = await self.stack.enter_async_context(page(*self.where))
-                break
-            except aiohttp.ClientConnectionError:
-                if not left:
-                    raise
+        self.page = await connected(self.stack, *self.where)
         await self.page.until("hello")
 
     async def close(self, lost: bool = False) -> None:
@@ -254,11 +258,17 @@ class TwoTabs(RuleBasedStateMachine):
 
 
 async def come_to_rest(site: Site, client: httpx.Client, conversation: str) -> None:
-    async with page(site, client, conversation) as open_page:
+    async with AsyncExitStack() as stack:
+        open_page = await connected(stack, site, client, conversation)
         hello = await open_page.until("hello")
-        if "turn" in hello:
+        # A turn may end between the first frames of a page and the row that its `hello` was read from.
+        if "turn" in hello and hello["turn"] not in [frame["turn"] for frame in open_page.of("turn.ended")]:
             await open_page.send("turn.stop")
-            await open_page.until("turn.ended")
+            try:
+                await open_page.until("turn.ended")
+            except TimeoutError as error:
+                error.add_note(f"{conversation}: {open_page.got}")
+                raise
 
 
 def drive(site: Site, client: httpx.Client, runs: int, steps: int, first: int | None = None) -> Counter[str]:

@@ -37,12 +37,16 @@ def after_refusal(request_spec: RequestSpec, refused: SchemaRefused) -> RequestS
     return replace(request_spec, keywords=frozenset())
 
 
+def is_required(request_spec: RequestSpec) -> bool:
+    return request_spec.options.get("tool_choice") in REQUIRED
+
+
 def required(request_spec: RequestSpec, log: Sequence[ChatMessage], honours: bool) -> RequestSpec:
     """Return the request constrained to a call if one is required; `honours`: the server itself sees to that.
 
     After the first result the model may answer, as with every required call.
     """
-    wanted = request_spec.options.get("tool_choice") in REQUIRED and not (log and log[-1].role is Role.TOOL)
+    wanted = is_required(request_spec) and not (log and log[-1].role is Role.TOOL)
     if not (wanted and request_spec.may_force and request_spec.offers_tools):
         return request_spec
     if honours and request_spec.format == "native":

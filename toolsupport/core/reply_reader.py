@@ -12,7 +12,7 @@ It never checks arguments against a schema, never runs anything, and raises noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from toolsupport.core import sanitize
@@ -32,6 +32,7 @@ from toolsupport.core.events import (
     ended_early,
 )
 from toolsupport.core.formats import FORMATS, auto, parser
+from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.types import ToolSpec
 
@@ -66,9 +67,8 @@ class ReplyReader:
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
-    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
-        """Set `is_result`, which returns whether a tool returned a text before."""
-        self._parser.set_result_check(is_result)
+    def set_circumstances(self, circumstances: Circumstances) -> None:
+        self._parser.set_circumstances(circumstances)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""

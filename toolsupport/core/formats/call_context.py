@@ -76,6 +76,7 @@ class CallPosition:
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     `ruler`: the sign of the line directly above, which makes it a listing if such a line follows. `new_sentence`: no
     sentence is open before it on its line. `label`: words that lead to it and announce no call, "" if none do.
+    `words`: those in front of it, on its line or above.
     """
 
     quoted: bool = False
@@ -89,6 +90,7 @@ class CallPosition:
     ruler: str = ""
     new_sentence: bool = True
     label: str = ""
+    words: str = ""
 
 
 class ContextTracker:
@@ -162,6 +164,7 @@ class ContextTracker:
             ruler="" if self._before else self._ruler,
             new_sentence=not self._before or self._tail.rstrip(" \t*_")[-1:] in call_cues.SENTENCE_ENDS,
             label="" if quoted else self._label(),
+            words=self._tail if self._before else self._above(),
         )
 
     def called(self, raw: str, place: CallPosition) -> None:

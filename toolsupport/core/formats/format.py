@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from toolsupport.core.events import Event
+from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Parser(Protocol):
     A `CallRejected` with the id of an earlier call withdraws that call.
     """
 
-    def set_result_check(self, is_result: Callable[[str], bool]) -> None: ...
+    def set_circumstances(self, circumstances: Circumstances) -> None: ...
 
     def feed(self, text: str) -> list[Event]: ...
 

@@ -40,7 +40,7 @@ FIRST_PERSON = _words(
     r"(?!меню|интервью|такую|эту|\w+(?:ию|ью|[нвщ]ую|скую)(?!\w))\w{2,}(?:ю|юсь|ём|ем)|\w{3,}[жчшщ]у|ищу|\w*йду|иду|"
     r"беру|\w{3,}(?:в|р|д|н|ж)ам|"
     r"\w{2,}(?:yorum|yoruz|(?:aca|ece)ğ(?:ım|im|ız|iz)|[ae]y[ıi]m|[ae]l[ıi]m)|\w{2,}(?:uję|ujemy|[śćżłz]ę)|"
-    r"robię|\w*(?:[mnwb]iam|dzam|uwam|ytam|ukam|ywam|ołam|ieram|łączam)|\w{2,}(?:ám|ím|ujem|uju)|\w{3,}[ωώ]|"
+    r"robię|\w*(?:[mnwb]iam|dzam|uwam|ytam|ukam|ywam|[oy]łam|ieram|łączam)|\w{2,}(?:ám|ím|ujem|uju)|\w{3,}[ωώ]|"
     r"\w*(?:tatom|tetem|lök|löm|röm|rzöm|zöm|ézem|írom|nyitom|lvasom|resem|rdezem)|(?:gled|provjerav|čit|"
     r"pokreć|briš)[ae]m|rulez|verific|execut|citesc|caut|șterg|deschid|apelez|scriu|folosesc|încerc|suoritan|"
     r"katson|tarkistan|luen|poistan|haen|ajan|teen|kutsun|avaan|etsin|käytän|kirjoitan|سأ\w+|س?أ\w{3}|می\w*م|"
@@ -178,7 +178,13 @@ ACTIONS = _words(
     r"ng)\w+(?:kan|ca|us|ri|ksa)|tệp|gọi|công cụ|bước|bây giờ|tiếp(?: theo)?|sau đó|trước tiên|ngay|ngayon|"
     r"susunod|sasa|hatua|kisha",
 )
-# The same in scripts without spaces between the words.
+# The first person, and what is done at once, in scripts without spaces between the words.
+UNSPACED_PERSON = _parts(
+    r"ます|ましょう|してみ|それでは|今から|さっそく|中\W*\Z|(?<![입습])니다\W*\Z|게요|겠|하자|볼까요|"
+    r"我(?!的)|让我|讓我|我们|我們|现在|現在|正在|接下来|接下來|马上|馬上|立即|这就|這就|开始|開始|一下|稍等|お待ち|기다려|"
+    r"ฉัน|ผม|กำลัง",
+)
+# Words for what is done, in the same scripts.
 UNSPACED = _parts(
     # Japanese
     r"ます|ましょう|してみ|する\W*\Z|まず|次[はにの]|それでは|では|はい|今から|ツール|呼び出し|ステップ|手順|"

@@ -14,7 +14,8 @@ from enum import Enum
 
 from toolsupport.core.arguments import BRACKET_TOO_MANY
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.formats import call_cues, call_intent
+from toolsupport.core.formats import announcements, call_cues, call_intent
+from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 from toolsupport.core.formats.intent_words import EXPLAINED
 
@@ -87,16 +88,15 @@ class MentionFilter:
     """Decides each call in one reply: takes calls and text, and returns the same items in order."""
 
     def __init__(
-        self, fence: FenceRule = FenceRule.QUOTES, is_result: Callable[[str], bool] = lambda _raw: False
+        self, fence: FenceRule = FenceRule.QUOTES, circumstances: Callable[[], Circumstances] = Circumstances
     ) -> None:
-        """`is_result` returns whether a tool returned this text before."""
         self._fence = fence
-        self._is_result = is_result
+        self._circumstances = circumstances
         self._surroundings = ContextTracker()
         self._place: CallPosition | None = None
         self._held: list[Item] = []
         self._held_place = CallPosition()
-        self._bare = self._stopped = self._broken = False
+        self._bare = self._stopped = self._broken = self._doubted = False
         self._signs = self._ahead = self._sentence = ""
         self._below = self._apart = self._waits = self._in_tool_code = False
 
@@ -137,7 +137,8 @@ class MentionFilter:
         return (*decided, piece)
 
     def call(self, call: CallEvent) -> Sequence[Item]:
-        if self._sentence:  # another call stands in the sentence behind the held one
+        if self._sentence:  # another call stands in the sentence behind the held one, which may announce that
+            self._doubted = False
             return (*self._decided(mentioned=not self._below or self._is_about_call()), *self.call(call))
         blanks = BLANKS_IN_FRONT.match(call.raw)[0]  # type: ignore[index]  # matches everywhere
         if blanks:  # the grammar of Python takes the spaces in front of a call
@@ -158,6 +159,9 @@ class MentionFilter:
         before = () if joins else self._decided(mentioned=False)
         if not joins:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
+            # The words in front of it add nothing: those below it decide.
+            self._doubted = bool(place.words.strip()) and _lacks_announcement(place, call)
+            self._doubted = self._doubted and not self._circumstances().continues
         self._stopped = self._broken = self._below = self._apart = False
         self._signs = self._ahead = ""
         self._held.append(call)
@@ -200,9 +204,16 @@ class MentionFilter:
         return self._place
 
     def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
-        repeated = (place.reported or place.fenced) and self._is_result(call.raw)
+        repeated = (place.reported or place.fenced) and self._circumstances().is_result(call.raw)
         fenced = place.fenced and not self._is_tool_code(place, call.raw) and not self._may_be_fenced(place)
-        return place.quoted or repeated or fenced or _is_labelled(place.label, call)
+        shown = place.quoted or repeated or fenced or _is_labelled(place.label, call)
+        return shown or self._is_unannounced(place, call)
+
+    def _is_unannounced(self, place: CallPosition, call: CallEvent) -> bool:
+        """Whether nothing shows that a call which changes something is meant."""
+        now = self._circumstances()
+        shown = now.about_calls or not (now.continues or announcements.leads_on(place.words))
+        return shown and _lacks_announcement(place, call)
 
     def _is_tool_code(self, place: CallPosition, raw: str) -> bool:
         """Return whether the call is in a fence of that name, which it may open and close itself."""
@@ -287,6 +298,8 @@ class MentionFilter:
             return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
         if call_cues.USER.match(self._sentence):  # the model continues the conversation by itself
             return False
+        if self._doubted and self._sentence and not announcements.continues_below(self._sentence + end):
+            return True
         return bool(EXPLAINED.match(self._sentence)) or call_intent.asks_or_points(self._sentence + end)
 
     def _at_break(self, character: str) -> bool | None:
@@ -340,6 +353,11 @@ class MentionFilter:
         # A tag that stands behind other signs is read as one that stands alone.
         self._signs = (self._signs if character != "<" else "") + character
         return None
+
+
+def _lacks_announcement(place: CallPosition, call: CallEvent) -> bool:
+    changes = isinstance(call, CallReady) and not announcements.only_reads(call.call.name)
+    return changes and not announcements.announces(place.words)
 
 
 def _is_labelled(label: str, call: CallEvent) -> bool:

@@ -6,7 +6,7 @@ All text is kept as it was written. Only where the whole text of a reply with ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport.core.arguments import compact
@@ -20,6 +20,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
 )
+from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.formats.cut_replies import CUT, closed_by_model, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
 from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
@@ -57,8 +58,8 @@ class ReplyEvents:
         self._quoted: set[str] = set()
         self._given = 0
         self._end_marks = EndMarkFilter()
-        self.is_result: Callable[[str], bool] = lambda _raw: False
-        self._mentions = MentionFilter(fence, lambda raw: self.is_result(raw))
+        self.circumstances = Circumstances()
+        self._mentions = MentionFilter(fence, lambda: self.circumstances)
         self._lone_ends = LoneEnds()
 
     def handed_out(self) -> list[Event]:
@@ -103,7 +104,7 @@ class ReplyEvents:
             self._events.append(TextReclassified("", thought))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
         self._lone_ends = LoneEnds()
-        self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda raw: self.is_result(raw))
+        self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda: self.circumstances)
         return made
 
     def unthink(self, text: str, length: int) -> None:

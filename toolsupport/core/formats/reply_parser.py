@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from toolsupport.core.events import Event
+from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.reply import ReplyEvents
 from toolsupport.core.reasoning import ReasoningReader
@@ -87,14 +88,13 @@ class ReplyParser:
         """Return the marks of the format itself."""
         return tuple(self._grammar.openers)
 
-    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
-        """Set `is_result`, which returns whether a tool returned a text: quoted by the reply, it is not a call."""
-        self._reading.reply.is_result = is_result
+    def set_circumstances(self, circumstances: Circumstances) -> None:
+        self._reading.reply.circumstances = circumstances
 
     def _draft_parser(self) -> ReplyParser:
         """Return a parser for the calls that are drafted in reasoning."""
         parser = ReplyParser(self._grammar, self._reading.tools, draft=True)
-        parser.set_result_check(self._reading.reply.is_result)
+        parser.set_circumstances(self._reading.reply.circumstances)
         return parser
 
     def feed(self, text: str) -> list[Event]:

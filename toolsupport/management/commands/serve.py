@@ -30,6 +30,8 @@ from toolsupport.web import connection_settings, static_files
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
+# Seconds in which a websocket is accepted; with Daphne's 5, pages of a busy site are reset and connect again at once.
+HANDSHAKE_TIMEOUT = 30
 # Connections that wait until they are accepted; one more would try again after a second or longer.
 BACKLOG = 1024
 log = logging.getLogger(__name__)
@@ -57,8 +59,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.address = f"http://{options['host']}:{options['port']}"
         if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
-            names = {options["host"], "127.0.0.1", "localhost"}
-            settings.ORIGINS = [f"http://{name}:{options['port']}" for name in sorted(names)]
+            settings.ORIGINS = serve_lock.default_origins(options["host"], options["port"])
         self.simulator = start_simulator()  # it loads while we do
         try:
             self.serve(options["host"], options["port"])
@@ -153,6 +154,7 @@ def make_server(application: Any, host: str, port: int) -> BoundedServer:
         endpoints=[f"tcp:port={port}:interface={host}:backlog={BACKLOG}"],
         signal_handlers=False,
         http_timeout=HTTP_TIMEOUT,
+        websocket_handshake_timeout=HANDSHAKE_TIMEOUT,
         websocket_max_message_size=MESSAGE_LIMIT,
         websocket_max_frame_size=MESSAGE_LIMIT,
         websocket_timeout=-1,

@@ -211,7 +211,6 @@ SHOWN = {
 SHOWN_INDENTED = "It is written so.\n\n    @\n\nShall I?"
 MADE = {
     "a report that has ended": "The file says: Paris. Now the weather. @",
-    "a plan above": "Here is my plan:\n\nThe weather first, then the file.\n\n@",
     "a question that was asked": "You asked a good question: let me look. @",
     "a step below a colon": "Let me answer the question:\n\nStep 1: @",
     "nothing else": "@",
@@ -273,10 +272,9 @@ MADE = {
     "a semicolon": "I look at it;\n@",
     "a comma": "First, @",
     "a heading that announces it": "### Action: @",
-    "feet and inches": "He is 5′ 10″ tall.\n@",
+    "feet and inches": "I am 5′ 10″ tall.\n@",
     "a prime of mathematics": "x′ is 3.\n@",
     "a diff before": "--- a\n+++ b\n-x\n+y\n\nI apply it.\n@",
-    "an output in prose": "The output was empty.\n@",
     "a quotation and an empty line": "> delete it\n\n@",
     "lines around text": "***\nI look.\n***\n@",
     "a review": "I review the plan.\n@",

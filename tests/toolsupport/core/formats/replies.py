@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 from toolsupport.core.formats import parser
+from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.types import JSON, ToolSpec
 
 
@@ -16,13 +17,20 @@ def tool(name: str, **types: str) -> ToolSpec:
 
 WEATHER = tool("get_weather", city="string", days="integer", detailed="boolean", tags="array", place="object")
 WRITE = tool("write_file", path="string", content="string")
+DIRECT = Circumstances()
 OFFERED = (WEATHER, WRITE, tool("now"), tool("mcp__fs__read_file", path="string"))
 
 
 def read(
-    name: str, pieces: Iterable[str], *, tools: Sequence[ToolSpec] = OFFERED, thinking: bool = False
+    name: str,
+    pieces: Iterable[str],
+    *,
+    tools: Sequence[ToolSpec] = OFFERED,
+    thinking: bool = False,
+    circumstances: Circumstances = DIRECT,
 ) -> list[Event]:
     reader = parser(name, tools, thinking=thinking)
+    reader.set_circumstances(circumstances)
     events = [event for piece in pieces for event in reader.feed(piece)]
     return joined([*events, *reader.flush()])
 

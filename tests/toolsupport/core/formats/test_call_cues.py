@@ -9,8 +9,9 @@ import pytest
 
 from tests.databases import ROOT
 from tests.tables import every
-from tests.toolsupport.core.formats.replies import calls, read
+from tests.toolsupport.core.formats.replies import DIRECT, calls, read
 from tests.toolsupport.core.formats.test_mentions import TOOLS, written
+from toolsupport.core.formats.announcements import Circumstances
 
 FORMATS_PAGE = ROOT / "docs/formats.md"
 FORMATS = ("hermes", "pure_json", "pythonic")
@@ -116,13 +117,13 @@ MADE = (
     "I use the correct command: @", "I have not called the tool yet:\n@", "I have not run the tests yet: @",
     "The test failed here, so I fix it:\n@", "The server is running, now I check the log:\n@",
     "The page is empty, so I fetch another:\n@",
-    "You can use this result later. @", "You can use this result later.\n@", "You may call me back. I look now. @",
+    "You may call me back. I look now. @",
     "You could write to Anna afterwards. First I check. @", "The user can send a file. I read it first. @",
     "I need it so you can write a summary. @", "They can call you tomorrow. For now I delete it. @",
     "The file contains an error. I fix it. @", "The text is long. I shorten it. @", "I read the message first. @",
     "I check the contents of a.txt:\n@", "Let me read the file:\n@", "Let me see the content of the file: @",
     "I look at the log: @", "I open the page: @", "Reading the document: @", "I will now delete the file: @",
-    "The user wants me to delete it, so: @", "The user wants the file to be deleted.\n@",
+    "The user wants me to delete it, so: @",
     "You want me to delete it. OK: @", "You told me to delete it. I do: @",
     "The page asks for a name. I enter it.\n@", "Ich lese den Inhalt der Datei:\n@",
     "Ich prüfe, was in der Datei steht. @", "Je lis le contenu du fichier :\n@", "Leo el contenido del archivo:\n@",
@@ -134,7 +135,7 @@ MADE = (
     "Saya menulis berkas:\n@", "Tôi viết tệp:\n@", "I remove it: @", "Removing the file: @",
     "I have not seen it yet. Let me look. @", "It has not been done. I do it now: @",
     "This was never tested. I test it.\n@", "I was asked to delete it. @", "There is a hidden file. I delete it: @",
-    "The note is short. @", "I send the message: @", "Now the message: @", "Here is what I do: @",
+    "I send the message: @", "Now the message: @", "Here is what I do: @",
     "Here is the deletion: @", "Here's the tool call: @", "Here is my call:\n@", "The next step: @", "Next step: @",
     "The command: @", "My call: @", "Tool call: @", "Function call:\n@", "Calling tool: @", "Executing: @",
     "Running: @", "Action 1: @", "Plan: @", "Now: @", "Final: @", "Final answer: @",
@@ -192,8 +193,8 @@ AFTERWARDS = (
 )  # fmt: skip
 
 
-def made(name: str, frame: str) -> int:
-    return len(calls(read(name, [frame.replace("@", written(name))], tools=TOOLS)))
+def made(name: str, frame: str, circumstances: Circumstances = DIRECT) -> int:
+    return len(calls(read(name, [frame.replace("@", written(name))], tools=TOOLS, circumstances=circumstances)))
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -121,7 +121,7 @@ MEANT = (
     "Tool call: @",
     "Call: @",
     "Action: look up the weather. @",
-    "Plan: read, then write. @",
+    "Plan: I read, then I write. @",
     "Right away: @",
     "One moment: @",
     "Time to read it: @",

@@ -66,5 +66,9 @@ def test_the_model_is_told_why_and_the_call_before_it_stays_rejected(name: str) 
 @pytest.mark.parametrize("name", NAMES)
 def test_prose_behind_a_call_does_not_reject_it(name: str) -> None:
     arguments = {"path": "p", "content": "x"}
-    for prose in ("\nI wait for <b>it</b>.", "\nIn `</parameter>` nothing stands, nor in '</arg_value>'.\n", "\n</b>"):
+    for prose in (
+        "\nI wait for <b>it</b>.",
+        "\nI will see: in `</parameter>` nothing stands, nor in '</arg_value>'.\n",
+        "\n</b>",
+    ):
         assert in_pieces(name, written(name, arguments) + prose, 0).calls == [("write_file", arguments)]

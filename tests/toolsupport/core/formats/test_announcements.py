@@ -1,0 +1,126 @@
+"""Calls that change something run where words announce them, in replies to a person; see decision 031."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.databases import ROOT
+from tests.tables import every
+from tests.toolsupport.core.formats.replies import calls, read
+from tests.toolsupport.core.formats.test_call_cues import FORMATS, made
+from toolsupport.core.formats import FORMATS as ALL
+from toolsupport.core.formats.announcements import Circumstances, only_reads
+from toolsupport.core.request_aims import circumstances
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
+
+FRAMES = ROOT / "tests/toolsupport/core/formats"
+ROWS = [json.loads(line) for line in (FRAMES / "frames_by_announcement.jsonl").read_text().splitlines()]
+# Sentences about what was found: models write them behind results.
+CONTINUED = [
+    *(
+        row["continued"]
+        for row in map(json.loads, (FRAMES / "frames_by_intent.jsonl").read_text().splitlines())
+        if "continued" in row
+    ),
+    "Here is my plan:\n\nThe weather first, then the file.\n\n@",
+    "He is 5′ 10″ tall.\n@",
+    "The output was empty.\n@",
+    "The user wants the file to be deleted.\n@",
+    "The note is short. @",
+]
+# What people asked where the rule decides wrongly, of the two sets above.
+STILL_MADE = {
+    "What did the model print?",
+    "Ist der Befehl gefährlich?",
+    "Correct my syntax.",
+    "What's the difference between read and delete?",
+    "Show me the syntax.",
+    "Create a worksheet for students",
+    "What was your first message today?",
+    "Was hat der Praktikant gemacht?",
+    "Explique la syntaxe",
+    "Wyjaśnij format",
+    'Translate to English: "Der Aufruf löscht die Datei."',
+}
+STILL_ASKED = {"The log is from last year, so it can go.\n@@", "Invio subito l'email a Kim.\n@@"}
+
+
+def answer(name: str, row: dict[str, Any]) -> int:
+    """How many calls of a reply to what a person asked are made."""
+    call = ToolCall("1", row["tool"], row["arguments"])
+    fields = {key: {"type": "string"} for key in row["arguments"]}
+    reply = (row.get("shown") or row["meant"]).replace("@@", ALL[name].write_calls([call]))
+    seen = circumstances([ChatMessage(Role.USER, row["asked"])], lambda _raw: False)
+    tools = [ToolSpec(row["tool"], "", {"type": "object", "properties": fields})]
+    return len(calls(read(name, [reply], tools=tools, circumstances=seen)))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@every("row", [row for row in ROWS if "shown" in row and row["asked"] not in STILL_MADE])
+def test_a_call_that_an_answer_shows(name: str, row: dict[str, Any]) -> None:  # F3
+    assert answer(name, row) == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@every("row", [row for row in ROWS if "meant" in row and row["meant"] not in STILL_ASKED])
+def test_a_call_that_an_answer_makes(name: str, row: dict[str, Any]) -> None:  # F3
+    assert answer(name, row) == 1
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@every("frame", CONTINUED)
+def test_behind_results_a_sentence_about_them_is_enough(name: str, frame: str) -> None:  # F3
+    assert made(name, frame, Circumstances(continues=True)) == 1
+    assert made(name, frame) == 0
+
+
+@every(
+    "words, tool, count",
+    [
+        ("Nobody has read this log for a year.\n@", "delete_file", 0),
+        ("Nobody has read this log for a year.\n@", "read_file", 1),
+        ("The log is old. I'll delete it.\n@", "delete_file", 1),
+        ("The log is old. Deleting it.\n@", "delete_file", 1),
+        ("Nobody reads it. Deleting it takes a minute or two.\n@", "delete_file", 0),
+        ("I deleted the old log yesterday morning.\n@\nNobody complained about it.", "delete_file", 0),
+        ("Okay.\n@", "delete_file", 1),
+        ("Okay.\n@\nThat is all there is to it.", "delete_file", 0),
+        ("@\nThat is all there is to it.", "delete_file", 1),
+    ],
+)
+def test_words_around_a_call(words: str, tool: str, count: int) -> None:  # F3
+    row = {
+        "tool": tool,
+        "arguments": {"path": "a.txt"},
+        "asked": "Look after the log.",
+        "meant": words.replace("@", "@@"),
+    }
+    assert [answer(name, row) for name in FORMATS] == [count] * len(FORMATS)
+
+
+@every(
+    "asked, count", [("Delete a.txt", 1), ("Show me a call that deletes a.txt", 0), ("How would you write a call?", 0)]
+)
+def test_a_call_that_a_person_wants_to_see(asked: str, count: int) -> None:  # F3
+    row = {"tool": "delete_file", "arguments": {"path": "a.txt"}, "asked": asked}
+    assert answer("hermes", row | {"meant": "@@"}) == count
+    assert answer("hermes", row | {"meant": "I'll delete it now.\n@@"}) == 1
+
+
+@every(
+    "name, reads",
+    [
+        ("read_file", True),
+        ("getWeather", True),
+        ("mcp__github__list_issues", True),
+        ("search_and_replace", False),
+        ("delete_file", False),
+        ("python_execution", False),
+        ("target", False),
+    ],
+)
+def test_the_name_of_a_tool_shows_whether_it_only_reads(name: str, reads: bool) -> None:
+    assert only_reads(name) is reads

@@ -1,0 +1,71 @@
+"""What the log shows about the next reply: whether a person wants to see a call, and whether work continues."""
+
+from __future__ import annotations
+
+from tests.tables import every
+from toolsupport.core.request_aims import circumstances, is_about_calls
+from toolsupport.core.types import ChatMessage, Role
+
+
+@every(
+    "asked",
+    [
+        "Show me a tool call",
+        "How would you write a call that deletes x?",
+        "What does a mail call look like?",
+        "Explain the tool call format",
+        "Show me how you'd delete build/old.log, but don't do it",
+        "Write the command but do not run it",
+        "Zeig mir einen Aufruf",
+        "Montre-moi un appel d'outil",
+        "Muéstrame un ejemplo de llamada",
+        "Como seria a chamada?",
+        "Mostrami una chiamata",
+        "Pokaż przykład wywołania",
+        "Покажи пример вызова",
+        "给我看一个调用的例子",
+        "呼び出しの例を見せて",
+        "호출 예시를 보여줘",
+    ],
+)
+def test_a_person_wants_to_see_a_call(asked: str) -> None:
+    assert is_about_calls(asked)
+    assert not is_about_calls(asked + " " * 400)  # a longer message holds more than that
+
+
+@every(
+    "asked",
+    [
+        "Give me a call tomorrow: put it in todo.txt",
+        "Explain to Kim by mail that I have a call at five",
+        "Show the call log",
+        "Explain the function call in src/main.py",
+        "Explain how the call to foo() works",
+        "Show me what's in build and delete old.log",
+        "Book a call with Kim",
+        "How can I call Kim? Mail her",
+        "Could you explain to Kim that I'm late?",
+        "Don't delete it, rename it",
+        "Как дела? Удали файл",
+        "Wie sieht das Wetter aus?",
+        "Comment ça va ? Appelle Kim",
+    ],
+)
+def test_a_person_wants_something_done(asked: str) -> None:
+    assert not is_about_calls(asked)
+
+
+def test_work_continues_behind_results() -> None:
+    asked, answer = ChatMessage(Role.USER, "Show me a call"), ChatMessage(Role.ASSISTANT, "")
+    notice, result = ChatMessage(Role.NOTICE, "Model changed."), ChatMessage(Role.TOOL, "done", call_id="1")
+    for log, continues, about in (
+        ([], False, False),
+        ([asked], False, True),
+        ([asked, notice], False, True),
+        ([asked, answer, result], True, True),
+        ([asked, answer, ChatMessage(Role.USER, "Delete it")], False, False),
+    ):
+        found = circumstances(log, lambda raw: raw == "x")
+        assert (found.continues, found.about_calls, found.is_result("x")) == (continues, about, True)
+    found = circumstances([asked], lambda raw: raw == "x", called_for=True)
+    assert (found.continues, found.about_calls, found.is_result("x")) == (True, False, True)

@@ -1,0 +1,110 @@
+"""Decides whether the words around a call that changes something announce it: see docs/decisions/031.
+
+Any other words show the call. What a call only reads may run for nothing; what it deletes does not come back.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from toolsupport.core.formats import call_cues, call_intent
+from toolsupport.core.formats.intent_words import ACTIONS, FIRST_PERSON, UNSPACED_PERSON
+
+NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+READS = re.compile(
+    "get|read|list|search|find|fetch|look|lookup|query|show|view|describe|check|count|browse|grep|glob|ls|cat|inspect|"
+    "retrieve|calculate|compute|weather|forecast|info|status|time|date"
+)
+CHANGES = re.compile(
+    "write|delete|remove|create|update|set|put|post|send|edit|move|rename|add|replace|run|execute|insert|drop|clear|"
+    "reset|kill|stop|start|patch|upload|save|change|book|buy|pay"
+)
+# What the English first person states: "I like", "I changed"; it announces with "I will", "I am", "I need".
+STATED = re.compile(
+    r"\b(?:i|we)(?:['’](?:d|ve)(?! like)| (?!(?:will|shall|am|are|need|want|have to|must|should|can|could|would like|"
+    r"now|wait|first|next|then|also|just|start|begin|continue|try|call|use|run|proceed)\b)[a-z]+)\b",
+    re.I,
+)
+WILL = re.compile(
+    r"\b(?:(?:i|we)(?:['’]ll| will|['’]m| am|['’]re| are)|let me|let['’]s|let us|allow me)(?! (?:sorry|afraid|not))\b",
+    re.I,
+)
+NOW = re.compile(r"\bnow\W*\Z", re.I)
+# "Enviando el correo."
+GERUND = re.compile(
+    r"\A\W*(?:(?:ok|okay|sí|sim|certo|claro|bien|ora|ahora|agora)[, ]+)?(?![cq]uando)\w{2,}[aei]ndo\b", re.I
+)
+# "Deleting takes one argument": an -ing form that is the subject of a verb.
+SUBJECT = re.compile(r"\A\W*\w+ing(?: \w+){0,2} \w*[^\Ws]s (?:an?|the|it|one|two|no|only|nothing|its|as)\b", re.I)
+# Words of a sentence that adds nothing ("On it.", "Almost there!"), and of one that may name what the tool does.
+BRIEF, SHORT = 3, 5
+SPACED = re.compile(r"[\w'’-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a conversation shows about the calls of a reply.
+
+    `is_result` returns whether a tool returned a text before. `continues`: the reply follows the results of tools,
+    where models write about those and call again. `about_calls`: the person wants to see a call.
+    """
+
+    is_result: Callable[[str], bool] = lambda _raw: False
+    continues: bool = False
+    about_calls: bool = False
+
+
+def only_reads(name: str) -> bool:
+    """Whether a tool of this name changes nothing: one of its words is a verb of reading, and none of changing."""
+    words = [word.lower() for word in NAME_WORD.findall(name)]
+    return any(map(READS.fullmatch, words)) and not any(map(CHANGES.fullmatch, words))
+
+
+def announces(words: str) -> bool:
+    """Whether the last sentence of these words announces what the model does at once, as in `I'll delete it.`"""
+    sentences = _sentences(words)
+    return bool(sentences) and (_acts(sentences[-1]) or any(map(WILL.search, sentences)))
+
+
+def leads_on(words: str) -> bool:
+    """Whether the sentence that ended in front of a call leads on to it: it announces it, or it is short ("Okay.").
+
+    Words that lead to the call without an end are judged as a label.
+    """
+    sentences = _sentences(words)
+    if not sentences or not call_intent.ENDED.search(words) or announces(words):
+        return True
+    last, length = sentences[-1], _length(sentences[-1])
+    short = length <= BRIEF or (length <= SHORT and not call_intent.is_label(last))
+    return short or bool(FIRST_PERSON.search(last))
+
+
+def continues_below(sentence: str) -> bool:
+    """Whether a sentence below a call is one that a model writes behind a call which it made."""
+    if call_cues.USER.match(sentence) or call_cues.AFTERWARDS.match(sentence.strip()) or announces(sentence):
+        return True
+    length, labelled = _length(sentence), any(colon in sentence for colon in call_cues.COLONS)
+    return not labelled and (length <= BRIEF or (length <= SHORT and bool(ACTIONS.search(sentence))))
+
+
+def _length(sentence: str) -> int:
+    """Count the words of a sentence; in scripts without spaces two characters are one."""
+    words: list[str] = SPACED.findall(sentence)
+    return sum((len(word) + 1) // 2 if unicodedata.category(word[0]) == "Lo" else 1 for word in words)
+
+
+def _sentences(words: str) -> list[str]:
+    return [
+        one for one in call_intent.SENTENCE.split(call_intent.MARKS.sub(" ", words)) if call_intent.A_WORD.search(one)
+    ]
+
+
+def _acts(sentence: str) -> bool:
+    sentence = call_intent.NUMBERING.sub("", STATED.sub(" ", sentence))
+    if FIRST_PERSON.search(sentence) or UNSPACED_PERSON.search(sentence) or NOW.search(sentence):
+        return True
+    starts = (sentence, call_intent.LED.sub("", sentence))
+    return any(map(GERUND.match, starts)) or (any(map(call_intent.ING.match, starts)) and not SUBJECT.match(sentence))

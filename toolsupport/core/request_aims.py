@@ -1,0 +1,64 @@
+"""Reads from a conversation what its next reply may be: work that continues, or an answer about calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.types import ChatMessage, Role
+
+# A longer message holds more than a question about calls.
+LONGEST_QUESTION = 400
+# Words that ask for a text, and near them a call as its object: "Show me a tool call", "How would you write a call".
+SHOW = (
+    r"show|explain(?! to)|describe|example|looks? like|what would|"
+    r"how (?:would|do|should|can) (?:i|you|we|one) (?:write|format|phrase|spell|word)|rewrite|convert|"
+    r"zeig|erklär|beispiel|wie (?:sieht|würde|lautet|schreib)|montre|expliqu|exemple|à quoi|comment|muestra|explica|"
+    r"ejemplo|cómo|mostr|exemplo|como|spieg|esempio|come|pokaż|wyjaśni|przykład|jak|покаж|объясни|пример|как|"
+    r"示例|例子|解释|怎么|如何|展示|例|説明|見せ|どう|예시|예를|설명|보여|어떻게"
+)
+CALL = (
+    r"\b(?:an?|your|such an?|example|tool|any|the) (?:(?:tool|function|example|valid|delete|mail) )?calls?\b"
+    r"(?! (?:logs?|cent|list|graph|stack|records?|history|with))|\byour (?:own )?(?:format|syntax|notation)\b|"
+    r"\b(?:call|calling|tool) (?:format|syntax|notation)\b|"
+    r"\b(?:aufruf|appel d|llamada|chamada|chiamata|wywołani|вызов)|"
+    r"调用|呼び出し|호출"
+)
+NEAR = r"[^.!?\n]{0,30}"
+ABOUT_CALLS = re.compile(rf"(?:{SHOW}){NEAR}(?:{CALL})|(?:{CALL}){NEAR}(?:{SHOW})", re.I)
+# A call in a program is looked up.
+IN_CODE = re.compile(r"\bin [\w/-]+\.\w{1,5}\b|\w\(\)|\bthe code\b", re.I)
+# "… but do not run it".
+NOT_RUN = re.compile(
+    r"\b(?:do not|don['’]t|without|never) (?:actually )?(?:run|execut|call|send|do\b|doing|mak)"
+    r"|\b(?:review|see|check|read) it (?:first|before)\b"
+    r"|\b(?:nicht|ohne es) (?:aus|zu|auf)\w+|\bsans (?:l['’])?(?:exécut|lanc|envoy)|\bn['’]exécut\w+ (?:pas|rien)"
+    r"|\b(?:sin|no lo|sem|não o?|senza|non) (?:lo )?(?:ejecut|execut|esegu|llam|cham|chiam|env|inv)\w*"
+    r"|\b(?:bez|nie) (?:uruch|wykon|wysył)\w*|\b(?:не|без) (?:запуск|выполн|отправ)\w*"
+    r"|(?:不要|别|先别)(?:执行|运行|发送)"
+    r"|実行(?:しないで|せずに)|실행하지",
+    re.I,
+)
+TEXT_WANTED = re.compile(
+    rf"{SHOW}|\bsee|\bdraft|\bgive|\bwrite|schreib|écri|escrib|escrev|scriv|napisz|напиши|写|書|써", re.I
+)
+
+
+def circumstances(
+    messages: Sequence[ChatMessage], is_result: Callable[[str], bool], called_for: bool = False
+) -> Circumstances:
+    """Return what the log shows about the reply to its last entry; `called_for`: the request demands a call."""
+    if called_for:
+        return Circumstances(is_result, continues=True)
+    logged = [one for one in messages if one.role not in (Role.SYSTEM, Role.NOTICE)]
+    asked = next((one.content for one in reversed(logged) if one.role is Role.USER), "")
+    follows = bool(logged) and logged[-1].role is not Role.USER
+    return Circumstances(is_result, continues=follows, about_calls=is_about_calls(asked))
+
+
+def is_about_calls(text: str) -> bool:
+    """Whether a person asks to see a call or how one is written, or wants nothing to run."""
+    if len(text) > LONGEST_QUESTION or IN_CODE.search(text):
+        return False
+    return bool(ABOUT_CALLS.search(text) or (NOT_RUN.search(text) and TEXT_WANTED.search(text)))
