@@ -176,7 +176,7 @@ def test_the_table_is_exported_with_its_filter_and_without_formulas(client: Clie
     head, *rows = whole.content.decode().splitlines()
     assert head.startswith("day,model,format,calls,could_run_percent") and len(rows) == 4
     own = (
-        client.get("/insights/export.csv", {"profile": evil.pk, "since": days_ago(1).isoformat()})
+        client.get("/insights/export.csv", {"profile": str(evil.pk), "since": str(days_ago(1))})
         .content.decode()
         .splitlines()
     )
