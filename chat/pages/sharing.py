@@ -82,5 +82,12 @@ def _readers(request: AuthedRequest, conversation_id: UUID, error: str = "") -> 
     here = str(conversation_id)
     found, looks = sharing.readers(request.user, here)
     link = request.build_absolute_uri(reverse("shared-conversation", args=[conversation_id]))
-    context = {"conversation": {"id": here}, "readers": found, "looks": looks, "error": error, "link": link}
+    context = {
+        "conversation": {"id": here},
+        "readers": found,
+        "looks": looks,
+        "error": error,
+        "link": link,
+        "wanted": request.POST.get("person", "") if error else "",
+    }
     return render(request, f"{PAGE}#readers", context)

@@ -4,7 +4,7 @@ import { pinned, togglePin } from "./pinned.js";
 const tell = (name, model) => document.dispatchEvent(new CustomEvent(name, { detail: model }));
 const inChat = () => document.getElementById("picker");
 
-export const ofModels = (models) => (inChat() ? models : []).flatMap(({ title, element: { dataset } }) => [
+export const ofModels = (models) => (inChat() ? models : []).filter(({ element }) => element.dataset.model).flatMap(({ title, element: { dataset } }) => [
   { title: `Switch this chat to ${title}`, key: "↵", act: () => tell("model:chosen", dataset.model) },
   { title: `Test ${title}`, key: "T", act: () => tell("model:test", dataset.model) },
 ]);

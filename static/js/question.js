@@ -21,8 +21,18 @@ const answerKey = (event) => {
   control.click();
 };
 
+// Esc leaves what is opened in an approval; outside of it, Esc stops the answer.
+const leave = (event) => {
+  const opened = event.key === "Escape" && event.target.closest(".approval .edit[open]");
+  if (!opened) return;
+  event.stopPropagation();
+  opened.open = false;
+  opened.querySelector("summary").focus();
+};
+
 // Runs before the single keys of the page: in an approval, C allows in this chat.
 document.getElementById("chat").addEventListener("keydown", answerKey);
+document.getElementById("chat").addEventListener("keydown", leave);
 
 // What is opened in an approval is there to write in: else the next letter would be a key of the approval.
 document.getElementById("transcript").addEventListener("toggle", ({ target }) => {

@@ -11,6 +11,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -34,6 +35,16 @@ def instructions() -> list[list[str]]:
     """The instructions of the Containerfile, each as words."""
     text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", IMAGE.read_text(), flags=re.MULTILINE))
     return [shlex.split(line) for line in text.splitlines() if line.strip()]
+
+
+def test_commands_run_with_the_account_folder_and_settings_of_the_unit() -> None:  # P6
+    guide = re.sub(r"\\\n", " ", (house.ROOT / "docs" / "guides" / "operate.md").read_text())
+    [line] = re.findall(r"^systemd-run .*", guide, flags=re.MULTILINE)
+    words = shlex.split(line)
+    given = {one for before, one in pairwise(words) if before in ("--property", "--setenv")}
+    same = r"^(?:Environment=)?((?:DynamicUser|StateDirectory|StateDirectoryMode|EnvironmentFile|TOOLSUPPORT_\w+)=.*)"
+    assert given == set(re.findall(same, UNIT.read_text(), flags=re.MULTILINE)) and len(given) == 5
+    assert words[words.index("--uid") + 1] == UNIT.stem  # the name that DynamicUser gives the account of the unit
 
 
 def test_what_the_image_copies_is_enough_for_the_wheel(tmp_path: Path) -> None:  # P6

@@ -53,6 +53,9 @@ def test_edited_arguments_are_what_runs(page: Page) -> None:
     expect(page.get_by_label("content")).to_be_focused()
     expect(page.locator("#follow")).to_be_hidden()  # no text arrived
     expect(page.get_by_role("button", name="once")).to_have_count(0)
+    page.keyboard.press("Escape")  # leaves the field and does not stop the answer
+    expect(page.get_by_role("button", name="once")).to_be_visible()
+    page.keyboard.press("e")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("another text, something else")
     page.get_by_role("button", name="with my version").click()

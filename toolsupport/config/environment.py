@@ -240,6 +240,13 @@ SERVER_KEYS = "server keys"
 _SERVER_KEY = re.compile(r"TOOLSUPPORT_SERVER_([A-Z0-9_]+)_KEY")
 
 
+def unknown(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the variables that look like a setting and are none."""
+    known = {one.name for one in VARIABLES}
+    ours = [name for name in environ if name.startswith("TOOLSUPPORT_") and not name.startswith("TOOLSUPPORT_TEST_")]
+    return sorted(name for name in ours if name not in known and not _SERVER_KEY.fullmatch(name))
+
+
 def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return all variables, parsed. Raises ConfigError with the variable's name and the expected value."""
     values: dict[str, Any] = {GIVEN: frozenset(one.name for one in VARIABLES if environ.get(one.name))}

@@ -23,6 +23,8 @@ RUNNING = Gauge("toolsupport_turns_running", "Answers that are being written.", 
 TURNS = Counter("toolsupport_turns", "Answers that ended.", ["reason"], registry=REGISTRY)
 REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed because a permission ended.", ["why"], registry=REGISTRY)
 SIGN_INS = Counter("toolsupport_sign_ins", "Attempts to sign in.", ["outcome"], registry=REGISTRY)
+for _outcome in ("tried", "succeeded"):
+    SIGN_INS.labels(_outcome)  # a rule that subtracts one from the other needs both from the start
 GARBLED = Counter("toolsupport_calls_garbled", "Calls that a server could not read.", registry=REGISTRY)
 PROGRAMS = Gauge("toolsupport_programs_running", "Answers that are being written to programs.", registry=REGISTRY)
 MARKS = Gauge("toolsupport_marks", "What administrators have to solve, in the whole site.", ["kind"], registry=REGISTRY)

@@ -12,6 +12,8 @@ import re
 FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 MARKER = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: {1,4}(?! )| |\t|$)")
+# A rule or a quotation that stands left of a list ends it without a blank line.
+ENDS_LIST = re.compile(r">|([-_*])(?:[ \t]*\1){2,}[ \t]*$")
 # What may still become one of the above when more of its line arrives.
 OPEN_FENCE = re.compile(r"`{1,2}$|`{3,}[^`]*$|~{1,2}$")
 OPEN_HEADING = re.compile(r"#{1,6}$")
@@ -122,6 +124,8 @@ class BlockSplitter:
             self._fence = opened.group(1) or opened.group(2)
         elif HEADING.match(words):
             self._ended = True
+        elif ENDS_LIST.match(words):
+            self._item = 0
         elif marker := MARKER.match(words):
             self._item = indent_of(line) + max(marker.end(), len(marker.group().strip()) + 1)
 

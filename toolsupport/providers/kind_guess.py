@@ -19,7 +19,7 @@ LISTS = (("ollama", "/api/tags", "models"), ("lmstudio", "/api/v0/models", "data
 async def guess(address: str) -> str:
     """Return a key of PROVIDERS for the server at a base address; "" if it answers as none of them.
 
-    Raises ProviderError where nothing answers.
+    Raises ProviderError where nothing answers, or where the server requires a key (`kind` unauthorized).
     """
     endpoint = Endpoint("openai", address)
     try:
@@ -43,10 +43,13 @@ async def _guess(endpoint: Endpoint) -> str:
 
 
 async def _answer(endpoint: Endpoint, path: str) -> Any:
-    """Return the JSON at a path, None for any other answer. Raises ProviderError where nothing answers."""
+    """Return the JSON at a path, None for any other answer.
+
+    Raises ProviderError where nothing answers, or where a key is required.
+    """
     try:
         return await http_client.get_json(endpoint, path)
     except ProviderError as error:
-        if error.kind == "unreachable":
+        if error.kind in ("unreachable", "unauthorized"):
             raise
         return None

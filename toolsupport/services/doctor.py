@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg
 from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async as in_database
 from channels.layers import get_channel_layer
@@ -21,6 +24,7 @@ from django.http.request import validate_host
 from django.utils import timezone
 
 from toolsupport import providers
+from toolsupport.config import environment
 from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.history_sentences import counted
@@ -32,13 +36,14 @@ from toolsupport.registry.testing import admin_marks
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
+FULL_ORIGIN = re.compile(r"https?://[^/\s]+")  # as browsers send it, without a path
 EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN, SHORTEST_KEY = 16, 32  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 MARKS = {
-    admin_marks.MODELS: "{} changed since their tests. The page Models lists them under “To test again”.",
-    admin_marks.QUOTAS: "{} are used up, or nearly. The page /quotas/ shows which.",
-    admin_marks.SERVERS: "{} do not answer, or lack a setting for tools. The page Servers shows which.",
+    admin_marks.MODELS: "Changed since the last test: {}. The page Models lists them under “To test again”.",
+    admin_marks.QUOTAS: "Used up, or nearly: {}. The page /quotas/ shows which.",
+    admin_marks.SERVERS: "Without an answer, or without a setting for tools: {}. The page Servers shows which.",
 }
 _migrated = False
 
@@ -92,6 +97,17 @@ def _readable_by_others(data: Path) -> list[str]:
     return sorted(found)
 
 
+def _reason(error: DatabaseError) -> str:
+    """Return why the database cannot be used. A pool of connections gives only the time for which it waited."""
+    if connection.vendor == "postgresql":
+        parameters = {name: value for name, value in connection.get_connection_params().items() if name != "pool"}
+        try:
+            psycopg.connect(**parameters).close()
+        except psycopg.Error as cause:
+            return str(cause).strip().partition("\n")[0].rstrip(".")
+    return str(error)
+
+
 def tables() -> Finding:
     try:
         executor = MigrationExecutor(connection)
@@ -100,7 +116,7 @@ def tables() -> Finding:
     except ConfigError as error:
         return Finding("database", False, str(error))
     except DatabaseError as error:
-        return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
+        return Finding("database", False, f"It cannot be used: {_reason(error)}. Check DATABASE_URL.")
     if plan:
         return Finding(
             "database", False, f"Migrations are missing ({len(plan)}). `{COMMAND} serve` applies them at its start."
@@ -123,6 +139,11 @@ def migrated() -> bool:
 def origins() -> Finding:
     """Check that browsers from the configured origins are accepted, and that https is detected."""
     what, foreign = "origins", [one for one in settings.ORIGINS if not _answered(one)]
+    if partial := [one for one in settings.ORIGINS if not FULL_ORIGIN.fullmatch(one)]:
+        words = (
+            f"{partial[0]!r} is no origin. TOOLSUPPORT_ORIGINS needs scheme, name and port: https://chat.example.org"
+        )
+        return Finding(what, False, words)
     if foreign:
         return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")
     if len({urlsplit(one).scheme for one in settings.ORIGINS}) > 1:
@@ -154,9 +175,9 @@ def stolen_passwords() -> Finding:
 def signing_key() -> Finding:
     """Report where the signing key is kept; one that can be guessed is a fault: it signs sessions and links."""
     what, given = "signing key", "TOOLSUPPORT_SECRET_KEY" in settings.ENV["given"]
-    if given and len(settings.SECRET_KEY) < SHORTEST_KEY:
-        words = f"TOOLSUPPORT_SECRET_KEY can be guessed. Use {SHORTEST_KEY} random characters or more."
-        return Finding(what, False, words)
+    if len(settings.SECRET_KEY) < SHORTEST_KEY:
+        place = "TOOLSUPPORT_SECRET_KEY" if given else f"The key in {Path(settings.DATA_DIR) / 'secret_key'}"
+        return Finding(what, False, f"{place} can be guessed. Use {SHORTEST_KEY} random characters or more.")
     return Finding(what, True, "from the environment" if given else "in the data directory")
 
 
@@ -221,7 +242,8 @@ def limits_of_use() -> Iterator[Finding]:
     else:
         yield Finding("quotas", True, "none is set, so use is not limited")
     if soon := api_keys.expiring(EXPIRES_SOON):
-        yield Finding("API keys", None, f"{soon} expire within {EXPIRES_SOON} days. Their owners can create new ones.")
+        words = f"{counted(soon, 'key')} will expire within {EXPIRES_SOON} days. Their owners can create new ones."
+        yield Finding("API keys", None, words)
 
 
 def marks() -> Iterator[Finding]:
@@ -278,8 +300,18 @@ def simulator() -> Iterator[Finding]:
     yield Finding("simulator", True, f"{words} (TOOLSUPPORT_SIMULATOR={mode})")
 
 
+def variables() -> Finding:
+    """Report variables that look like a setting and are none: a wrong name has no effect."""
+    what, unknown = "settings", environment.unknown()
+    if not unknown:
+        return Finding(what, True, f"{counted(len(settings.ENV['given']), 'variable')} set")
+    like = difflib.get_close_matches(unknown[0], [one.name for one in environment.VARIABLES], 1)
+    hint = f" Is {like[0]} meant?" if like else ""
+    return Finding(what, None, f"{', '.join(unknown)}: there is no such setting, so it has no effect.{hint}")
+
+
 Look = Callable[[], Finding]
-NEED_NOTHING: tuple[Look, ...] = (data_directory, origins, signing_key, stolen_passwords, metrics, layer)
+NEED_NOTHING: tuple[Look, ...] = (data_directory, variables, origins, signing_key, stolen_passwords, metrics, layer)
 Check = Callable[[], Iterator[Finding]]
 NEED_TABLES: tuple[Check, ...] = (administrator, audited, limits_of_use, marks, encryption, model_servers, simulator)
 

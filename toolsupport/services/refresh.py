@@ -44,7 +44,7 @@ class RefreshResult:
     def words(self) -> str:
         """The result in a sentence."""
         if self.why:
-            return f"The server could not be reached: {self.why}"
+            return f"The check failed: {self.why}"
         return f"The server answered with {self.models} model{'' if self.models == 1 else 's'}."
 
 

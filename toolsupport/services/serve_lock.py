@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -12,6 +14,7 @@ from django.db import connection
 
 from toolsupport.core.errors import ConfigError
 
+ADDRESS = re.compile(r" at http://\S+:(?P<port>\d+)$", re.MULTILINE)
 PRIVATE = 0o077  # the rights of other users
 _held: TextIO | None = None  # kept open: the lock ends with the process
 
@@ -56,6 +59,20 @@ def lock_file() -> Path:
     """Return the file beside the database; two paths of one database give the same."""
     database = Path(settings.DATABASES["default"]["NAME"]).resolve()
     return database.with_name(f"{database.name}.serve")
+
+
+def default_origins(host: str, port: int) -> list[str]:
+    """Return the origins of a site that listens here, where no setting names them."""
+    return [f"http://{name}:{port}" for name in sorted({host, "127.0.0.1", "localhost"})]
+
+
+def adopt_origins() -> None:
+    """Let a command name the address of the process that serves this database, or did so last, without a setting."""
+    if settings.ENV["TOOLSUPPORT_ORIGINS"]:
+        return
+    with suppress(OSError, ValueError):
+        if found := ADDRESS.search(lock_file().read_text()):
+            settings.ORIGINS = default_origins("127.0.0.1", int(found["port"]))
 
 
 def make_private() -> None:

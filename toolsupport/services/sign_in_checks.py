@@ -12,6 +12,7 @@ import httpx
 from asgiref.sync import async_to_sync
 from django.conf import settings
 
+from toolsupport.config.locations import COMMAND
 from toolsupport.core import oidc_rules
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.registry.factors import requirement
@@ -40,7 +41,7 @@ def ways() -> Finding:
     found = ["password"] * env["TOOLSUPPORT_PASSWORD_SIGN_IN"] + ["provider"] * bool(issuer)
     found += [f"header {name}"] * bool(name)
     if not found:
-        words = "No way to sign in is left. Set TOOLSUPPORT_PASSWORD_SIGN_IN=1, or run: manage.py sign_in_link NAME"
+        words = f"No way to sign in is left. Set TOOLSUPPORT_PASSWORD_SIGN_IN=1, or run: {COMMAND} sign_in_link NAME"
         return Finding(what, False, words)
     return Finding(what, True, ", ".join(found))
 

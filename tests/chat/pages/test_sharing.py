@@ -59,7 +59,8 @@ def test_bob_changes_nothing_and_sees_no_files(alice: User, bob: User, conversat
 
 @pytest.mark.parametrize("name", ["charlie", "nobody", "", "alice"])
 def test_whom_it_cannot_be_shared_with(alice: User, charlie: User, conversation: Conversation, name: str) -> None:
-    assert 'role="alert"' in share(alice, conversation, name)
+    shown = share(alice, conversation, name)
+    assert 'role="alert"' in shown and f'value="{name}" autofocus' in shown
     assert not Share.objects.exists()
 
 

@@ -51,10 +51,12 @@ def test_alice_tests_what_has_no_verdict_yet(client: Client, alice: User) -> Non
 
 
 def test_the_headline_counts_models_of_servers_that_claim_nothing(client: Client, alice: User) -> None:
-    with_verdict(model("m", None), "native", {"passed": 3, "tried": 3})
+    only = model("m", None)
+    assert "model does not claim tools. <strong>It is not tested yet." in page(client, alice)
+    with_verdict(only, "native", {"passed": 3, "tried": 3})
     shown = page(client, alice)
-    assert "tested models that do not claim tools" in shown and "work with them" in shown
-    assert "models claim tools" not in shown
+    assert "tested model that does not claim tools" in shown and "works with them" in shown
+    assert "claim tools. <strong>" not in shown
 
 
 def test_the_first_visit_tests_what_ends_soon_and_then_offers_the_rest(client: Client, alice: User) -> None:

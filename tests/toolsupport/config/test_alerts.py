@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -45,6 +47,24 @@ def test_every_value_of_a_label_exists() -> None:  # P9
     named = {one for group in re.findall(r'outcome=~?"([^"]+)"', RULES) for one in group.split("|")}
     assert named <= outcomes and set(re.findall(r'reason="(\w+)"', RULES)) <= set(TurnStatus)
     assert named and 'reason="' in RULES
+
+
+def test_both_sides_of_a_rule_have_the_same_labels() -> None:  # P9
+    """Prometheus compares only series whose labels are equal, and two selectors of one metric never have equal ones."""
+    compared = [text for text in EXPRESSIONS if len(re.findall(r"\btoolsupport_\w+", text)) > 1]
+    sums = [re.findall(r"\bsum( by \([^)]*\))? ?\((?:rate|increase)\(toolsupport_\w+", text) for text in compared]
+    assert [len(one) for one in sums] == [2] * len(compared) and len(compared) > 2
+    assert [one for one in sums if len(set(one)) != 1] == []
+
+
+def test_what_a_rule_subtracts_exists_before_the_first_sign_in() -> None:
+    code = "from toolsupport.config import metrics; print(metrics.REGISTRY.get_sample_value(*{!r}))"
+    for outcome in ("tried", "succeeded"):
+        sample = ("toolsupport_sign_ins_total", {"outcome": outcome})
+        ran = subprocess.run(
+            [sys.executable, "-c", code.format(sample)], cwd=house.ROOT, capture_output=True, text=True
+        )
+        assert ran.stdout.strip() == "0.0", ran.stderr
 
 
 def labels() -> dict[str, set[str]]:

@@ -63,6 +63,9 @@ def test_how_a_text_arrives_does_not_matter(text: str, sizes: list[int]) -> None
 
 
 @given(texts)
+@example("- a\n---\n   ```\n# b\n")
+@example("- a\n> b\n   ```\n# c\n")
+@example("10) a\n* * *\n   ~~~\n# c\n")
 def test_blocks_mean_the_same_as_the_whole(text: str) -> None:
     links: dict[str, dict[str, object]] = {}
     whole = MARKDOWN.render(text, links)

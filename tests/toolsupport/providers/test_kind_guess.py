@@ -53,3 +53,12 @@ async def test_where_nothing_answers() -> None:
         closed = f"http://127.0.0.1:{server.port}"
     with pytest.raises(ProviderError):
         await providers.guess(closed)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", [b"401 Unauthorized", b"403 Forbidden"])
+async def test_a_server_that_requires_a_key(status: bytes) -> None:
+    async with scripted([b"HTTP/1.1 %s\r\ncontent-length: 2\r\n\r\n{}" % status]) as server:
+        with pytest.raises(ProviderError) as refused:
+            await providers.guess(f"http://127.0.0.1:{server.port}")
+    assert refused.value.kind == "unauthorized"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
 
 from tests.factories import ServerFactory
+from tests.house import ROOT
+from tests.serving import free_port
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Server
 from toolsupport.providers import ServerReport
@@ -34,6 +39,7 @@ def test_a_sound_installation(bob: User, servers_out_there: Servers):
         *("data directory", "database", "administrator", "server box", "simulator"),
         *("origins", "quotas", "metrics", "channel layer", "audit", "stolen passwords", "encryption key"),
         "signing key",
+        "settings",
     }
     assert all(finding.ok for finding in found.values())
 
@@ -115,6 +121,8 @@ def test_a_data_directory_that_others_can_look_into_is_told(settings: Settings, 
     [
         (["https://chat.example.org"], False, True, "chat.example.org"),
         (["https://elsewhere.org"], False, False, "TOOLSUPPORT_ALLOWED_HOSTS"),
+        (["localhost:8000"], False, False, "scheme, name and port"),
+        (["https://chat.example.org/chat"], False, False, "scheme, name and port"),
         (["https://chat.example.org", "http://localhost:8000"], False, None, "mixed"),
         (["https://chat.example.org"], True, False, "TOOLSUPPORT_DEBUG"),
         (["http://127.0.0.1:8000", "http://[::1]:8000"], True, True, "127.0.0.1"),
@@ -139,14 +147,17 @@ def test_origins_and_hosts_fit_together(settings: Settings, origins, debug, ok, 
     ],
 )
 def test_who_reads_the_metrics(settings: Settings, token: str, loopback: bool, https: bool, ok, words: str):
-    settings.ENV |= {"TOOLSUPPORT_METRICS_TOKEN": token, "TOOLSUPPORT_METRICS_LOOPBACK": loopback}
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": token, "TOOLSUPPORT_METRICS_LOOPBACK": loopback}
     settings.BEHIND_HTTPS = https
     assert (doctor.metrics().ok, words in doctor.metrics().words) == (ok, True)
 
 
-@pytest.mark.parametrize(("given", "key", "ok"), [(True, "k" * 31, False), (True, "k" * 32, True), (False, "k", True)])
+@pytest.mark.parametrize(
+    ("given", "key", "ok"),
+    [(True, "k" * 31, False), (True, "k" * 32, True), (False, "k", False), (False, "k" * 50, True)],
+)
 def test_a_signing_key_that_can_be_guessed_is_a_fault(settings: Settings, given: bool, key: str, ok: bool):
-    settings.ENV |= {"given": frozenset({"TOOLSUPPORT_SECRET_KEY"} if given else ())}
+    settings.ENV = settings.ENV | {"given": frozenset({"TOOLSUPPORT_SECRET_KEY"} if given else ())}
     settings.SECRET_KEY = key
     found = doctor.signing_key()
     assert found.ok is ok and key not in found.words.split()
@@ -155,3 +166,21 @@ def test_a_signing_key_that_can_be_guessed_is_a_fault(settings: Settings, given:
 def test_a_channel_layer_that_does_not_answer_is_broken(settings: Settings):
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels_redis.core.NotThere"}}
     assert doctor.layer().ok is False
+
+
+def test_a_wrong_name_of_a_setting_is_named(monkeypatch: pytest.MonkeyPatch):  # O3
+    monkeypatch.setenv("TOOLSUPPORT_QOUTA_REQUESTS_DAY", "5")
+    monkeypatch.setenv("TOOLSUPPORT_SERVER_BOX_KEY", "a key of a server")
+    found = doctor.variables()
+    assert found.ok is None and found.words.startswith("TOOLSUPPORT_QOUTA_REQUESTS_DAY: there is no such setting")
+    assert found.words.endswith("Is TOOLSUPPORT_QUOTA_REQUESTS_DAY meant?")
+
+
+def test_the_reason_why_postgresql_does_not_answer_is_named():  # O3
+    """A pool gives only the time for which it waited."""
+    words = [sys.executable, "manage.py", "doctor"]
+    address = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
+    ran = subprocess.run(words, cwd=ROOT, env=dict(os.environ, DATABASE_URL=address), capture_output=True, text=True)
+    assert "database: " in ran.stdout, ran.stderr
+    [line] = [one for one in ran.stdout.splitlines() if "  database: " in one]
+    assert ran.returncode == 1 and "Connection refused" in line and line.endswith("Check DATABASE_URL.")

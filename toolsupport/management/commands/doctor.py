@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from chat.doctor_checks import tool_findings
 from chat.mcp import doctor_checks
-from toolsupport.services import deployment_checks, sign_in_checks
+from toolsupport.services import deployment_checks, serve_lock, sign_in_checks
 from toolsupport.services.doctor import Finding, examine
 from toolsupport.web import connection_settings
 
@@ -25,6 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        serve_lock.adopt_origins()
         findings = [
             *examine(),
             *sign_in_checks.findings(),

@@ -59,8 +59,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.address = f"http://{options['host']}:{options['port']}"
         if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
-            names = {options["host"], "127.0.0.1", "localhost"}
-            settings.ORIGINS = [f"http://{name}:{options['port']}" for name in sorted(names)]
+            settings.ORIGINS = serve_lock.default_origins(options["host"], options["port"])
         self.simulator = start_simulator()  # it loads while we do
         try:
             self.serve(options["host"], options["port"])

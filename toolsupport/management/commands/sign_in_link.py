@@ -12,6 +12,7 @@ from django.urls import reverse
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.factors import second_factors
 from toolsupport.registry.people import sign_in_links
+from toolsupport.services import serve_lock
 
 
 class Command(BaseCommand):
@@ -24,6 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--url", default="", help="Address of the site. Default: the first of TOOLSUPPORT_ORIGINS.")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        serve_lock.adopt_origins()
         site = (options["url"] or settings.ORIGINS[0]).rstrip("/")
         try:
             token = sign_in_links.make(options["username"])

@@ -29,7 +29,7 @@ class KeptBackup:
 
 def listed() -> tuple[KeptBackup, ...]:
     """Return all of them, the newest first."""
-    files = [file for file in _folder().glob("site-*.tar") if NAME.fullmatch(file.name) and not file.is_symlink()]
+    files = [file for file in _folder().glob("site-*.tar") if _time_in(file.name) and not file.is_symlink()]
     return tuple(_described(file) for file in sorted(files, reverse=True))
 
 
@@ -69,8 +69,17 @@ def _found(name: str) -> Path:
 
 
 def _described(file: Path) -> KeptBackup:
-    made_at = datetime.strptime(file.stem, "site-%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    made_at = _time_in(file.name) or datetime.fromtimestamp(file.stat().st_mtime, UTC)
     return KeptBackup(file.name, made_at, file.stat().st_size)
+
+
+def _time_in(name: str) -> datetime | None:
+    """Return the time in the name of a backup, None for any other name."""
+    try:
+        found = datetime.strptime(name, "site-%Y%m%d-%H%M%S.tar").replace(tzinfo=UTC) if NAME.fullmatch(name) else None
+    except ValueError:  # such as the 99th month
+        return None
+    return found
 
 
 def _folder() -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -21,13 +23,19 @@ def guess(request: AuthedRequest) -> HttpResponse:
     """Show what answers at an address, with the button that adds it as such."""
     if not wants_part(request):
         return redirect("servers")
-    context: dict[str, object] = {"address": request.POST.get("base_url", "")}
+    context: dict[str, object] = {}
     try:
-        context["address"] = url = addresses.server_url("openai", str(context["address"]))
+        url = addresses.server_url("openai", _with_scheme(request.POST.get("base_url", "").strip()))
+        context = {"address": url, "host": urlsplit(url).netloc}
         kind = async_to_sync(providers.guess)(url)
         context |= {"kind": kind, "title": providers.provider(kind or "openai").title}
     except ConfigError as error:
         context["wrong"] = str(error)
-    except ProviderError:
-        context["silent"] = True
+    except ProviderError as error:
+        context["locked" if error.kind == "unauthorized" else "silent"] = True
     return render(request, "toolsupport/server_guess.html", context)
+
+
+def _with_scheme(written: str) -> str:
+    """Return an address that begins with a scheme: people write "localhost:11434"."""
+    return written if "://" in written else f"http://{written}"

@@ -65,9 +65,14 @@ def test_an_administrator_makes_downloads_and_deletes_a_backup(admin: Client) ->
     assert deeds == [(deed, backup.name) for deed in ("make_backup", "download_backup", "delete_backup")]
 
 
-@pytest.mark.parametrize("name", ["site-20261103-120000.tar", "..", "last_backup.json", "toolsupport.sqlite3"])
+@pytest.mark.parametrize(
+    "name",
+    ["site-20261103-120000.tar", "site-20269903-120000.tar", "..", "last_backup.json", "toolsupport.sqlite3"],
+)
 def test_what_is_no_backup_is_not_found(admin: Client, name: str) -> None:
     FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "site-20269903-120000.tar").write_bytes(b"no time has this name")
+    assert admin.get("/backup/").status_code == 200
     (FOLDER / "site-20261103-120000.tar").symlink_to("/etc/passwd")
     for deed in ("download", "delete"):
         assert admin.post(f"/backup/{name}/{deed}/", {"password": PASSWORD}).status_code == 404

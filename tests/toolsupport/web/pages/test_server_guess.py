@@ -25,6 +25,8 @@ def test_what_answers_is_offered_as_such(
     kinds = {"http://box:1": "openai", "http://box:2": "vllm", "http://box:3": ""}
 
     async def guess(address: str) -> str:
+        if address == "http://box:5":
+            raise ProviderError("a key", kind="unauthorized")
         if address not in kinds:
             raise ProviderError("nothing", kind="unreachable")
         return kinds[address]
@@ -40,5 +42,8 @@ def test_what_answers_is_offered_as_such(
     assert "it lists no models" in guessed(client, "http://box:3")
     silent = guessed(client, "http://box:4")
     assert "Nothing answers at <bdi>http://box:4</bdi>." in silent and "load delay:5s" in silent
+    locked = guessed(client, "http://box:5")
+    assert "The server at <bdi>http://box:5</bdi> needs an API key." in locked and 'name="api_key"' in locked
+    assert "Nothing answers at <bdi>http://box:4</bdi>." in guessed(client, " box:4 ")
     assert 'role="alert"' in guessed(client, "ftp://box")
     assert client.post(reverse("server-guess"), {"base_url": "x"}).headers["Location"] == reverse("servers")

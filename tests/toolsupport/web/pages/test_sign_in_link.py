@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -18,6 +19,7 @@ from django.utils import timezone
 from tests.factories import PASSWORD, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people import accounts, sign_in_links
+from toolsupport.services import serve_lock
 
 pytestmark = pytest.mark.django_db
 
@@ -106,3 +108,22 @@ def test_a_use_in_the_second_of_the_last_sign_in_counts(bob: User, monkeypatch: 
         with pytest.raises(NotFound):
             sign_in_links.use(token)
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("written", "link"),
+    [
+        ("process 7 at http://0.0.0.0:8123\n", "http://127.0.0.1:8123"),
+        ("process 7 at http://localhost:81\n", "http://127.0.0.1:81"),
+        ("", "http://first.example"),
+        ("process 7 at http://x:y\n", "http://first.example"),
+    ],
+)
+def test_a_link_leads_to_the_port_that_serves(
+    bob: User, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any, written: str, link: str
+) -> None:
+    (tmp_path / "served").write_text(written)
+    monkeypatch.setattr(serve_lock, "lock_file", lambda: tmp_path / "served")
+    settings.ENV, settings.ORIGINS = settings.ENV | {"TOOLSUPPORT_ORIGINS": []}, ["http://first.example"]
+    call_command("sign_in_link", bob.username)
+    assert capsys.readouterr().out.startswith(f"{link}/login/link/?token=")
