@@ -27,17 +27,25 @@ class ModelWatcher:
         self._announce = announce
         self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
         self._decisions: dict[int, int] = {}
+        self._watched: set[str] = set()
 
     async def look(self) -> None:
         """Read the rows once for all pages, and send changes."""
         here = self._listeners.conversations()
         if not here:
-            self._decisions, self._steps = {}, {}
+            self._decisions, self._steps, self._watched = {}, {}, set()
             return
+        await self._send_missed(set(here))
         seen = await in_database(model_news.look)(here)
         for conversation, profile in seen.models.items():
             await self._send_tests(conversation, [test for test in seen.tests if test.profile == profile])
         await self._send_decisions(seen)
+
+    async def _send_missed(self, here: set[str]) -> None:
+        """Add the notices about tests that ended before a page of the chat was opened."""
+        opened, self._watched = here - self._watched, here
+        for conversation, test in await in_database(model_news.missed)(opened) if opened else ():
+            self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
 
     async def _send_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
         for test in tests:

@@ -62,8 +62,9 @@ LANGUAGES = {
     "french": _sentences(
         r"\b(?:ne |n')(?:supporte|prend|accepte|gère|permet|autorise)(?: pas)?(?: en charge)?"
         r"|\bn'est pas compatible avec|\best incapable d(?:e|')",
-        r" |le|la|les|l'|d'|des?|du|aux?|appels?|appeler|utilisation|utiliser|usage|avec|par|modèle",
-        r"\b(?:outils|fonctions|(?:appels?|utilisation|usage) (?:d'|de |des )(?:outil|fonction)s?)\b",
+        r" |le|la|les|l'|d'|des?|du|aux?|appels?|appeler|utilisation|utiliser|usage|avec|par|modèle|aucune?",
+        r"\b(?:outils|fonctions|(?<=aucun )outil|(?<=aucune )fonction"
+        r"|(?:appels?|utilisation|usage) (?:d'|de |des )(?:outil|fonction)s?)\b",
         r" (?:ne sont|n'est|n'ont|n'a) pas (?:été )?(?:(?:pris|prise|prises) en charge|supportée?s?"
         r"|disponibles?|gérée?s?|acceptée?s?)| (?:est|sont) (?:impossibles?|indisponibles?)",
     ),
@@ -92,8 +93,8 @@ LANGUAGES = {
         r" niet ondersteund| niet beschikbaar",
     ),
     "polish": _sentences(
-        r"\bnie (?:ma obsługi|obsługuje|wspiera|akceptuje|pozwala na)",
-        r" |użyci[ae]|używani[ae]|korzystani[ae]|wywoływani[ae]|wywołań|wywołania|z",
+        r"\bnie (?:ma obsługi|obsługuje|wspiera|akceptuje|pozwala na|potrafi|umie|może)",
+        r" |używać|wywoływać|korzystać|użyci[ae]|używani[ae]|korzystani[ae]|wywoływani[ae]|wywołań|wywołania|z",
         r"\b(?:narzędzi(?!e\b)\w*|narzędziami|funkcji|(?:wywoływani[ae]|wywołania|użycie) (?:funkcji"
         r"|narzędzi))(?! \w+_)\b",
         r" (?:nie (?:jest|są) (?:przez \w+ model )?(?:obsługiwan[ea]|wspieran[ea]|dostępn[ea])"

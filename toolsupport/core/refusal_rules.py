@@ -7,10 +7,12 @@ only (a choice, a type, a message, a combination) is excluded before anything ma
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from toolsupport.core.refusal_languages import CONTRACT, CURRENTLY, LANGUAGES, PARTS, PASSING, of_the_model_only
 from toolsupport.core.refusal_sentences import SENTENCES
 from toolsupport.core.refusal_streams import STREAM_CONFLICT
+from toolsupport.core.refusal_subjects import is_a_model
 from toolsupport.core.refusal_vocabulary import (
     MALFORMED,
     MISCONFIGURED,
@@ -65,8 +67,8 @@ _NOT_ABOUT_TOOLS = (
         "about-messages",
         r"\b(?:messages?|roles?|content|blocks?|history|turns?)\b(?:'|`| '')?(?: of type \w+)?"
         r" (?:does |do |can |may )?NOT_SUPPORT_",
-        r"THING IS_UNSUPPORTED (?:in|for|on|by) (?:an? |the |this )?(?:\w+ )?(?:message|role|content|block"
-        r"|turn)s?\b",
+        r"THING (?:IS_UN|not )SUPPORTED (?:in|for|on|by) (?:an? |the |this )?(?:\w+ )?(?:message|role|content|block"
+        r"|turn|system|developer)s?\b",
     ),
 )
 
@@ -78,6 +80,7 @@ _FLAGS = (
         r"--(?:jinja|enable-auto-tool-choice|tool[-_](?:call[-_])?parser)\b",
         r"(?:start|launch|run|restart|compil|built|build)\w*[\w ]{0,30} with [^.]{0,40}\btool",
         r"(?:compil|buil|deploy|start|launch)\w* without (?:support for )?tool",
+        r"grammar support is disabled[^.]{0,40}\btools?\b",
         r"\btools?\b[^.]{0,40}(?:grammar support is disabled|requires? a chat[ _-]template)",
         r"tool(?:[ _-]call)?[ _-]parser\b",
     ),
@@ -150,6 +153,7 @@ _IN_THE_WAY = (
         "template",
         r"parser for this template(?!.*(?:must|should|schema|roles|exception:)).*while (?:executing|rendering)",
         r"template: .*executing .*\.tools",
+        r"\btemplates? (?:'' )?(?:(?:does|do|can) ?)?NOT_SUPPORT_THING",
     ),
     of_tools(
         MISCONFIGURED,
@@ -213,14 +217,17 @@ _A_PART_ONLY = (
 )
 
 _TAKES_NO_TOOLS = (
-    of_tools(
-        UNSUPPORTED,
-        "does-not-support",
-        r"NOT_GIVE_(?:the use of |using |use of |any |native |external |custom )?"
-        r"(?!['`\"](?:tool|function)['`\"])"
-        # One tool, by its name.
-        r"(?!(?:tool|function) (?!use|usage|call|invo|and|or|in|for|on|by|at|as|yet)[\w`'\"])THING"
-        r"OF_IT",
+    replace(
+        of_tools(
+            UNSUPPORTED,
+            "does-not-support",
+            r"NOT_GIVE_(?:the use of |using |use of |any |native |external |custom )?"
+            r"(?!['`\"](?:tool|function)['`\"])"
+            # One tool, by its name.
+            r"(?!(?:tool|function) (?!use|usage|call|tools?\b|invo|and|or|in|for|on|by|at|as|yet)[\w`'\"])THING"
+            r"OF_IT",
+        ),
+        holds=is_a_model,
     ),
     of_tools(
         UNSUPPORTED,
@@ -242,6 +249,8 @@ _TAKES_NO_TOOLS = (
         r"(?<!choice )(?<!function )(?<!tool )(?<!name )[`'\"](?:tools"
         r"|functions)[`'\"] (?:param\w* )?IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"unsupported param(?:eter)?s?:? [`'\"](?:tools|functions)[`'\"] (?:for|by|with|in) A_MODEL",
+        r"[`'\"](?:tools|functions)[`'\"] (?:is|are)(?: not|n't) an? SUPPORTED (?:param\w*|argument|option|field)"
+        r" (?:for|by|with|in|on|of) A_MODEL",
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_(?:the )?(?:parameter|param|argument|field|option|key|property):? ?[`'\"]?"
         r"(?:tools|functions)\b(?![.\[_-])",
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_the [`'\"]?(?:tools|functions|toolconfig)[`'\"]?"
@@ -253,7 +262,7 @@ _TAKES_NO_TOOLS = (
         UNSUPPORTED,
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? "
-        r"(?:THING|the (?:provided|requested|given) THING(?: parameters?)?\.?$)",
+        r"(?:THING|the (?:provided|requested|given) THING(?: parameters?)?(?:\.|$))",
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
         r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b)"
         r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
@@ -263,14 +272,14 @@ _TAKES_NO_TOOLS = (
     of_tools(
         UNSUPPORTED,
         "not-able",
-        r"(?:models?|llms?)\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|(?:trained|built|made"
+        r"(?:models?|llms?)\b[^.]{0,80}(?:NOT_|in|un)(?:capable of|able to (?:use|call)|(?:trained|built|made"
         r"|designed) for|compatible with) THING",
         r"THING (?:is|are)(?: not|n't) (?:something|anything|a feature) (?:that )?A_MODEL",
         r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call|do|make|handle|perform|process) THING"
         r"(?! (?:when|while|with|if|in|together|on"
         r"|for)\b)",
         r"THING (?:can ?not|can't) be (?:used|attached|given|passed) (?:with|by|in|on|to) (?:it\b|A_MODEL)",
-        r"models?\b[^.]{0,60} (?:can ?not|can't) be used with THING$",
+        r"models?\b[^.]{0,60} (?:can ?not|can't) be used with THING(?=[.!](?: |$)|$)",
         r"\brequests? with THING IS_UNSUPPORTED (?:for|by|on|with) A_MODEL",
         r"^(?:A_MODEL(?: '')?|[\w.:-]*[\d/][\w./:-]*) (?:is|are)(?: not|n't) (?:supported|available"
         r"|enabled) for CALLING",

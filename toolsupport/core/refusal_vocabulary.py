@@ -40,7 +40,7 @@ class RefusalRule:
 # The thing itself, in the field's many words: not tool_choice, tool_call_id or parallel_tool_calls.
 TOOLS = (
     r"tools?(?:[ -](?:use|usage|calls?|calling|invocations?))?"
-    r"|functions?(?:[ -]calls?|[ -]calling)?|(?:tool|function)_calling"
+    r"|functions?(?:[ -]calls?|[ -]calling|[ -]tools?)?|(?:tool|function)_calling"
 )
 
 _THING = rf"[`'\"]?(?<![\w-])(?:{TOOLS})[`'\"]?(?![\w-])"

@@ -23,6 +23,7 @@ LEAST_NO = 4  # failures in agreement before a no
 AGAINST_ONE = 8  # agreeing trials that outweigh a single dissenting one
 SAMPLED_AGAINST_ONE = 12  # such trials before sampling stops
 FOR_NO = 8  # failures in a row before sampling stops
+FEWER_OF_TOOLS = 2  # passes that a tool needs less than other findings, unless trials differ: five tools are tried
 FOR_NO_ALONE = 4  # the same for a tool offered alone: more trials follow with a shell beside it
 BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
 IN_DOUBT = 3  # more agreeing trials where the model did not do everything each time it was asked to
@@ -140,12 +141,6 @@ def begun(outcomes: Sequence[TrialOutcome], step: str, subject: str = "") -> boo
     return len(made) >= FIRST or (agreeing >= least_passes(step) and agreeing == len(tried))
 
 
-def all_called(outcomes: Sequence[TrialOutcome], tools: Iterable[str]) -> bool:
-    """Return True if every tool was always called: their trials are counted together, as they test much the same."""
-    tried = [results(outcomes, "per_tool", tool) for tool in tools]
-    return all(len(made) >= LEAST and all(made) for made in tried) and not in_doubt(outcomes)
-
-
 def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject: str = "") -> bool:
     """Return True when a step has enough samples: `agreeing` passes, enough failures for a no, or a mixture."""
     made = of_step(outcomes, step, subject)
@@ -154,8 +149,8 @@ def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject:
     if len(made) >= MOST or (not tried and len(made) >= SILENT):
         return True
     if min(right, wrong) == 0:
-        enough = min(2 * agreeing, MOST_GREETINGS) if step == "control" else agreeing
-        return right >= enough or wrong >= (FOR_NO_ALONE if step == "per_tool" else FOR_NO)
+        enough = {"control": min(2 * agreeing, MOST_GREETINGS), "per_tool": agreeing - FEWER_OF_TOOLS}
+        return right >= enough.get(step, agreeing) or wrong >= (FOR_NO_ALONE if step == "per_tool" else FOR_NO)
     only_a_no = step == "control" and right > 1
     return only_a_no or min(right, wrong) > 1 or max(right, wrong) >= SAMPLED_AGAINST_ONE
 

@@ -6,7 +6,7 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome, of_step
 from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.sentences import sentence
-from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, all_called, decided, results
+from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, decided, results
 from toolsupport.core.types import ChatMessage, Role, ToolSpec
 from toolsupport.detection.grading import shortened
 from toolsupport.detection.probe_reply import ProbeReply, trouble
@@ -46,8 +46,6 @@ LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 async def run(runner: ProbeRunner) -> None:
     """Offer each tool alone; a file tool that is refused again with a shell beside it, and a shell again alone."""
-    if all_called(runner.outcomes, FILE_TOOLS):
-        return
     for name, (spec, wish) in FILE_TOOLS.items():
         while not runner.sampled("per_tool", name):
             await _try(runner, name, wish, (spec,))

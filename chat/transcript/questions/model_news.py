@@ -24,6 +24,10 @@ from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.testing import change_feed as news_of
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
+HEARD = "heard_test"  # the setting of a conversation with the newest test whose end it shows
+BEGUN = "detecting"
+ABOUT_TESTS = (BEGUN, "detected", "inconclusive", "flag_to_set")
+
 
 @dataclass(frozen=True, slots=True)
 class NewsSnapshot:
@@ -58,16 +62,31 @@ def look(conversations: Collection[str]) -> NewsSnapshot:
     return NewsSnapshot(models, news_of.tests(wanted), news_of.decisions(wanted))
 
 
+def missed(conversations: Collection[str]) -> list[tuple[str, ShownDetection]]:
+    """Return the tests that ended while these chats were closed, and that concern them.
+
+    These are a test that a chat still shows as running, and one that removed the format of a chat.
+    """
+    rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
+    found = ((chat, news_of.last_ended(chat.profile_id or 0)) for chat in rows)
+    return [(str(chat.pk), test) for chat, test in found if test is not None and _missed(chat, test)]
+
+
+def _missed(chat: Conversation, test: ShownDetection) -> bool:
+    if test.id <= chat.settings.get(HEARD, 0):
+        return False
+    notice = chat.messages.filter(code__in=ABOUT_TESTS).order_by("id").last()
+    ended = datetime.fromisoformat(test.finished_at) if test.finished_at else None
+    runs = notice is not None and notice.code == BEGUN and ended is not None and notice.created_at <= ended
+    return runs or bool(format_findings.left(test.id, str(chat.pk)))
+
+
 def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
     """Add a notice about the end of a test; nothing if another process did already."""
     result = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
-    return (
-        _tell_once(conversation_id, ModelNews("heard_test", test.id, test.profile, *result, at, failed))
-        if result
-        else ()
-    )
+    return _tell_once(conversation_id, ModelNews(HEARD, test.id, test.profile, *result, at, failed)) if result else ()
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:

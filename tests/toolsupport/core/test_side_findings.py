@@ -13,7 +13,6 @@ from toolsupport.core.side_findings import (
     IN_DOUBT,
     MOST,
     STEPS,
-    all_called,
     begun,
     decided,
     found,
@@ -147,15 +146,11 @@ def test_the_first_round_tries_each_finding_as_often_as_it_needs(name: str) -> N
     assert begun(tries(*codes, step=step), step) is over
 
 
-def test_file_tools_that_are_all_called_count_together() -> None:
-    def of(*codes: str) -> list[TrialOutcome]:
-        return [one for tool in ("a", "b") for one in tries(*codes, step="per_tool", subject=tool)]
-
-    assert all_called(of("right", "right"), ("a", "b"))
-    assert not all_called(of("right", "right"), ("a", "b", "c"))
-    assert not all_called(of("right"), ("a", "b"))
-    assert not all_called(of("right", "right", "no_call"), ("a", "b"))
-    assert not all_called([*of("right", "right"), *tries("right", "no_call", step="called")], ("a", "b"))
+def test_a_file_tool_needs_two_passes_less_unless_trials_differ() -> None:
+    passes = [tries(*["right"] * times, step="per_tool", subject="a") for times in range(7)]
+    assert [settled(made, "per_tool", 6, "a") for made in passes] == [False] * 4 + [True] * 3
+    assert not settled(passes[6], "per_tool", 6 + IN_DOUBT, "a")
+    assert needed([*passes[4], *tries("right", "no_call", step="called")], 6) == 6 + IN_DOUBT
 
 
 def test_unknown_is_left_out() -> None:

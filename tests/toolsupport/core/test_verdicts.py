@@ -117,6 +117,12 @@ def test_streaming_is_a_finding_of_its_own(streams: bool) -> None:  # D6
     assert (judged.name, judged.values["tools"], judged.values["streaming"]) == ("native", True, streams)
 
 
+@pytest.mark.parametrize(("streamed", "found"), [(1, {}), (2, {"streaming": True})])
+def test_one_streamed_call_is_no_finding_about_streaming(streamed: int, found: dict[str, bool]) -> None:  # D6
+    made = [replace(outcome, streamed=n < streamed) for n, outcome in enumerate(called(*["right"] * 3))]
+    assert dict(judge((*OPEN, *made)).values) == {"tools": True, **found}
+
+
 def test_two_of_four_are_no_finding_about_streaming() -> None:  # D6
     codes = ("no_call", "right")
     for pairs in (1, 2, 3, 4, 5):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import islice
+
 import pytest
 
 from tests.toolsupport.detection.replied import replied
@@ -11,6 +14,7 @@ from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest
+from toolsupport.detection.trial_order import streamed_or_not
 from toolsupport.providers.openai_compatible import CALL_LOST
 
 ASKED = ProbePrompt("K7F-3XDP", 4)
@@ -59,3 +63,10 @@ def test_a_right_call_that_was_repaired_names_the_repair() -> None:
     outcome = judge("called", ProbeRequest(ASKED.messages, TOOLS), repaired, ASKED)
     assert outcome.code == "right"
     assert outcome.why.endswith("Repairs: copies: read string as integer.")
+
+
+def test_two_of_the_first_three_trials_are_streamed_and_every_block_has_two_of_each() -> None:  # D6
+    orders = [list(islice(streamed_or_not(random.Random(seed)), 12)) for seed in range(20)]
+    assert all(order[:3] == [False, True, True] for order in orders)
+    assert all(sorted(order[n : n + 2]) == [False, True] for order in orders for n in range(0, 12, 2))
+    assert len({tuple(order) for order in orders}) == 4

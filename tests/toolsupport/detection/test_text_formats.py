@@ -115,6 +115,8 @@ def test_what_was_written_names_the_formats_that_read_it() -> None:
     assert "pythonic" in written_in(CALL.format("K7F-3XDP", 4))
     assert written_in("I would use lookup_ticket for that.") == ()
     assert written_in("") == ()
+    program = "print({})\nseat = {}".format(CALL.format("K7F-3XDP", 4), CALL.format("K7F-3XDP", 4))
+    assert written_in(f"```python\n{program}\n```") == ("code_mode",), "a program is no list of calls"
 
 
 CODE = {

@@ -23,6 +23,13 @@ def tests(profiles: Collection[int]) -> list[ShownDetection]:
     return [detection_reports.of_row(row) for row in recent.order_by("id")]
 
 
+def last_ended(profile: int) -> ShownDetection | None:
+    """Return the newest test of a model that has ended."""
+    rows = Detection.objects.select_related("profile__server", "actor").filter(profile=profile)
+    row = rows.exclude(status__in=OPEN).order_by("-id").first()
+    return detection_reports.of_row(row) if row else None
+
+
 def decisions(profiles: Collection[int]) -> dict[int, int]:
     """Return the newest decision of people on each model's tools, for everyone: its number, by model id."""
     rows = Override.objects.filter(profile__in=profiles, capability="tools", session="", proposed=False)

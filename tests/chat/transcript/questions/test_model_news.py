@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 
+from chat.broadcast.model_watcher import ModelWatcher
+from chat.broadcast.outbox import PageSocket, SocketRegistry
 from chat.models import Conversation
 from chat.transcript.announcements import AddedNotice
+from chat.transcript.conversations.conversations import say
 from chat.transcript.questions import model_news
 from chat.transcript.settings import available_tools
 from tests.chat.started_turns import things
@@ -20,7 +26,7 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import request_context
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import DetectionResult, TrialRecord
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
 from toolsupport.services.learning import LearningChoice, learn
 
 pytestmark = pytest.mark.django_db
@@ -142,3 +148,37 @@ def test_other_chats_and_models_stay_as_they_are(chat: Conversation, alice: User
     concluded([("hermes", False)], NOTHING)
     assert (asked_in(chat), asked_in(other)) == ("", "pythonic")
     assert str(other.pk) not in str(Detection.objects.get().detail)
+
+
+async def unsent(text: str) -> None: ...
+
+
+def missed(chat: Conversation) -> list[int]:
+    chat.refresh_from_db()
+    return [test.id for _, test in model_news.missed([str(chat.pk)])]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_chat_that_was_closed_is_told_when_it_opens(chat: Conversation):  # D7
+    other = ConversationFactory(owner=chat.owner, profile=chat.profile)
+    test = concluded([("hermes", False), ("llama3_json", False)], NOTHING)
+    assert (missed(chat), missed(other)) == ([test], []), "only the chat that had chosen the format is concerned"
+    Conversation.objects.update(created_at=Now() - timedelta(hours=2))
+    Detection.objects.update(finished_at=Now() - timedelta(hours=1))
+    listeners, announced = SocketRegistry(), list[str]()
+    listeners.add(str(chat.pk), PageSocket(unsent))
+    watcher = ModelWatcher(listeners, lambda conversation, news: announced.extend([conversation] * len(news)))
+    for _ in range(2):
+        async_to_sync(watcher.look)()
+    assert (announced, missed(chat)) == ([str(chat.pk)], [])
+
+
+@pytest.mark.parametrize(("follows", "tells"), [("", True), ("detected", False)])
+def test_a_test_does_not_run_forever_in_a_closed_chat(alice: User, follows: str, tells: bool):  # D7
+    chat: Conversation = ConversationFactory(owner=alice, profile=ModelProfileFactory(name="strange:1b"))
+    detections.open_tests([DetectionRequest(chat.profile_id or 0, "chat", actor=alice.pk)])
+    for code in filter(None, ("detecting", follows)):
+        say(chat, code, {"model": "strange:1b", "verdict": "calls tools"})
+    assert missed(chat) == []
+    test = concluded([], DetectionResult("native", {}, {"tools": True}, "It calls."))
+    assert missed(chat) == ([test] if tells else [])

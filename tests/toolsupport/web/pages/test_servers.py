@@ -58,6 +58,7 @@ def test_a_missing_setting_is_a_mark_until_it_is_solved(client: Client, alice: U
         for address in ("/servers/", f"/models/{model.pk}/"):
             page = flat(_text(client.get(address)))
             assert "The server needs a setting for tools: <code>--jinja</code>" in page, person
+            assert "native tool calls" in page and "answers without tools" not in page  # it may call as text
             offers = "Test again" in page or "data-detect" in page
             assert (bar in page, offers) == (sees, tests), person
     missing_flags.solved(model.pk)
