@@ -86,6 +86,7 @@ CEILINGS = {
     "get in-code": 12,
     "post in-code-filled": 12,
     "get insights": 10,
+    "get insights-export": 6,
     "get insights-calls": 7,
     "get login": 2,
     "post login": 2,

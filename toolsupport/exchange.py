@@ -52,6 +52,7 @@ Trouble = ToolsRefused | CallGarbled | SchemaRefused
 # Characters of a reply that are read at once: some marks take 15 µs each.
 SLICE = 200
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
+CALLS = (CallReady, CallFound)
 
 
 async def ask(
@@ -139,7 +140,8 @@ async def _answer(
     defined = schema_limits.size_of(request_spec.tools)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
     asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
-    listener = ReplyReader(request_spec.format, request_spec.callable, _begins_inside(request_spec))
+    offered = request_spec.callable
+    listener = ReplyReader(request_spec.format, offered, _begins_inside(request_spec))
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
@@ -147,7 +149,7 @@ async def _answer(
     listener.set_circumstances(request_aims.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
-        return _checked(event, request_spec.callable, before) if _meant(event, request_spec, results) else None
+        return _checked(event, offered, before) if _meant(event, request_spec, results) else None
 
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
@@ -159,7 +161,7 @@ async def _answer(
             if trouble and _ends_at_once(trouble, request, asking):
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
-            checked_events = await _read(listener, batch, check, request_spec.callable)
+            checked_events = await _read(listener, batch, check, offered)
             asking.record(checked_events)
             checked_events = [*_dropped(beginning, batch, request), *checked_events]
             if isinstance(trouble, CallGarbled):
@@ -172,6 +174,9 @@ async def _read(
     listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
 ) -> list[Event]:
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
+    if text := _short_text(batch):
+        async with loop_share.step():
+            return [checked for event in listener.short_text(text) if (checked := check(event)) is not None]
     found: list[Event] = []
     parts, read = _parts(listener, batch, check, offered), False
     while not read:
@@ -185,6 +190,18 @@ async def _read(
     return found
 
 
+def _short_text(batch: Sequence[Event]) -> str:
+    """Return the text of a batch that is nothing else and fits into a slice; else ""."""
+    text = ""
+    for event in batch:
+        if type(event) is not TextDelta:
+            return ""
+        text += event.text
+        if len(text) > SLICE:
+            return ""
+    return text
+
+
 def _parts(
     listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
 ) -> Iterator[list[Event]]:
@@ -195,7 +212,7 @@ def _parts(
             yield part
             part = []
             continue
-        if isinstance(event, CallReady | CallFound):
+        if isinstance(event, CALLS):
             yield part
             part = []
             yield from ([] for _ in calls.preparing(event.call, offered))

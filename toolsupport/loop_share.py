@@ -9,7 +9,8 @@ ms of work in each round, a ping takes 2.4 s, although no answer works for long.
 - All steps of one round share ROUND seconds of processor time; the rest wait for a later round, in turn by person.
 - A step that takes longer is followed by a pause of the same length, in which everything else continues.
 - What is awaited inside a step ends it, if that has to wait at all.
-- Where no step waits, a step begins at once and costs two microseconds more.
+- Where no step waits, a step begins at once and costs two microseconds more: the processor time of a thread is a system
+  call, so it is read once in a round, and again only for a step that took long by the clock.
 
 Work that may take longer than a few steps and cannot be cut is done in a thread: `await loop_share.apart(work, size)`.
 
@@ -31,6 +32,7 @@ from toolsupport.work_pool.fair_queue import FairQueue
 ROUND = 0.005
 MOST_STEPS = 16  # that are let in for one round, however short they were so far
 SHORTEST_PAUSE = 0.001
+SHORT = 0.0005  # seconds: a step that took no longer by the clock counts as that
 # Work on so many characters is done in a step; on more it could take half a second, for which all others would wait.
 LONG = 64 * 1024
 Made = TypeVar("Made")
@@ -39,10 +41,19 @@ person: ContextVar[Hashable] = ContextVar("person", default=None)
 
 
 class LoopShare:
-    """The steps of one event loop. `clock` returns the processor time of the loop's thread, in seconds."""
+    """The steps of one event loop.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] = time.thread_time) -> None:
-        self._loop, self.clock = loop, clock
+    `clock` returns the processor time of the loop's thread, `now` the time, both in seconds.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        clock: Callable[[], float] = time.thread_time,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._loop, self._clock, self.now = loop, clock, now
+        self._at_round = 0.0
         self._waiting: FairQueue[tuple[Hashable, asyncio.Future[None]]] = FairQueue(sys.maxsize, sys.maxsize)
         self._spent = 0.0
         self._typical = ROUND
@@ -71,8 +82,13 @@ class LoopShare:
 
     def _schedule(self) -> None:
         if not self._scheduled:
-            self._scheduled = True
+            self._scheduled, self._at_round = True, self._clock()
             self._loop.call_soon(self._next_round)
+
+    def since(self, began: float) -> float:
+        """Return the processor time since then: at most the time that passed, and what this round took so far."""
+        passed = self.now() - began
+        return passed if passed < SHORT else min(passed, self._clock() - self._at_round)
 
     def _next_round(self) -> None:
         """Let the next steps in: as many as usually fit into a round, after a pause if the last ones took too long."""
@@ -108,16 +124,16 @@ class LoopStep:
     async def __aenter__(self) -> LoopStep:
         if not self._share.is_free():
             await self._share.enter()
-        self._round, self._began = self._share.round, self._share.clock()
+        self._round, self._began = self._share.round, self._share.now()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._round == self._share.round:
-            self._share.spend(self._share.clock() - self._began)
+            self._share.spend(self._share.since(self._began))
 
     def over(self) -> bool:
         """Return whether the rest of the work should wait for another step."""
-        return self._share.clock() - self._began > ROUND / 2
+        return self._share.since(self._began) > ROUND / 2
 
 
 _shares: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopShare] = WeakKeyDictionary()

@@ -28,6 +28,9 @@ class ServerFrame:
         return sum(len(value) for value in (*values, *inner) if isinstance(value, str))
 
 
+TEXT_DELTA = b'{"type":"text.delta","message":%d,"offset":%d,"text":%b}'
+
+
 @dataclass(frozen=True, slots=True)
 class HelloFrame(ServerFrame):
     type: ClassVar[str] = "hello"
@@ -139,6 +142,10 @@ class TextDeltaFrame(ServerFrame):
     message: int
     offset: int
     text: str
+
+    def render(self) -> bytes:
+        # Most frames are of this kind.
+        return TEXT_DELTA % (self.message, self.offset, orjson.dumps(self.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
 
 from chat.transcript.messages.durations import duration
-from chat.transcript.messages.view_models import ShownMessage, ShownUsage
+from chat.transcript.messages.view_models import NEARLY_FULL, ShownMessage, ShownUsage
 from toolsupport.core.types import Role
 
 TEMPLATE = "chat/message.html"
@@ -32,8 +32,10 @@ def _number(digit: int) -> int:
 ID, PARENT, TURN, TOKENS, LIMIT, CONTEXT = map(_number, (3, 4, 5, 6, 9, 1))
 THOUGHT, TOOK, SPEED = _number(7), _number(8), float(_number(2))
 TEXT, HTML, THINKING, CHAT = (str(uuid.uuid4()) for _ in range(4))
+# A nearly full context is shown with a warning that gives the percentage: one kind of message for each.
+FULL = {percent: LIMIT * percent // 100 + 1 for percent in range(NEARLY_FULL, 101)}
 MARKS = (
-    *(str(number) for number in (ID, PARENT, TURN, TOKENS, SPEED, CONTEXT, LIMIT)),
+    *(str(number) for number in (ID, PARENT, TURN, TOKENS, SPEED, LIMIT, CONTEXT, *FULL.values())),
     *(duration(THOUGHT), duration(TOOK), TEXT, HTML, THINKING, CHAT),
 )
 ANY_MARK = re.compile("(" + "|".join(map(re.escape, MARKS)) + ")")
@@ -49,10 +51,11 @@ def html_of(shown: ShownMessage) -> str | None:
 
 def _is_plain(shown: ShownMessage) -> bool:
     """Return whether the template only shows the values of a message, or looks whether there are any."""
-    if shown.role == Role.NOTICE or shown.calls or shown.siblings or shown.files or shown.images or shown.ended:
+    beside = shown.calls or shown.files or shown.images or len(shown.siblings) > 1
+    if shown.role == Role.NOTICE or beside or shown.ended:
         return False
     usage = shown.usage
-    return usage is None or not (usage.constrained or usage.nearly_full or usage.tokens == 1)
+    return usage is None or not (usage.constrained or usage.tokens == 1)
 
 
 def _values(shown: ShownMessage) -> Mapping[str, str]:
@@ -63,8 +66,8 @@ def _values(shown: ShownMessage) -> Mapping[str, str]:
         shown.turn,
         usage.tokens,
         usage.speed,
-        usage.context,
         usage.limit,
+        *[usage.context] * (1 + len(FULL)),
     )
     times = duration(shown.thinking_ms), duration(usage.took_ms)
     texts = conditional_escape(shown.text), conditional_escape(shown.html), conditional_escape(shown.thinking)
@@ -78,6 +81,7 @@ def _kind(shown: ShownMessage) -> ShownMessage:
         id=ID,
         parent=PARENT if shown.parent else None,
         turn=TURN if shown.turn is not None else None,
+        siblings=(),  # a message that is alone among its siblings is shown as one that has none
         text=TEXT if shown.text else "",
         html=mark_safe(HTML) if shown.html else "",
         thinking=THINKING if shown.thinking else "",
@@ -89,12 +93,15 @@ def _kind(shown: ShownMessage) -> ShownMessage:
 
 
 @cache
-def _usage_with(tokens: bool, speed: bool, took: bool, limit: bool) -> ShownUsage:
-    return ShownUsage(TOKENS * tokens, SPEED * speed, CONTEXT * limit, LIMIT * limit, TOOK * took)
+def _usage_with(tokens: bool, speed: bool, took: bool, full: int | None) -> ShownUsage:
+    """`full` is the percentage of a nearly full context, None where the limit is unknown."""
+    context, limit = (0, 0) if full is None else (FULL.get(full, CONTEXT), LIMIT)
+    return ShownUsage(TOKENS * tokens, SPEED * speed, context, limit, TOOK * took)
 
 
 def _kind_of_usage(usage: ShownUsage) -> ShownUsage:
-    return _usage_with(usage.tokens > 0, usage.speed > 0, usage.took_ms > 0, usage.limit > 0)
+    full = usage.percent if usage.nearly_full else 0
+    return _usage_with(usage.tokens > 0, usage.speed > 0, usage.took_ms > 0, full if usage.limit > 0 else None)
 
 
 @lru_cache(maxsize=256)

@@ -40,10 +40,13 @@ class _QueuedWrite:
 
 
 class BatchWriter:
-    """The writer of one runner. A write starts at once if no other is in progress."""
+    """The writer of one runner. A write starts at once if no other is in progress.
 
-    def __init__(self, spawn: Spawn) -> None:
-        self._spawn = spawn
+    `pause` returns the seconds for which writes gather first: with many answers a commit costs more than what it holds.
+    """
+
+    def __init__(self, spawn: Spawn, pause: Callable[[], float] = lambda: 0.0) -> None:
+        self._spawn, self._pause = spawn, pause
         self._waiting: list[_QueuedWrite] = []
         self._writing = False
 
@@ -63,6 +66,8 @@ class BatchWriter:
     async def _write(self) -> None:
         try:
             while self._waiting:
+                if (pause := self._pause()) and len(self._waiting) < MOST:
+                    await asyncio.sleep(pause)
                 taken, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
                 await self._write_together(sorted(taken, key=lambda one: one.conversation))
         finally:
@@ -87,7 +92,7 @@ def together(works: Sequence[Work]) -> list[WriteOutcome]:
     kept_rows.settle()
     if len(works) > 1:
         try:
-            with shared_transaction.shared():
+            with shared_transaction.shared(), kept_rows.held():
                 outcomes = []
                 for work in works:
                     outcomes.append(attempt(work))

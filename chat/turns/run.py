@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -44,6 +43,7 @@ from chat.turns.recovery import FormatRecovery
 from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
 from chat.turns.turn_trace import TurnTrace
+from toolsupport import loop_share
 from toolsupport.core import format_choice
 from toolsupport.core.events import (
     CallDelta,
@@ -65,6 +65,7 @@ from toolsupport.core.events import (
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import ChatMessage
+from toolsupport.providers.exchange_recorder import HEAD, TAIL
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -184,7 +185,8 @@ class TurnRun:
     async def exchanges(self) -> PreparedExchanges:
         """The requests that were made since the last message, with their raw replies, ready to be kept."""
         taken = self.cures.recorder.taken()
-        return await asyncio.to_thread(prepared, taken) if taken else ()
+        size = sum(len(one.body) + min(one.size, HEAD + TAIL) for one in taken)
+        return await loop_share.apart(lambda: prepared(taken), size) if taken else ()
 
     async def html(self) -> str | None:
         """Return the message being written as HTML, as it will be shown; None if it cannot be had in time."""

@@ -238,7 +238,7 @@ def test_the_tab_key_reaches_everything_in_order(open_browser: Open) -> None:
     for address, wanted in (
         (chat, ("Search chats", "Share", "Listed this folder", "Copy answer", "Message", "Attach files")),
         ("/start/", ("Connect your server", "sim-honest", "Address of the server", "Skip")),
-        ("/models/?q=sim-h", ("Test these", "Filter by model or server", "sim-honest:latest")),
+        ("/models/?q=sim-h", ("Edit these", "Filter by model or server", "sim-honest:latest")),
         ("/models/1/", ("Open chat", "Settings", "Override… Vision")),
         ("/history/?show=all", ("To review",)),
     ):

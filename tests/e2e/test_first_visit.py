@@ -28,6 +28,15 @@ def test_from_the_claims_to_a_table_with_bars(open_browser: Callable[..., Browse
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     photograph(page, "first-visit")
+    # What grows above its reader while tests run does not scroll the page.
+    assert (
+        page.evaluate(
+            "async () => { scrollTo(0, 400); const frame = () => new Promise(requestAnimationFrame); await frame();"
+            " document.querySelector('.opening').style.minHeight = '45rem'; await frame(); await frame();"
+            " return scrollY; }"
+        )
+        == 400
+    )
 
     page.get_by_role("button", name="Start: Query a database").press("Enter")
     page.wait_for_url("**/chat/*/")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.turns.events import joined
+from chat.turns.events import TurnEvent, joined
+from tests.toolsupport.core.formats.replies import OFFERED
+from tests.toolsupport.core.formats.test_properties import REPLIES, in_pieces
 from toolsupport import exchange
 from toolsupport.core.events import Event, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.reply_reader import ReplyReader
 
 DELTAS = st.lists(
     st.builds(TextDelta, st.text(min_size=1, max_size=300))
@@ -36,3 +41,35 @@ def test_a_short_text_is_not_cut(sizes: list[int]) -> None:
     ]
     assert "".join(found) == "".join(words)
     assert all(text.endswith(" ") for text in found)
+
+
+def heard(format_: str, batches: list[list[Event]], begins_inside: bool | None) -> list[TurnEvent]:
+    reader = ReplyReader(format_, OFFERED, begins_inside)
+
+    async def read() -> list[Event]:
+        found: list[Event] = []
+        for batch in batches:
+            found += await exchange._read(reader, batch, lambda event: event, OFFERED)
+        return found
+
+    return joined(asyncio.run(read()))
+
+
+@pytest.mark.parametrize("format_", ["native", "", "auto", "hermes"])
+@given(
+    reply=st.lists(REPLIES | st.just("words of a long answer. " * 12), max_size=6).map("".join),
+    cuts=st.lists(st.integers(0, 1200), max_size=12),
+    inside=st.sampled_from([None, False, True]),
+)
+def test_short_texts_are_read_as_the_whole_reply(
+    format_: str, reply: str, cuts: list[int], inside: bool | None
+) -> None:
+    """A text that is a whole batch is read by a shorter way."""
+    pieces = [
+        piece for long in in_pieces(reply, cuts) for piece in in_pieces(long, [*range(150, len(long), 150)]) if piece
+    ]
+    end = Finished("stop")
+    batches: list[list[Event]] = [[TextDelta(piece)] for piece in pieces]
+    assert all(map(exchange._short_text, batches))
+    whole: list[Event] = [TextDelta(reply), end]
+    assert heard(format_, [*batches, [end]], inside) == heard(format_, [whole], inside)

@@ -53,7 +53,7 @@ def ran(test: Callable[[LoopShare, Clock, list[str]], Awaitable[None]]) -> list[
     clock, done = Clock(), list[str]()
 
     async def run() -> None:
-        await test(LoopShare(asyncio.get_running_loop(), clock), clock, done)
+        await test(LoopShare(asyncio.get_running_loop(), clock, clock), clock, done)
 
     asyncio.run(run())
     return done

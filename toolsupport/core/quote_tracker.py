@@ -6,6 +6,8 @@ import re
 
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote behind them makes it code within a line
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
+ANY_QUOTE = re.compile(f"[{''.join({*PAIRS, *PAIRS.values()})}]")
+LONGEST_HEAD = 24  # characters at the beginning of a line that show a fence
 CALL = "\0"  # stands for a call at the beginning of a line
 
 
@@ -49,7 +51,10 @@ class QuoteTracker:
         return next((end for begin, end in PAIRS.items() if self._open[begin]), "")
 
     def _grow(self, piece: str) -> None:
-        self._head = (self._head + piece)[:24]
+        if len(self._head) < LONGEST_HEAD:
+            self._head = (self._head + piece)[:LONGEST_HEAD]
+        if not ANY_QUOTE.search(piece):
+            return
         for begin, end in PAIRS.items():
             opened = self._open[begin] + piece.count(begin)
             self._open[begin] = opened % 2 if begin == end else max(0, opened - piece.count(end))

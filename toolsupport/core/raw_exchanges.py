@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable
@@ -21,7 +22,10 @@ NEAR = 2000  # a cut moves so many characters at most to stand at white space, s
 
 DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})?;base64,([A-Za-z0-9+/=_-]+)")
 # A reply does not mark images, but ordinary words are never this long.
-LONG_BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{1000,}+={0,2}")
+LONG = 1000
+LONG_BASE64 = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LONG},}}+={{0,2}}")
+IN_BASE64 = string.ascii_letters + string.digits + "+/"
+RUN = re.compile(rf"[{IN_BASE64}]*+")
 # Under these names the wires carry files as base64 and nothing else.
 FILES = frozenset({"images", "data", "file_data", "b64_json"})
 BEGINNINGS = {"iVBOR": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
@@ -45,7 +49,18 @@ def reply_text(head: bytes, tail: bytes, left_out: int) -> str:
         lost = left_out + len(begun[len(kept) :].encode()) + len(ended.encode()) - len(rest.encode())
         begun, ended = kept, f"\n[… {lost:,} bytes left out …]\n{rest}"
     text = _without_data_urls(begun + ended)
-    return sanitize.text(_bounded(redact(LONG_BASE64.sub(lambda found: _file(found[0]), text))))
+    text = LONG_BASE64.sub(lambda found: _file(found[0]), text) if _has_long_run(text) else text
+    return sanitize.text(_bounded(redact(text)))
+
+
+def _has_long_run(text: str) -> bool:
+    """Return whether LONG_BASE64 finds anything: such a run covers one of the characters LONG apart."""
+    for at in range(0, len(text), LONG):
+        before = text[max(0, at - LONG) : at]
+        run = RUN.match(text, at).end() - at  # type: ignore[union-attr]  # matches everywhere
+        if run and run + len(before) - len(before.rstrip(IN_BASE64)) >= LONG:
+            return True
+    return False
 
 
 def readable(text: str) -> str:

@@ -66,9 +66,21 @@ class ReplyReader:
         self._parsed: set[str] = set()
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
+        self._unwatched: list[str] = []
+        self._unwatched_size = 0
 
     def set_circumstances(self, circumstances: Circumstances) -> None:
         self._parser.set_circumstances(circumstances)
+
+    def short_text(self, text: str) -> list[Event]:
+        """Return the events of a text of less than STEP characters, as `hear` does."""
+        self._worded = self._worded or not text.isspace()
+        events = self._parser.feed(text)
+        if len(events) == 1 and type(events[0]) is TextDelta:
+            for _ in self._watched() if self._watch(events[0].text) else ():
+                pass
+            return [storable(events[0])]
+        return [storable(event) for event in self._pass_on(events) if event is not None]
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""
@@ -133,8 +145,8 @@ class ReplyReader:
                 self._reasoning.keep(self._native)
                 self._drafts |= self._begun
                 self._forget()
-            if isinstance(event, TextDelta | TextReclassified) and self._prose is not None:
-                yield from _in_steps(self._prose, event.text)
+            if isinstance(event, TextDelta | TextReclassified) and self._watch(event.text):
+                yield from self._watched()
             if isinstance(event, CallFound):
                 self._mentioned.append(replace(event, format=self._written_in(event)))
                 self._parsed.add(event.call.id)
@@ -147,6 +159,26 @@ class ReplyReader:
                 self._parsed.add(event.id)
             else:
                 yield event
+
+    def _watch(self, text: str) -> bool:
+        """Keep a text in which calls may stand as prose; return whether there is enough to be searched for them.
+
+        They are needed at the end only, and many short texts take much longer than one long one.
+        """
+        if self._prose is None:
+            return False
+        self._unwatched.append(text)
+        self._unwatched_size += len(text)
+        return self._unwatched_size > STEP
+
+    def _watched(self) -> Iterator[None]:
+        """Search the kept text in steps."""
+        text, prose = "".join(self._unwatched), self._prose
+        self._unwatched, self._unwatched_size = [], 0
+        for at in range(0, len(text), STEP):
+            if prose is not None:
+                prose.watch(text[at : at + STEP])
+            yield None
 
     def _withdraw(self, id: str) -> None:
         """Withdraw a call whose end turned out to be unclear."""
@@ -162,6 +194,7 @@ class ReplyReader:
         for events in self._parser.flushing(cut=cut):
             yield from self._pass_on(events)
             yield None
+        yield from self._watched()
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
         yield from (*calls, *self._usage, *found, *self._seen(event), event)
@@ -187,12 +220,6 @@ class ReplyReader:
         """Return whether the answer is complete text; one that ends in a call may end inside reasoning."""
         calls = self._native or self._written or self._mentioned
         return isinstance(event, Finished) and event.reason == "stop" and self._worded and not calls
-
-
-def _in_steps(prose: ProseWatcher, text: str) -> Iterator[None]:
-    for at in range(0, len(text), STEP):
-        prose.watch(text[at : at + STEP])
-        yield None
 
 
 def storable(event: Event) -> Event:

@@ -79,6 +79,7 @@ def _sentence(key: str, found: re.Match[str]) -> str:
 
 def text(value: str) -> str:
     """Replace them in one text; two halves that belong together become their character."""
-    if UNTAKEN.search(value) is None:
+    # Of most texts this is known without looking at each character.
+    if (value.isascii() and "\0" not in value) or UNTAKEN.search(value) is None:
         return value
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")

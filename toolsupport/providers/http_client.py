@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from base64 import b64encode
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import cache, lru_cache
 from typing import Any, cast
@@ -30,6 +30,7 @@ from toolsupport.providers.server_kinds import path_at
 
 LARGEST_ANSWER = 16 * 1024 * 1024
 LARGEST_ERROR = 64 * 1024
+PIECE = 16 * 1024  # bytes that are read at once: `pieces` reads as many
 KEPT_ALIVE = 30.0  # seconds
 
 AGENT = f"python-httpx/{httpx.__version__}"
@@ -150,9 +151,25 @@ def pieces(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     return cast(AsyncGenerator[bytes, None], aiter(cast(httpx.AsyncByteStream, response.stream)))
 
 
+def _content(response: httpx.Response) -> Any:
+    """Return what aiohttp received of a body; None for another transport."""
+    return getattr(getattr(response.stream, "_aiohttp_response", None), "content", None)
+
+
+def received(response: httpx.Response) -> Callable[[], bytes]:
+    """Return a function that takes what has come of a body; b"" where `pieces` must wait, or would raise or end.
+
+    Waiting needs a limit of time, which costs more than most pieces.
+    """
+    content = _content(response)
+    if not isinstance(content, aiohttp.StreamReader):
+        return bytes
+    return lambda: content.read_nowait(PIECE) if content.exception() is None else b""
+
+
 def unread(response: httpx.Response) -> bytes:
     """Return the received part of a body that was not read yet: aiohttp withholds it once its connection is lost."""
-    content: Any = getattr(getattr(response.stream, "_aiohttp_response", None), "content", None)
+    content = _content(response)
     # An answer without a body has no buffer.
     return b"".join(content._read_nowait_chunk(-1) for _ in range(len(getattr(content, "_buffer", ()))))
 

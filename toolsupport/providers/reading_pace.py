@@ -1,7 +1,8 @@
 """Joins reads of many answers: the more of them stream at once, the longer a piece of one gathers before it is read.
 
 A read costs much more than the tokens in it: it passes through the codec, the parser and the frame of a page. With few
-answers nothing waits, and the first piece of an answer never does.
+answers nothing waits, and the first piece of an answer never does. Reads that are due at about the same time begin
+together, so that they need one timer and one round of the event loop.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 LONGEST = 0.045  # seconds: 22 pieces a second still read as a flow
 EACH = 0.00025  # seconds for each answer: the longest pause at 180
 SHORTEST = 0.002  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
+TOGETHER = 0.004  # seconds: what is due within them begins together
+
+_Waiting = list["asyncio.Future[None]"]
 
 
 class ReadingPace:
@@ -21,6 +26,8 @@ class ReadingPace:
 
     def __init__(self) -> None:
         self.answers = 0
+        # By loop and by moment, which is a multiple of TOGETHER.
+        self._due: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, _Waiting]] = WeakKeyDictionary()
 
     def pause(self) -> float:
         """Return the seconds to wait before the next read of an answer."""
@@ -31,7 +38,26 @@ class ReadingPace:
         """Wait until the next piece should be read, after one of this size."""
         pause = self.pause() if size < LARGE else 0.0
         if pause:
-            await asyncio.sleep(pause)
+            await self._moment(pause)
+
+    def _moment(self, pause: float) -> asyncio.Future[None]:
+        """Return a future of the moment that is this pause away, nearly."""
+        loop = asyncio.get_running_loop()
+        due = self._due.setdefault(loop, {})
+        moment = round((loop.time() + pause) / TOGETHER)
+        if moment not in due:
+            due[moment] = []
+            loop.call_at(moment * TOGETHER, _begin, due, moment)
+        future = loop.create_future()
+        due[moment].append(future)
+        return future
+
+
+def _begin(due: dict[int, _Waiting], moment: int) -> None:
+    """Let the reads of a moment begin, but for those that were cancelled."""
+    for future in due.pop(moment):
+        if not future.done():
+            future.set_result(None)
 
 
 _pace = ReadingPace()

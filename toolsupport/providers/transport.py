@@ -36,6 +36,8 @@ LOADING_PAUSE = 1.0  # seconds before a server that loads its model is asked aga
 PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
 LONGEST_PAUSE = 10.0
 ERROR_BODY = 5.0  # seconds to wait for the words of an error
+SMALL = 4 * 1024  # bytes that a codec reads in some microseconds
+GROWING = (TextDelta, ThinkingDelta)
 READINGS = 48  # hundreds of phrases are looked for in an error, so a page of text takes as long as a book elsewhere
 
 
@@ -63,10 +65,19 @@ class _Deadline:
         self._between = max(self.limits.between, self.limits.first_token) if held_back else self.limits.between
         self._end = self._now() + self.limits.total
         self._first = self._now() + self.limits.first_token
-        self.begun = False
+        self.begun = self.expired = False
 
     def deadline(self) -> float:
         return min(self._end, self._now() + self._between if self.begun else self._first)
+
+    async def within(self, pieces: AsyncGenerator[bytes, None]) -> bytes:
+        """Return the next piece, b"" at the end; where none comes in time, raise TimeoutError and be `expired`."""
+        waiting = asyncio.timeout_at(self.deadline())
+        try:
+            async with waiting:
+                return await anext(pieces, b"")
+        finally:
+            self.expired = waiting.expired()
 
     def late(self) -> Failed:
         """Return the message for a passed deadline."""
@@ -88,7 +99,9 @@ class _SizeLimit:
 
     def exceeded(self, piece: bytes, events: Sequence[Event]) -> bool:
         self.bytes += len(piece)
-        self.text += sum(len(event.text) for event in events if isinstance(event, TextDelta | ThinkingDelta))
+        for event in events:
+            if isinstance(event, GROWING):
+                self.text += len(event.text)
         return self.bytes > self.limits.answer_bytes or self.text > self.limits.answer_text
 
     def failure(self) -> Failed:
@@ -238,26 +251,24 @@ def _asked_pause(response: httpx.Response) -> float | None:
 
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
     clock = sending.clock
-    size = _SizeLimit(clock.limits)
+    size, received = _SizeLimit(clock.limits), http_client.received(response)
     with reading_pace.reading() as pace:
         async with aclosing(http_client.pieces(response)) as pieces:
             while True:
                 try:
-                    async with asyncio.timeout_at(clock.deadline()) as waiting:
-                        piece = await anext(pieces, b"")
+                    piece = received() or await clock.within(pieces)
                 except error_text.FAULTS as error:
                     # The end mark may have come before the loss. Without one it is an error, also at 200:
                     # Ollama's /v1 drops an error during a stream, llama-server is cut off when it is stopped.
                     last = _cut(codec, http_client.unread(response), sending)
                     if not (last and ended(last[-1])):
-                        last.append(clock.late() if waiting.expired() else error_text.broken_off(error))
+                        last.append(clock.late() if clock.expired else error_text.broken_off(error))
                     sending.end(last[-1])
                     yield last
                     return
                 clock.begun = True
                 sending.add(piece)
-                async with loop_share.step():
-                    events = codec.feed(piece) if piece else codec.flush()
+                events = await _fed(codec, piece)
                 if size.exceeded(piece, events):
                     events = [size.failure()]
                 over = not piece or bool(events and ended(events[-1]))
@@ -268,6 +279,14 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                 if over:
                     return
                 await pace.wait(len(piece))
+
+
+async def _fed(codec: Codec, piece: bytes) -> list[Event]:
+    """Return the events of a piece; b"" is the end."""
+    if 0 < len(piece) < SMALL:
+        return codec.feed(piece)
+    async with loop_share.step():
+        return codec.feed(piece) if piece else codec.flush()
 
 
 def _cut(codec: Codec, rest: bytes, sending: _Sending) -> list[Event]:

@@ -8,7 +8,8 @@ nothing is kept; on other databases neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -28,6 +29,7 @@ class _KeptRows:
     """What one connection read while both counts stayed the same; `changes` is None until a transaction has ended."""
 
     connection: Any
+    held: bool = False
     changes: int | None = None
     commits: int = -1
     found: dict[tuple[Any, ...], Any] = field(default_factory=dict)
@@ -66,6 +68,20 @@ def settle() -> None:
     _valid()
 
 
+@contextmanager
+def held() -> Iterator[None]:
+    """Count the commits of other connections once for a transaction: within it, SQLite shows none of them."""
+    kept = _kept.get(connections[DEFAULT_DB_ALIAS]) if _valid() is not None else None
+    if kept is None or kept.held:
+        yield
+        return
+    kept.held = True
+    try:
+        yield
+    finally:
+        kept.held = False
+
+
 def _valid() -> dict[tuple[Any, ...], Any] | None:
     here = connections[DEFAULT_DB_ALIAS]
     if not direct_sqlite.able(here):
@@ -80,7 +96,7 @@ def _valid() -> dict[tuple[Any, ...], Any] | None:
         if here.connection.in_transaction:
             return None
         kept.changes = changes
-    commits = direct_sqlite.run(here, "PRAGMA data_version", (), _first)
+    commits = kept.commits if kept.held else direct_sqlite.run(here, "PRAGMA data_version", (), _first)
     if commits != kept.commits:
         kept.clear()
         kept.commits = commits

@@ -96,6 +96,7 @@ urlpatterns = [
     path("history/<int:entry_id>/act/", history.act, name="history-act"),
     path("history/export.<str:ending>", history.export, name="history-export"),
     path("insights/", insights.shown, name="insights"),
+    path("insights/export.csv", insights.export, name="insights-export"),
     path("tools/sources/", sources.listed, name="sources"),
     path("tools/sources/add/", sources.add, name="source-add"),
     path("tools/sources/example/", sources.example, name="source-example"),

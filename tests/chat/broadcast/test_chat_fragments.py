@@ -178,6 +178,7 @@ USAGES: list[ShownUsage | None] = [
     ShownUsage(1, 0.5, 12, 0, 61_000),
     ShownUsage(1_234_567, 1000.0, 7000, 8192, 59_951),
     ShownUsage(3, 0.0, 0, 4096, 0, ("read_file",)),
+    *(ShownUsage(50, 49.7, context, 8192, 1006) for context in (6512, 6513, 6600, 8150, 8151, 8192, 9000)),
 ]
 
 
@@ -191,6 +192,7 @@ USAGES: list[ShownUsage | None] = [
         {"asked": True, "parent": None, "model": "<b>&"},
         {"ended": "failed", "ended_detail": "The answer broke off."},
         {"siblings": (7, 9), "text": "", "html": ""},
+        {"siblings": (9,), "asked": True},
         {"html": "<p>not safe</p>", "conversation": ""},
     ],
 )
@@ -206,11 +208,14 @@ def test_a_finished_answer_is_rendered_from_parts_as_from_its_template(
 
 
 def test_equal_kinds_of_answers_are_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def rendered(number: int) -> str:
-        usage = ShownUsage(number + 2, 9.5, 10, 8192, number)
+    def rendered(number: int, context: int = 10) -> str:
+        usage = ShownUsage(number + 2, 9.5, context + number, 8192, number)
         shown = ShownMessage(number, 1, "assistant", f"text {number}", mark_safe(f"<p>{number}</p>"), usage=usage)
-        return fragments.message(replace(shown, conversation=CHAT, turn=number, model="rendered once"))
+        shown = replace(shown, conversation=CHAT, turn=number, model="rendered once", siblings=(number,))
+        return fragments.message(shown)
 
     rendered(11)
+    rendered(11, context=7000)
     monkeypatch.delattr(message_parts, "render_to_string")
     assert "<p>12</p>" in rendered(12)
+    assert "7012 of 8192" in rendered(12, context=7000)

@@ -130,6 +130,24 @@ def test_the_database_is_asked_in_its_own_thread_and_no_more_at_once_than_the_li
     assert [inside for _, inside in seen] == [True] * batch_writer.MOST + [False]
 
 
+def test_writes_gather_while_there_is_a_pause():
+    first, seen = threading.get_ident(), list[tuple[bool, bool]]()
+
+    def looks() -> None:
+        seen.append((threading.get_ident() != first, connection.in_atomic_block))
+
+    async def go() -> None:
+        tasks: set[asyncio.Task[None]] = set()
+        one = BatchWriter(lambda work: tasks.add(asyncio.create_task(work)), lambda: 0.02)
+        early = asyncio.create_task(one.write("1", looks))
+        await asyncio.sleep(0.001)  # it would have begun by now
+        await asyncio.gather(early, one.write("2", looks))
+        await asyncio.gather(*tasks)
+
+    asyncio.run(go())
+    assert seen == [(True, True), (True, True)]
+
+
 def test_who_does_not_wait_any_more_is_left_out():
     async def go() -> str:
         tasks: set[asyncio.Task[None]] = set()

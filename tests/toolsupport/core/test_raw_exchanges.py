@@ -6,6 +6,10 @@ import json
 from base64 import b64encode, urlsafe_b64encode
 from hashlib import sha256
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolsupport.core import raw_exchanges
 from toolsupport.core.raw_exchanges import HEAD, LONGEST, readable, reply_text, request_text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9
@@ -57,3 +61,12 @@ def test_a_cut_parts_no_secret() -> None:
 
 def test_what_no_database_takes_is_replaced() -> None:
     assert "\x00" not in reply_text(b"a\x00b\xff", b"", 0) + request_text(b'"\\u0000\\ud800"') + request_text(b"{\xff")
+
+
+PIECES = st.lists(st.tuples(st.sampled_from("A/=\n é"), st.sampled_from([1, 7, 998, 999, 1000, 1001, 1999, 2500])))
+
+
+@given(PIECES)
+def test_a_long_run_is_found_wherever_it_stands(pieces: list[tuple[str, int]]) -> None:
+    text = "".join(sign * count for sign, count in pieces)
+    assert raw_exchanges._has_long_run(text) is (raw_exchanges.LONG_BASE64.search(text) is not None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,8 @@ from toolsupport import providers
 from toolsupport.core.events import Finished, TextDelta, Usage
 from toolsupport.core.types import ChatMessage, Request, Role
 from toolsupport.providers import reading_pace
-from toolsupport.providers.reading_pace import LARGE, ReadingPace
+from toolsupport.providers.http_client import PIECE
+from toolsupport.providers.reading_pace import LARGE, TOGETHER, ReadingPace
 
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 
@@ -25,18 +28,36 @@ def test_the_pause_grows_with_the_answers(answers: int, pause: float) -> None:
 
 @pytest.mark.asyncio
 async def test_nothing_waits_after_a_large_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
+    loop, due = asyncio.get_running_loop(), list[float]()
 
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
+    def call_at(moment: float, begin: Callable[..., None], *values: Any) -> None:
+        due.append(moment - loop.time())
+        loop.call_soon(begin, *values)
 
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(loop, "call_at", call_at)
     pace = ReadingPace()
     pace.answers = 1000
     await pace.wait(LARGE)
-    assert waited == []
+    assert due == []
     await pace.wait(LARGE - 1)
-    assert waited == [pytest.approx(0.045)]
+    assert due == [pytest.approx(0.045, abs=TOGETHER)]
+
+
+@pytest.mark.asyncio
+async def test_reads_that_are_due_together_begin_by_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, begins = asyncio.get_running_loop(), list[Callable[[], None]]()
+    monkeypatch.setattr(loop, "time", lambda: 7.0)
+    monkeypatch.setattr(loop, "call_at", lambda moment, begin, *values: begins.append(lambda: begin(*values)))
+    pace = ReadingPace()
+    pace.answers = 1000
+    reads = [asyncio.ensure_future(pace.wait(1)) for _ in range(3)]
+    await asyncio.sleep(0)
+    reads[1].cancel()
+    await asyncio.sleep(0)
+    assert len(begins) == 1
+    begins[0]()
+    await asyncio.wait(reads)
+    assert [read.cancelled() for read in reads] == [False, True, False]
 
 
 @pytest.mark.asyncio
@@ -55,3 +76,20 @@ async def test_what_came_before_a_connection_was_lost_is_read(answers: int, monk
             events += batch
             seen.set()
     assert events == [TextDelta("Hi"), TextDelta("!"), Usage(), Finished("stop")]
+
+
+@pytest.mark.asyncio
+async def test_what_came_meanwhile_is_read_at_once_and_in_pieces() -> None:
+    words, seen, sizes = "A word or two. " * 200, asyncio.Event(), list[int]()
+
+    async def until_seen(_: Scripted) -> None:
+        await seen.wait()
+
+    async with scripted((HEAD, said("Hi"), b"".join([said(words)] * 40), until_seen, DONE)) as server:
+        async for batch in providers.stream(server.endpoint(), QUESTION):
+            sizes.append(sum(len(event.text) for event in batch if isinstance(event, TextDelta)))
+            if sum(sizes) == 2 + 40 * len(words):
+                seen.set()
+            await asyncio.sleep(0.01)  # more comes than one piece holds
+    assert seen.is_set()
+    assert max(sizes) < 2 * PIECE

@@ -134,3 +134,23 @@ def test_errors_and_spoiled_transactions_are_those_of_django() -> None:
         transaction.set_rollback(True)
         raw_sql.rows("SELECT 1")
     assert raw_sql.rows("SELECT '%%', %s", "%s") == [("%", "%s")]
+
+
+@pytest.mark.skipif(not SQLITE, reason="other databases keep nothing")
+def test_within_a_held_transaction_other_commits_are_counted_once_and_seen_afterwards() -> None:
+    put("a")
+    kept_rows.settle()
+    counted: list[str] = []
+    connection.connection.set_trace_callback(counted.append)
+    try:
+        with transaction.atomic(), kept_rows.held():
+            assert kept() == kept() == ['"a"']
+    finally:
+        connection.connection.set_trace_callback(None)
+    assert counted.count("PRAGMA data_version") == 1
+    in_another_connection(lambda: put("b"))
+    assert kept() == ['"b"']
+    with transaction.atomic(), kept_rows.held():
+        put("c")
+        assert kept() == ['"c"']
+    assert kept() == ['"c"']

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
+from toolsupport.core import spreadsheet
 from toolsupport.registry.metrics import error_rates, insight_summary, insights
 from toolsupport.registry.metrics.insights import InsightsFilter
 from toolsupport.registry.people.permissions import Action
@@ -19,6 +20,23 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/insights.html"
 DAYS = 30
+# Column of the file → its heading.
+COLUMNS = {
+    "day": "day",
+    "model": "model",
+    "label": "format",
+    "calls": "calls",
+    "success": "could_run_percent",
+    "valid": "valid",
+    "repaired": "repaired",
+    "unreadable": "unreadable",
+    "unknown": "unknown_tool",
+    "misfit": "wrong_arguments",
+    "in_prose": "in_prose",
+    "refused": "refused",
+    "seconds": "seconds",
+    "tokens_each": "tokens_each",
+}
 SPANS = (("Day", 1), ("7 days", 7), ("30 days", DAYS))
 
 
@@ -34,6 +52,17 @@ def shown(request: AuthedRequest) -> HttpResponse:
     context["rates"] = error_rates.rates(found.points)
     context |= {"spans": _spans(request, today), "summary": insight_summary.summary(found.points, wanted, today)}
     return render(request, PAGE + ("#figures" if wants_part(request) else ""), context | _link(wanted, today))
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def export(request: AuthedRequest) -> HttpResponse:
+    """Return the days of the table as a CSV file."""
+    form = InsightsForm(request.GET if request.GET else {"since": _first_day(timezone.now().date(), DAYS)})
+    rows = [[getattr(point, name) for name in COLUMNS] for point in insights.found(filter_of(form)).points]
+    text = spreadsheet.lines([[COLUMNS[name] for name in COLUMNS], *([str(value) for value in row] for row in rows)])
+    headers = {"Content-Disposition": 'attachment; filename="insights.csv"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _spans(request: AuthedRequest, today: date) -> list[dict[str, object]]:

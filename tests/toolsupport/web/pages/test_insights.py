@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -159,3 +160,24 @@ def test_a_filter_that_makes_no_sense_is_left_open(
     client.force_login(charlie)
     answer = client.get(f"/insights/?{query}")
     assert (answer.status_code, "box/strange:1b" in answer.content.decode()) == (200, True)
+
+
+def test_the_table_is_exported_with_its_filter_and_without_formulas(client: Client, charlie: User) -> None:
+    evil: ModelProfile = ModelProfileFactory(name="x", server=ServerFactory(name="=1+1"))
+    for profile in (evil, ModelProfileFactory(name="other", server=ServerFactory(name="box"))):
+        counted(profile, "ready", 3)
+        counted(profile, "repaired", 1, day=days_ago(2))
+    counted(evil, "ready", 9, day=days_ago(60))
+    client.force_login(charlie)
+    page = client.get("/insights/").content.decode()
+    link = page.partition('href="/insights/export.csv?')[2].partition('"')[0]
+    whole = client.get(f"/insights/export.csv?{unescape(link)}")
+    assert whole.headers["Content-Disposition"] == 'attachment; filename="insights.csv"'
+    head, *rows = whole.content.decode().splitlines()
+    assert head.startswith("day,model,format,calls,could_run_percent") and len(rows) == 4
+    own = (
+        client.get("/insights/export.csv", {"profile": str(evil.pk), "since": str(days_ago(1))})
+        .content.decode()
+        .splitlines()
+    )
+    assert own[1:] == [f"{days_ago(0)},'=1+1/x,Native,3,100,3,0,0,0,0,0,0,0.5,20"]
