@@ -18,6 +18,7 @@ from toolsupport.detection.text_formats import form_of, formats_for
 
 PYTHON = 'lookup_ticket(ticket="{}", copies={})'
 JSON = '{{"name": "lookup_ticket", "arguments": {{"ticket": "{}", "copies": {}}}}}'
+ARGUMENTS = '{{"ticket": "{}", "copies": {}}}'
 HERMES = f"<tool_call>\n{JSON}\n</tool_call>"
 QWEN = (
     "<function=lookup_ticket>\n<parameter=ticket>\n{}\n</parameter>\n<parameter=copies>\n{}\n</parameter>\n</function>"
@@ -29,6 +30,10 @@ UNREADABLE = {
     "plain Python in a fence": f"```python\n{PYTHON}\n```",
     "tool_code": f"```tool_code\n{PYTHON}\n```",
     "JSON in a fence": f"```json\n{JSON}\n```",
+    "a list in a fence": f"```json\n[{JSON}]\n```",
+    "a name above its arguments": f"lookup_ticket\n{ARGUMENTS}",
+    "Functionary's": f">>>all\nSure.>>>lookup_ticket\n{ARGUMENTS}",
+    "ReAct": f"Thought: I look.\nAction: lookup_ticket\nAction Input: {ARGUMENTS}\nObservation: found",
 }
 VLLM, SGLANG = "--enable-auto-tool-choice --tool-call-parser ", "--tool-call-parser "
 # What the model writes, parsers of its family → the setting of vLLM, of SGLang.

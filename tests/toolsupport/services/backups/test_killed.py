@@ -49,4 +49,4 @@ def test_killed_at_some_moments_all_is_old_or_all_is_new(tmp_path: Path, engine:
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ENGINES)
 def test_killed_at_each_moment_all_is_old_or_all_is_new(tmp_path: Path, engine: str) -> None:  # P3
-    expect_old_or_new(run(tmp_path, engine, 1, 1), 60)
+    expect_old_or_new(run(tmp_path, engine, 1, 1), 30)
