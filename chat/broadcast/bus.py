@@ -1,4 +1,4 @@
-"""Sends messages between the processes of one site through Redis, keeping each sender's order."""
+"""Sends messages between the processes of one site, through Redis or the local bus, keeping each sender's order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def of_conversation(conversation: str) -> str:
     return f"conversation.{conversation}"
 
 
-class RedisBus:
+class ProcessBus:
     """The bus of one process. `hear` receives the messages of other processes, not its own."""
 
     def __init__(self, owner: str, hear: Callable[[BusMessage], None]) -> None:
@@ -52,7 +52,7 @@ class RedisBus:
             try:
                 await self._layer.group_send(group, message)
             except Exception as error:
-                log.error("could not send to other processes through Redis: %s", error)
+                log.error("could not send to other processes: %s", error)
             finally:
                 self._out.task_done()
 
@@ -74,7 +74,7 @@ class RedisBus:
                 self._channel.set_result(channel)
                 return channel
             except Exception as error:
-                log.error("could not read from Redis, retrying: %s", error)
+                log.error("could not read from other processes, retrying: %s", error)
                 await asyncio.sleep(1)
 
     def _take(self, message: BusMessage) -> None:
@@ -89,9 +89,9 @@ class RedisBus:
             async with asyncio.timeout(SECONDS_TO_JOIN):
                 await self._join(of_conversation(conversation))
         except TimeoutError:
-            log.error("could not join the Redis group of %s: no answer", conversation)
+            log.error("could not join the group of %s: no answer", conversation)
         except Exception as error:
-            log.error("could not join the Redis group of %s: %s", conversation, error)
+            log.error("could not join the group of %s: %s", conversation, error)
 
     async def _join(self, group: str) -> None:
         channel = await asyncio.shield(self._channel)
@@ -117,4 +117,4 @@ class RedisBus:
                 await self._out.join()
             await self._layer.flush()
         except Exception as error:
-            log.error("could not leave Redis on shutdown: %s", error)
+            log.error("could not leave the other processes on shutdown: %s", error)

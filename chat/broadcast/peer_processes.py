@@ -54,7 +54,7 @@ class PeerBroadcaster:
 
     def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
-        self.relay = bus.RedisBus(owner, self._on_message)
+        self.relay = bus.ProcessBus(owner, self._on_message)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Growing]] = defaultdict(list)
