@@ -46,8 +46,8 @@ def take(address: str) -> None:
         other = lock.readline().strip() or "another process"
         lock.close()
         raise ConfigError(
-            f"This database is already served by {other}. Stop that process first. For several processes "
-            "here use --processes; several starts need Redis (REDIS_URL), and several machines PostgreSQL (DATABASE_URL)."
+            f"This database is already served by {other}. Stop that process first. For several processes here "
+            "use --processes; several starts need Redis (REDIS_URL), and several machines PostgreSQL (DATABASE_URL)."
         ) from None
     lock.truncate(0)
     lock.write(f"process {os.getpid()} at {address}\n")
