@@ -14,6 +14,7 @@ log = logging.getLogger(__name__)
 BusMessage = dict[str, Any]
 MOST_WAITING = 20_000  # messages; more means that no process reads them
 SECONDS_TO_JOIN = 2.0
+EVERY_PROCESS = "processes"
 
 
 def of_process(owner: str) -> str:
@@ -70,7 +71,8 @@ class ProcessBus:
         while True:
             try:
                 channel: str = await self._layer.new_channel()
-                await self._layer.group_add(of_process(self.owner), channel)
+                for group in (of_process(self.owner), EVERY_PROCESS):
+                    await self._layer.group_add(group, channel)
                 self._channel.set_result(channel)
                 return channel
             except Exception as error:

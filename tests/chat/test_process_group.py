@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -116,6 +117,21 @@ async def test_what_waits_in_one_process_is_allowed_in_another(site: Site, clien
     assert notes(site, conversation) == "hello there"
     for context in (one, other):
         await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+
+
+# P9 O2
+def test_any_process_answers_with_the_metrics_of_all(site: Site, client: httpx.Client) -> None:
+    for index in (0, 1):
+        with only(site, index):
+            assert httpx.get(f"{site.url}/healthz", trust_env=False).status_code == 200
+    ends, found = time.monotonic() + PATIENCE, set[str]()
+    while found != {"1", "2"}:
+        assert time.monotonic() < ends, f"there are counts of {found}"
+        time.sleep(0.1)
+        text = client.get("/metrics").text
+        found = set(re.findall(r'^toolsupport_requests_total\{.*process="(\d+)"', text, re.MULTILINE))
+    assert text.count("# TYPE toolsupport_requests_total counter") == 1
+    assert len(re.findall(r"^process_resident_memory_bytes\{", text, re.MULTILINE)) == 2
 
 
 # O2

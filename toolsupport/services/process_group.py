@@ -58,7 +58,7 @@ def report_ready(end: int) -> None:
 
 
 class ProcessGroup:
-    """Processes that run `words`, with their ends of two pairs of sockets and the shared socket as options.
+    """Processes that run `words`, with their number, the shared socket and their ends of two pairs as options.
 
     `ready` is called once, when all serve. A stop takes at most `patience` seconds; then they are killed.
     """
@@ -116,7 +116,7 @@ class ProcessGroup:
         """Run one process to its end; returns its exit code."""
         (own_bus, bus), (own_link, link) = socket.socketpair(), socket.socketpair()
         ends = (self._shared.fileno(), bus.fileno(), link.fileno())
-        options = [str(end) for end in ends]
+        options = [str(number) for number in (index + 1, *ends)]
         environment = {**os.environ, "PYTHONPATH": str(IMPORT_ROOT)}
         with bus, link:
             process = await asyncio.create_subprocess_exec(

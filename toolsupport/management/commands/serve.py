@@ -20,7 +20,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from twisted.internet import reactor
 
-from toolsupport.config import restore_journal
+from toolsupport.config import metrics, restore_journal
 from toolsupport.config.locations import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
@@ -68,8 +68,8 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
         parser.add_argument("--port", type=port, default=8000, help="Port to listen on.")
         parser.add_argument("--processes", type=processes, default=1, help="Processes to share the work among.")
-        # For the processes that another `serve` starts: the shared socket, and their ends of two pairs.
-        parser.add_argument("--part-of", type=int, nargs=3, help=SUPPRESS)
+        # For the processes that another `serve` starts: their number, the shared socket, and their ends of two pairs.
+        parser.add_argument("--part-of", type=int, nargs=4, help=SUPPRESS)
         parser.add_argument("--simulator", default="", help=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -78,7 +78,9 @@ class Command(BaseCommand):
         if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
             settings.ORIGINS = serve_lock.default_origins(host, port)
         if options["part_of"]:
-            return self.serve_part(options["simulator"], *options["part_of"])
+            number, *sockets = options["part_of"]
+            metrics.PROCESSES.name = str(number)
+            return self.serve_part(options["simulator"], *sockets)
         self.simulator = start_simulator()  # it loads while we do
         try:
             lines = self.prepare()
