@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -70,18 +71,14 @@ async def opened(site: Site, index: int, client: httpx.Client, conversation: str
     return one, context
 
 
-def until_gone(pids: list[int]) -> None:
-    ends = time.monotonic() + PATIENCE
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.monotonic() < ends, "a process of the site did not end"
-        time.sleep(0.02)
-
-
 def assert_all_end(site: Site, number: int) -> None:
     running = parts(site)
     assert len(running) == 2
+    ends = [os.pidfd_open(pid) for pid in running]
     site.kill(number)
-    until_gone(running)
+    for end in ends:
+        assert select.select([end], [], [], PATIENCE)[0], "a process of the site did not end"
+        os.close(end)
 
 
 # O2 C2
@@ -127,7 +124,6 @@ def test_any_process_answers_with_the_metrics_of_all(site: Site, client: httpx.C
     ends, found = time.monotonic() + PATIENCE, set[str]()
     while found != {"1", "2"}:
         assert time.monotonic() < ends, f"there are counts of {found}"
-        time.sleep(0.1)
         text = client.get("/metrics").text
         found = set(re.findall(r'^toolsupport_requests_total\{.*process="(\d+)"', text, re.MULTILINE))
     assert text.count("# TYPE toolsupport_requests_total counter") == 1

@@ -52,13 +52,14 @@ class LocalChannelLayer:
 
     def __init__(self, end: int) -> None:
         self._end = end
-        self._opening: asyncio.Task[Link] | None = None
+        self._opening = asyncio.Lock()
+        self._opened: Link | None = None
 
     async def _link(self) -> Link:
-        if self._opening is None:
-            opened = asyncio.open_connection(sock=socket.socket(fileno=self._end))
-            self._opening = asyncio.get_running_loop().create_task(opened)
-        return await asyncio.shield(self._opening)
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.open_connection(sock=socket.socket(fileno=self._end))
+        return self._opened
 
     async def _write(self, operation: bytes, group: str, content: bytes = b"") -> None:
         _, writer = await self._link()

@@ -110,7 +110,8 @@ class ProcessGroup:
             pause = FIRST_PAUSE if loop.time() - began > STEADY else min(2 * pause, LONGEST_PAUSE)
             log.error("process %d of the site ended with code %s; starting it again in %g s", index + 1, code, pause)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
 
     async def _run(self, index: int, count: int) -> int:
         """Run one process to its end; returns its exit code."""
