@@ -53,7 +53,7 @@ def command_names() -> list[str]:
 def _command(name: str) -> str:
     command = import_module(f"toolsupport.management.commands.{name}").Command()
     parser = command.create_parser("manage.py", name)
-    own = [action for action in parser._actions if action.dest not in DJANGO]
+    own = [action for action in parser._actions if action.dest not in DJANGO and action.help != argparse.SUPPRESS]
     usage = " ".join([f"manage.py {name}", *(_usage(action) for action in own)])
     rows = [f"| `{_called(action)}` | {_meaning(action)} |" for action in own]
     table = ["", "| argument | meaning |", "|---|---|", *rows] if rows else []

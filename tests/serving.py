@@ -49,6 +49,7 @@ class Site:
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[str] | ForkedProcess | None = None
     forked: bool = False
+    options: tuple[str, ...] = ()  # of `serve`
 
     @property
     def url(self) -> str:
@@ -73,7 +74,7 @@ class Site:
 
     def start(self) -> None:
         """Serve; returns when the site says that it is ready. Raises RuntimeError with what it said instead."""
-        words = ("serve", "--port", str(self.port))
+        words = ("serve", "--port", str(self.port), *self.options)
         self.log = (self.directory / "serve.log").open("a+")
         if self.forked:
             self.process = ForkedProcess(words, self.environ(), self.log)

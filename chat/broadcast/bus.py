@@ -1,4 +1,4 @@
-"""Sends messages between the processes of one site through Redis, keeping each sender's order."""
+"""Sends messages between the processes of one site, through Redis or the local bus, keeping each sender's order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ log = logging.getLogger(__name__)
 BusMessage = dict[str, Any]
 MOST_WAITING = 20_000  # messages; more means that no process reads them
 SECONDS_TO_JOIN = 2.0
+EVERY_PROCESS = "processes"
 
 
 def of_process(owner: str) -> str:
@@ -26,7 +27,7 @@ def of_conversation(conversation: str) -> str:
     return f"conversation.{conversation}"
 
 
-class RedisBus:
+class ProcessBus:
     """The bus of one process. `hear` receives the messages of other processes, not its own."""
 
     def __init__(self, owner: str, hear: Callable[[BusMessage], None]) -> None:
@@ -52,7 +53,7 @@ class RedisBus:
             try:
                 await self._layer.group_send(group, message)
             except Exception as error:
-                log.error("could not send to other processes through Redis: %s", error)
+                log.error("could not send to other processes: %s", error)
             finally:
                 self._out.task_done()
 
@@ -70,11 +71,12 @@ class RedisBus:
         while True:
             try:
                 channel: str = await self._layer.new_channel()
-                await self._layer.group_add(of_process(self.owner), channel)
+                for group in (of_process(self.owner), EVERY_PROCESS):
+                    await self._layer.group_add(group, channel)
                 self._channel.set_result(channel)
                 return channel
             except Exception as error:
-                log.error("could not read from Redis, retrying: %s", error)
+                log.error("could not read from other processes, retrying: %s", error)
                 await asyncio.sleep(1)
 
     def _take(self, message: BusMessage) -> None:
@@ -89,9 +91,9 @@ class RedisBus:
             async with asyncio.timeout(SECONDS_TO_JOIN):
                 await self._join(of_conversation(conversation))
         except TimeoutError:
-            log.error("could not join the Redis group of %s: no answer", conversation)
+            log.error("could not join the group of %s: no answer", conversation)
         except Exception as error:
-            log.error("could not join the Redis group of %s: %s", conversation, error)
+            log.error("could not join the group of %s: %s", conversation, error)
 
     async def _join(self, group: str) -> None:
         channel = await asyncio.shield(self._channel)
@@ -117,4 +119,4 @@ class RedisBus:
                 await self._out.join()
             await self._layer.flush()
         except Exception as error:
-            log.error("could not leave Redis on shutdown: %s", error)
+            log.error("could not leave the other processes on shutdown: %s", error)

@@ -15,6 +15,7 @@ from chat.broadcast import bus, frames
 from chat.broadcast.bus import BusMessage
 from chat.broadcast.outbox import Growing, SocketRegistry, joined
 from chat.transcript.turns import process_lists
+from toolsupport.config import metrics
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class PeerBroadcaster:
 
     def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
-        self.relay = bus.RedisBus(owner, self._on_message)
+        self.relay = bus.ProcessBus(owner, self._on_message)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Growing]] = defaultdict(list)
@@ -65,6 +66,7 @@ class PeerBroadcaster:
     def start(self, spawn: Spawn) -> None:
         for work in (self.relay.receive(), self.relay.post(), self._tick(), self._renew(), self._look_after()):
             spawn(work)
+        spawn(self._share_metrics())
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
         """Forward a frame that this process has sent to its own pages."""
@@ -144,6 +146,12 @@ class PeerBroadcaster:
         payload = [{"kind": frame.type, **asdict(frame)} for frame in sent]
         self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=payload)
 
+    async def _share_metrics(self) -> None:
+        """Send what this process counted to the others at the same port."""
+        while metrics.PROCESSES.name:
+            self.relay.send(bus.EVERY_PROCESS, "metrics", process=metrics.PROCESSES.name, text=metrics.own_text())
+            await asyncio.sleep(metrics.SHARED_EVERY)
+
     # -- messages of other processes --
 
     def _on_message(self, message: BusMessage) -> None:
@@ -186,5 +194,6 @@ RECEIVED: dict[str, Callable[[PeerBroadcaster, BusMessage], None]] = {
     "follow": PeerBroadcaster._followed,
     "stop": PeerBroadcaster._stop,
     "stop_call": PeerBroadcaster._stop_call,
+    "metrics": lambda peers, message: metrics.PROCESSES.keep(message["process"], message["text"]),
     "joined": lambda peers, message: None,
 }

@@ -35,7 +35,7 @@ from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
 from toolsupport import cancellable_threads, loop_share
-from toolsupport.config import metrics
+from toolsupport.config import environment, metrics
 from toolsupport.core.errors import Busy, Lost, StorageUnavailable
 from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
@@ -89,7 +89,7 @@ class TurnRunner:
         for seconds, work in ((TICK, beat.tick), (SWEEP, beat.sweep), (LOOK, self.watcher.look), (CLEAR, clear)):
             self.spawn(beat.every(seconds, work))
         self.spawn(self.revocation.watch())
-        if settings.ENV["REDIS_URL"]:
+        if settings.CHANNEL_LAYERS["default"]["BACKEND"] != environment.ONE_PROCESS:
             self.peers = PeerBroadcaster(self.owner, self)
             self.peers.start(self.spawn)
 

@@ -179,16 +179,16 @@ def test_a_row_is_tested_by_a_key_and_stays_in_focus(page: Page) -> None:
 
 
 def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
-    page.goto("/models/?q=sim-m")
-    page.get_by_role("button", name="Test 3 untested").click()
-    expect(page.locator("#bulk")).to_contain_text("Testing 3 models")
+    page.goto("/models/?q=sim-mistral")  # no other test of the shared site tests these
+    page.get_by_role("button", name="Test 2 untested").click()
+    expect(page.locator("#bulk")).to_contain_text("Testing 2 models")
     photograph(page, "bulk")
     page.reload()
-    expect(page.locator("#bulk")).to_contain_text("Testing 3 models")
+    expect(page.locator("#bulk")).to_contain_text("Testing 2 models")
     # Each row shows its own result, without another load of the page.
     row = page.locator("tr", has_text="sim-mistral:latest")
     expect(row.locator(".ev")).to_contain_text("Text mode")
-    expect(page.locator("#bulk")).to_contain_text("Tested 3 models.")
+    expect(page.locator("#bulk")).to_contain_text("Tested 2 models.")
     row.locator(".cell").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")

@@ -96,7 +96,10 @@ VARIABLES = (
         "sqlite:///path or postgresql://user:password@host/name. Unset: SQLite in the data directory.",
     ),
     EnvironmentVariable(
-        "REDIS_URL", "", text, "redis://host:6379, for several processes that serve one site. Unset: one process."
+        "REDIS_URL",
+        "",
+        text,
+        "redis://host:6379, for several starts of one site. Unset: one, also with --processes.",
     ),
     EnvironmentVariable("OLLAMA_HOST", "", text, "Address of an Ollama server. Unset: 127.0.0.1:11434 if it answers."),
     EnvironmentVariable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
@@ -353,6 +356,7 @@ NETWORK = {
     "keepalives_interval": "2",
     "keepalives_count": "2",
 }
+ONE_PROCESS = "channels.layers.InMemoryChannelLayer"
 DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}
 
 
@@ -360,7 +364,7 @@ def channel_layers(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Channels settings for REDIS_URL, through which the processes of one site exchange messages."""
     url = values["REDIS_URL"]
     if not url:
-        return {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+        return {"default": {"BACKEND": ONE_PROCESS}}
     if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
         raise ConfigError("REDIS_URL cannot be used; write redis://host:6379.")
     config = {"hosts": [url], "prefix": "toolsupport."}

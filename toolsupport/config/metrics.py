@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+import time
+from collections.abc import Collection, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SHARED_EVERY, GONE_AFTER = 5.0, 15.0  # seconds between messages to other processes, and after which one has ended
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 # Ours alone: a library's registry would be shared with whatever else is loaded.
@@ -41,6 +46,53 @@ CALL_SECONDS = Counter("toolsupport_call_seconds", "Time of the replies that hel
 CALL_TOKENS = Counter("toolsupport_call_tokens", "Tokens of the replies that held them.", OF_CALLS, registry=REGISTRY)
 
 
-def text() -> bytes:
-    """Return all metrics in the Prometheus text format."""
-    return generate_latest(REGISTRY)
+def own_text() -> str:
+    """Return the metrics of this process in the Prometheus text format."""
+    return generate_latest(REGISTRY).decode()
+
+
+class ProcessMetrics:
+    """The metrics of all processes that share this one's port; a request for them reaches any one of these.
+
+    `name` is this process's number, empty for a process of its own. Those of others are as old as their last message.
+    """
+
+    def __init__(self) -> None:
+        self.name = ""
+        self._others: dict[str, tuple[float, str]] = {}
+
+    def keep(self, process: str, text: str) -> None:
+        """Keep what another process counted."""
+        self._others[process] = time.monotonic(), text
+
+    def text(self) -> str:
+        """Return the metrics of all of them, each with the label `process`; of a process of its own without it."""
+        if not self.name:
+            return own_text()
+        oldest = time.monotonic() - GONE_AFTER
+        others = {process: text for process, (at, text) in self._others.items() if at > oldest}
+        return labelled({self.name: own_text(), **others})
+
+
+class _Families:
+    """Families of metrics in the form in which the library renders them."""
+
+    def __init__(self, families: Collection[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Collection[Metric]:
+        return self._families
+
+
+def labelled(texts: Mapping[str, str]) -> str:
+    """Return the metrics of several processes as one text, each with its process as a label."""
+    families: dict[str, Metric] = {}
+    for process, text in texts.items():
+        for family in text_string_to_metric_families(text):
+            whole = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            for sample in family.samples:
+                whole.add_sample(sample.name, {**sample.labels, "process": process}, sample.value)
+    return generate_latest(_Families(families.values())).decode()
+
+
+PROCESSES = ProcessMetrics()

@@ -36,9 +36,11 @@ NEVER_6 = tuple(
 # IPv4 in the last 32 bits: mapped, compatible, translated (SIIT), and the well-known prefix of NAT64.
 LAST_BITS = tuple(map(ip_network, ("::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
 # The internet of IPv6 is in one block so far; the rest is for special purposes, or not assigned. Within it, and
-# in IPv4, these lead nowhere either: examples for documentation, and the former relays of 6to4.
+# in IPv4, these lead nowhere either: protocols of the IETF, examples for documentation, and the former relays of 6to4.
+# Versions of Python differ in what they call global in IPv6, also 3.11.2 of distributions from that of its authors.
 GLOBAL_6 = ip_network("2000::/3")
-NOT_PUBLIC = tuple(map(ip_network, ("3fff::/20", "192.88.99.0/24")))
+NOT_GLOBAL_6 = tuple(map(ip_network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
+RELAYS_4 = ip_network("192.88.99.0/24")
 LOCAL_NAT64, SIX_TO_FOUR, TEREDO = map(ip_network, ("64:ff9b:1::/48", "2002::/16", "2001::/32"))
 ISATAP = (0x00005EFE, 0x02005EFE)
 
@@ -126,9 +128,9 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
     """Return True for an address of the internet; one that only translates an IPv4 address leads where that does."""
     if isinstance(address, IPv6Address) and _is_translated(address):
         return True
-    if isinstance(address, IPv6Address) and address not in GLOBAL_6:
-        return False
-    return address.is_global and not any(address in network for network in NOT_PUBLIC)
+    if isinstance(address, IPv6Address):
+        return address in GLOBAL_6 and not any(address in network for network in NOT_GLOBAL_6)
+    return address.is_global and address not in RELAYS_4
 
 
 def _is_translated(address: IPv6Address) -> bool:

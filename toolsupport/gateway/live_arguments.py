@@ -12,10 +12,10 @@ from toolsupport.core.types import JSON, ToolSpec
 # Keywords of a schema that limit no text.
 UNLIMITED = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
 LONGEST = 4000  # characters in which all required arguments have to begin
-STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-# Whole pairs of a name and a text, then a name and the mark that opens its text.
-PAIRS = re.compile(rf'\s*\{{(?:\s*{STRING}\s*:\s*{STRING}\s*,)*+\s*{STRING}\s*:\s*"', re.DOTALL)
-NAME = re.compile(rf'({STRING})\s*:\s*(?:{STRING}|")', re.DOTALL)
+STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+OBJECT = re.compile(r"\s*\{")
+# A name, and its whole text with the comma behind it, or the mark that opens its text.
+PAIR = re.compile(rf'\s*({STRING})\s*:\s*(?:({STRING})\s*,|")', re.DOTALL)
 
 
 def take_any_text(tool: ToolSpec) -> bool:
@@ -30,7 +30,16 @@ def _is_unlimited(schema: Any, root: JSON) -> bool:
 
 def are_sure(begun: str, tool: ToolSpec) -> bool:
     """Return whether arguments that begin so fit: all are declared texts, and every required one has begun."""
-    if len(begun) > LONGEST or not (pairs := PAIRS.match(begun)):
+    if len(begun) > LONGEST or (names := _names(begun)) is None:
         return False
-    names = {json.loads(name, strict=False) for name in NAME.findall(pairs.group())}
     return set(tool.parameters.get("required") or ()) <= names <= set(properties(tool.parameters))
+
+
+def _names(begun: str) -> set[str] | None:
+    """Return the names of arguments that are texts up to one whose text begins; None if there is no such."""
+    found, names = OBJECT.match(begun), set[str]()
+    while found and (found := PAIR.match(begun, found.end())):
+        names.add(json.loads(found[1], strict=False))
+        if found[2] is None:
+            return names
+    return None

@@ -161,5 +161,7 @@ def processes(database: str) -> Finding:
         where = "on this machine; several machines need PostgreSQL" if database == "sqlite" else "on any machine"
         return Finding(what, True, f"several may serve this site, {where}")
     if database == "sqlite":
-        return Finding(what, True, "one serves this site; a second start on the same database is refused")
-    return Finding(what, None, "Start one only: several exchange messages through Redis, and REDIS_URL is not set.")
+        return Finding(what, True, "one start, also with --processes; a second on the same database is refused")
+    return Finding(
+        what, None, "Start `serve` once only: several exchange messages through Redis, and REDIS_URL is not set."
+    )

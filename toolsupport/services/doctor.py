@@ -199,8 +199,8 @@ def metrics() -> Finding:
 def layer() -> Finding:
     """Send a message through the channel layer and back, unless the layer is within this process."""
     what, chosen = "channel layer", settings.CHANNEL_LAYERS["default"]["BACKEND"]
-    if chosen.endswith("InMemoryChannelLayer"):
-        return Finding(what, True, "within one process; several need Redis")
+    if chosen == environment.ONE_PROCESS:
+        return Finding(what, True, "within one start, also with --processes; several need Redis")
     try:
         async_to_sync(_there_and_back)()
     except Exception as error:  # whatever the client of that layer raises

@@ -27,7 +27,7 @@ def alone() -> bool:
 def take(address: str) -> None:
     """Hold the lock until the process ends, unless several processes may serve. Raises ConfigError.
 
-    Processes exchange frames and share limits through Redis only. The lock is one of the process (POSIX): it ends with
+    Two starts exchange frames through Redis only. The lock is one of the process (POSIX): it ends with
     it, and a child that outlives it does not have it.
     """
     global _held
@@ -46,8 +46,8 @@ def take(address: str) -> None:
         other = lock.readline().strip() or "another process"
         lock.close()
         raise ConfigError(
-            f"This database is already served by {other}. Stop that process first. Several processes of one site need "
-            "Redis (REDIS_URL), and PostgreSQL (DATABASE_URL) if they are on several machines."
+            f"This database is already served by {other}. Stop that process first. For several processes here "
+            "use --processes; several starts need Redis (REDIS_URL), and several machines PostgreSQL (DATABASE_URL)."
         ) from None
     lock.truncate(0)
     lock.write(f"process {os.getpid()} at {address}\n")

@@ -163,6 +163,6 @@ async def test_a_silent_redis_keeps_no_page_from_opening(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(bus, "SECONDS_TO_JOIN", 0.01)
-    alone = bus.RedisBus("alone", lambda message: None)
+    alone = bus.ProcessBus("alone", lambda message: None)
     await alone.join(CHAT)
-    assert "could not join the Redis group" in caplog.text
+    assert "could not join the group" in caplog.text

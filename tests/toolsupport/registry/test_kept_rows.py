@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -136,18 +137,17 @@ def test_errors_and_spoiled_transactions_are_those_of_django() -> None:
     assert raw_sql.rows("SELECT '%%', %s", "%s") == [("%", "%s")]
 
 
-@pytest.mark.skipif(not SQLITE, reason="other databases keep nothing")
 def test_within_a_held_transaction_other_commits_are_counted_once_and_seen_afterwards() -> None:
     put("a")
     kept_rows.settle()
     counted: list[str] = []
-    connection.connection.set_trace_callback(counted.append)
-    try:
+    with ExitStack() as stack:
+        if SQLITE:  # other databases keep nothing
+            stack.callback(connection.connection.set_trace_callback, None)
+            connection.connection.set_trace_callback(counted.append)
         with transaction.atomic(), kept_rows.held():
             assert kept() == kept() == ['"a"']
-    finally:
-        connection.connection.set_trace_callback(None)
-    assert counted.count("PRAGMA data_version") == 1
+    assert counted.count("PRAGMA data_version") == SQLITE
     in_another_connection(lambda: put("b"))
     assert kept() == ['"b"']
     with transaction.atomic(), kept_rows.held():

@@ -35,7 +35,8 @@ def prepared(counts: TokenCounts | None = None, tools: bool = True, window: Cont
 
 def said(length: int, *calls: str) -> list[ChatMessage]:
     called = tuple(ToolCall("1", name, {}) for name in calls)
-    return [ChatMessage(Role.USER, "x" * length), ChatMessage(Role.ASSISTANT, "", calls=called)]
+    text = "".join(f"{n} " for n in range(length))[:length]  # a repeated one would take few tokens
+    return [ChatMessage(Role.USER, text), ChatMessage(Role.ASSISTANT, "", calls=called)]
 
 
 def test_the_least_relevant_tools_go_and_what_was_called_stays() -> None:

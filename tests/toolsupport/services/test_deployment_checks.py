@@ -92,7 +92,7 @@ def test_the_proxies(settings: Any, declared: tuple[str, ...], https: bool, ok: 
 @pytest.mark.parametrize(
     ("database", "redis", "ok", "words"),
     [
-        ("sqlite", "", True, "one serves"),
+        ("sqlite", "", True, "--processes"),
         ("sqlite", "redis://a", True, "on this machine"),
         ("postgresql", "", None, "REDIS_URL is not set"),
         ("postgresql", "redis://a", True, "on any machine"),

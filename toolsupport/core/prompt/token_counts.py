@@ -20,7 +20,7 @@ LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
 SURE = 1.1  # an estimate must be beyond the limit by this much before a cut is claimed
 LEAST_OF_DEFINITIONS = 0.3  # of a tool's JSON is written into a prompt, however briefly a template describes it
 # A tokenizer joins what is repeated: a line of 60 marks takes few tokens.
-REPEATED = re.compile(r"(.{1,8}?)\1{3,}", re.DOTALL)
+REPEATED = re.compile(r"(.{1,8}?)\1{3,}+", re.DOTALL)
 FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves no room for an answer
 
 

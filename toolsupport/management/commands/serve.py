@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import signal
 import subprocess
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 from typing import Any
 
 # Twisted's loop must be chosen before anything else imports Twisted.
@@ -15,14 +17,15 @@ from toolsupport.web.server import BoundedServer  # isort: skip
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
 from twisted.internet import reactor
 
-from toolsupport.config import restore_journal
+from toolsupport.config import metrics, restore_journal
 from toolsupport.config.locations import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import database_upgrade, serve_lock
+from toolsupport.services import database_upgrade, local_bus, process_group, serve_lock
 from toolsupport.services.backups import kept_backups
 from toolsupport.services.exit_deadline import deadline
 from toolsupport.services.supervisor import TaskSupervisor
@@ -37,6 +40,8 @@ BACKLOG = 1024
 log = logging.getLogger(__name__)
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 LOCK_HELD = 0.001  # seconds
+NOT_LISTENING = "Nothing can listen at {}: is it in use? Try another --port."
+MOST_PROCESSES = 64
 STOPS = (signal.SIGTERM, signal.SIGINT)
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
 ENDING, AFTER_STOP, SIMULATOR_SECONDS = 4.0, 2.0, 1.0
@@ -49,32 +54,50 @@ def port(text: str) -> int:
     raise ArgumentTypeError(f"{text!r} is not a port: use a number from 1 to 65535")
 
 
+def processes(text: str) -> int:
+    """Parse a number of processes. Raises ArgumentTypeError."""
+    if text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_PROCESSES:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is no number of processes: use 1 to {MOST_PROCESSES}")
+
+
 class Command(BaseCommand):
     help = "Serve the site at http://HOST:PORT. On SIGTERM, running answers finish first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
         parser.add_argument("--port", type=port, default=8000, help="Port to listen on.")
+        parser.add_argument("--processes", type=processes, default=1, help="Processes to share the work among.")
+        # For the processes that another `serve` starts: their number, the shared socket, and their ends of two pairs.
+        parser.add_argument("--part-of", type=int, nargs=4, help=SUPPRESS)
+        parser.add_argument("--simulator", default="", help=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.address = f"http://{options['host']}:{options['port']}"
+        host, port, count = options["host"], options["port"], options["processes"]
+        self.address = f"http://{host}:{port}"
         if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
-            settings.ORIGINS = serve_lock.default_origins(options["host"], options["port"])
+            settings.ORIGINS = serve_lock.default_origins(host, port)
+        if options["part_of"]:
+            number, *sockets = options["part_of"]
+            metrics.PROCESSES.name = str(number)
+            return self.serve_part(options["simulator"], *sockets)
         self.simulator = start_simulator()  # it loads while we do
         try:
-            self.serve(options["host"], options["port"])
+            lines = self.prepare()
+            if count == 1:
+                self.serve(f"tcp:port={port}:interface={host}:backlog={BACKLOG}", lambda: self.greet(lines))
+            else:
+                self.serve_together(host, port, count, lines)
+        except ConfigError as error:
+            raise CommandError(str(error)) from error
         finally:
             stop_simulator(self.simulator)
 
-    def serve(self, host: str, port: int) -> None:
+    def serve(self, endpoint: str, ready: Callable[[], None]) -> None:
         """Run until a signal ends it."""
-        try:
-            lines = self.prepare()
-        except ConfigError as error:
-            raise CommandError(str(error)) from error
         from toolsupport.config import asgi  # it looks whether the static files are compressed
 
-        server = make_server(asgi.application, host, port)
+        server = make_server(asgi.application, endpoint)
 
         def begin() -> None:
             # Where nothing listens the server has stopped itself already.
@@ -82,13 +105,32 @@ class Command(BaseCommand):
                 asgi.start()
                 spare_the_collector()
                 favour_the_event_loop()
-                self.greet(lines)
+                ready()
 
         stop_on_signals(server)
         loop.call_soon(begin)
         server.run()
         if not server.listening_addresses:
-            raise CommandError(f"Nothing can listen at {self.address}: is it in use? Try another --port.")
+            raise CommandError(NOT_LISTENING.format(self.address))
+
+    def serve_together(self, host: str, port: int, count: int, lines: list[str]) -> None:
+        """Run several processes of the site until a signal ends this one."""
+        try:
+            shared = process_group.listening(host, port, BACKLOG)
+        except OSError as error:
+            raise CommandError(NOT_LISTENING.format(self.address)) from error
+        words = ("serve", "--host", host, "--port", str(port), "--simulator", settings.SIMULATOR_URL)
+        patience = settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"] + ENDING + 1
+        group = process_group.ProcessGroup(words, shared, patience, lambda: self.greet(lines))
+        connections.close_all()
+        if not asyncio.run(group.run(count)):
+            raise CommandError("A process of the site did not start; its reason stands above.")
+
+    def serve_part(self, simulator: str, shared: int, bus: int, link: int) -> None:
+        """Serve as one of several processes, which the one that started them prepared."""
+        settings.SIMULATOR_URL = simulator
+        settings.CHANNEL_LAYERS = local_bus.use(settings.CHANNEL_LAYERS, bus)
+        self.serve(f"fd:fileno={shared}", lambda: process_group.report_ready(link))
 
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
@@ -147,11 +189,11 @@ def favour_the_event_loop() -> None:
     sys.setswitchinterval(LOCK_HELD)
 
 
-def make_server(application: Any, host: str, port: int) -> BoundedServer:
+def make_server(application: Any, endpoint: str) -> BoundedServer:
     """Return the server with the limits of this site."""
     return BoundedServer(
         application=application,
-        endpoints=[f"tcp:port={port}:interface={host}:backlog={BACKLOG}"],
+        endpoints=[endpoint],
         signal_handlers=False,
         http_timeout=HTTP_TIMEOUT,
         websocket_handshake_timeout=HANDSHAKE_TIMEOUT,

@@ -53,10 +53,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @public
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return metrics of this process, without names: for the token, an administrator, or this machine if opened."""
+    """Return metrics of this port's processes, without names: for the token, administrators, this machine if opened."""
     if _may_read(request):
         _count_marks()
-        return HttpResponse(counted.text(), counted.CONTENT_TYPE)
+        return HttpResponse(counted.PROCESSES.text(), counted.CONTENT_TYPE)
     if not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
         raise Http404
     return _refused(request)

@@ -1,0 +1,183 @@
+"""`serve --processes`: several processes are one site, without Redis, and none outlives the one that started them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests import databases
+from tests.chat.test_approvals import asked, notes
+from tests.chat.test_several_processes import long_answer, seqs
+from tests.serving import PATIENCE, Page, Site, free_port, new_chat, page, prepare, sign_in
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with databases.for_site({}) as database:
+        site = Site(tmp_path_factory.mktemp("together"), database, options=("--processes", "2"))
+        prepare(site)
+        site.start()
+        try:
+            yield site
+            assert_all_end(site, signal.SIGTERM)
+        finally:
+            site.kill()
+
+
+@pytest.fixture(scope="module")
+def client(site: Site) -> Iterator[httpx.Client]:
+    with closing(sign_in(site)) as browser:
+        yield browser
+
+
+def parts(site: Site) -> list[int]:
+    """Return the processes that share the site's port, in the order of their start."""
+    assert site.process
+    below = Path(f"/proc/{site.process.pid}/task/{site.process.pid}/children").read_text().split()
+    return [int(pid) for pid in below if b"--part-of" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+@contextmanager
+def only(site: Site, index: int) -> Iterator[None]:
+    """Let one process accept what connects meanwhile: the others are stopped."""
+    others = [pid for at, pid in enumerate(parts(site)) if at != index]
+    for pid in others:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in others:
+            os.kill(pid, signal.SIGCONT)
+
+
+async def opened(site: Site, index: int, client: httpx.Client, conversation: str) -> tuple[Page, object]:
+    context = page(site, client, conversation)
+    with only(site, index):
+        one = await context.__aenter__()
+    return one, context
+
+
+def assert_all_end(site: Site, number: int) -> None:
+    running = parts(site)
+    assert len(running) == 2
+    ends = [os.pidfd_open(pid) for pid in running]
+    site.kill(number)
+    for end in ends:
+        assert select.select([end], [], [], PATIENCE)[0], "a process of the site did not end"
+        os.close(end)
+
+
+# O2 C2
+@pytest.mark.asyncio
+async def test_a_page_of_another_process_follows_word_for_word(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    (first, one), (second, other) = [await opened(site, index, client, conversation) for index in (0, 1)]
+    await second.until("hello")
+    message = await long_answer(first)
+    while len(second.text(message)) < 200:
+        await second.until("text.delta", message=message)
+    await second.send("turn.stop")
+    ends = await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
+    assert [end["reason"] for end in ends] == ["stopped", "stopped"]
+    assert first.text(message) == second.text(message) != ""
+    assert seqs(second) == list(range(seqs(second)[0], seqs(second)[-1] + 1))
+    assert seqs(second)[-3:] == seqs(first)[-3:]
+    for context in (one, other):
+        await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+
+
+# D9 O2
+@pytest.mark.asyncio
+async def test_what_waits_in_one_process_is_allowed_in_another(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    (first, one), (second, other) = [await opened(site, index, client, conversation) for index in (1, 0)]
+    await second.until("hello")
+    question = await asked(first)
+    assert (await second.until("question.asked"))["question"] == question
+    await second.until("turn.waiting")
+    await second.send("question.answer", question=question, answer="once")
+    assert (await first.until("turn.ended"))["reason"] == "done"
+    assert notes(site, conversation) == "hello there"
+    for context in (one, other):
+        await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+
+
+# P9 O2
+def test_any_process_answers_with_the_metrics_of_all(site: Site, client: httpx.Client) -> None:
+    for index in (0, 1):
+        with only(site, index):
+            assert httpx.get(f"{site.url}/healthz", trust_env=False).status_code == 200
+    ends, found = time.monotonic() + PATIENCE, set[str]()
+    while found != {"1", "2"}:
+        assert time.monotonic() < ends, f"there are counts of {found}"
+        text = client.get("/metrics").text
+        found = set(re.findall(r'^toolsupport_requests_total\{.*process="(\d+)"', text, re.MULTILINE))
+    assert text.count("# TYPE toolsupport_requests_total counter") == 1
+    assert len(re.findall(r"^process_resident_memory_bytes\{", text, re.MULTILINE)) == 2
+
+
+# O2
+def test_a_second_start_beside_several_processes_is_refused(site: Site) -> None:
+    command = [sys.executable, "manage.py", "serve", "--port", str(free_port()), "--processes", "2"]
+    ran = subprocess.run(command, cwd=databases.ROOT, env=site.environ(), capture_output=True, text=True)
+    if "DATABASE_URL" not in site.environment or "sqlite" in site.environment["DATABASE_URL"]:
+        assert ran.returncode == 1 and f"at {site.url}" in ran.stderr and "--processes" in ran.stderr
+
+
+# O2 O4
+@pytest.mark.asyncio
+async def test_a_process_that_is_killed_is_started_again_and_its_answer_settled(
+    site: Site, client: httpx.Client
+) -> None:
+    conversation = new_chat(client)
+    (first, one), (second, other) = [await opened(site, index, client, conversation) for index in (0, 1)]
+    await second.until("hello")
+    message = await long_answer(first)
+    await second.until("text.delta", message=message)
+    [killed, kept] = parts(site)
+    os.kill(killed, signal.SIGKILL)
+    assert (await second.until("turn.ended"))["reason"] == "interrupted"
+    ends = time.monotonic() + PATIENCE
+    while len(parts(site)) < 2:
+        assert time.monotonic() < ends, "no process was started again"
+        await asyncio.sleep(0.05)
+    assert kept in parts(site) and killed not in parts(site)
+    with only(site, parts(site).index(kept) ^ 1):
+        assert client.get("/healthz").status_code == 200
+    for context in (one, other):
+        await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+
+
+# O2 O4
+def test_no_process_outlives_a_killed_one_that_started_it(site: Site) -> None:
+    assert_all_end(site, signal.SIGKILL)
+    site.start()
+    with closing(sign_in(site)) as client:
+        assert client.get("/models/").status_code == 200
+
+
+# O2
+def test_processes_are_counted_and_an_address_in_use_is_named(site: Site) -> None:
+    for words, reason in (
+        (("--processes", "0"), "use 1 to 64"),
+        (("--processes", "many"), "use 1 to 64"),
+        (("--port", str(site.port), "--processes", "2"), "Nothing can listen at"),
+    ):
+        command = [sys.executable, "manage.py", "serve", *words]
+        environment = {**site.environ(), "TOOLSUPPORT_DATA_DIR": str(site.directory / "other"), "DATABASE_URL": ""}
+        ran = subprocess.run(command, cwd=databases.ROOT, env=environment, capture_output=True, text=True)
+        assert ran.returncode != 0 and reason in ran.stderr, ran.stderr
