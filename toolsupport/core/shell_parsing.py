@@ -9,14 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-SINGLE = r"'[^']*+'"
-DOUBLE = r'"(?:[^"\\$`]|\\[^\n])*+"'
-ESCAPED = r"\\[^\n]"
+
+def whole(pattern: str) -> str:
+    """Return the pattern, begun only where it also ends: Python before 3.11.5 counts a half pass of a possessive group."""
+    return f"(?={pattern}){pattern}"
+
+
+ESCAPED = whole(r"\\[^\n]")
+SINGLE = whole(r"'[^']*+'")
+DOUBLE = whole(rf'"(?:[^"\\$`]|{ESCAPED})*+"')
 # Every sign that has no meaning of its own anywhere in a word.
 PLAIN = r"[\w./,:@%+=^\-]|[^\x00-\x7f]"
 WORD = rf"(?:{PLAIN}|{SINGLE}|{DOUBLE}|{ESCAPED})++"
+WINDOWS_DOUBLE = whole(r'"[^"$`%]*+"')
 # As people write it who think of Windows: there a backslash stands between names.
-WINDOWS_WORD = rf"(?:[\w./\\,:@+=\-]|[^\x00-\x7f]|{SINGLE}|\"[^\"$`%]*+\")++"
+WINDOWS_WORD = rf"(?:[\w./\\,:@+=\-]|[^\x00-\x7f]|{SINGLE}|{WINDOWS_DOUBLE})++"
 
 STEP = r"[ \t]*+(>>|>|<<(?!-))?[ \t]*+({})"
 POSIX, WINDOWS = (re.compile(STEP.format(word), re.DOTALL) for word in (WORD, WINDOWS_WORD))
