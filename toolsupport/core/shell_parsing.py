@@ -9,21 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-
-def whole(pattern: str) -> str:
-    """Return the pattern, begun only where it also ends: Python before 3.11.5 counts a half pass of a possessive group."""
-    return f"(?={pattern}){pattern}"
-
-
-ESCAPED = whole(r"\\[^\n]")
-SINGLE = whole(r"'[^']*+'")
-DOUBLE = whole(rf'"(?:[^"\\$`]|{ESCAPED})*+"')
+# In a repeated group the single sign comes last: before 3.11.5, Python counts what a last alternative reads before it
+# fails into the match.
+SINGLE = r"'[^']*+'"
+ESCAPED = r"\\[^\n]"
+DOUBLE = rf'"(?:{ESCAPED}|[^"\\$`])*+"'
 # Every sign that has no meaning of its own anywhere in a word.
 PLAIN = r"[\w./,:@%+=^\-]|[^\x00-\x7f]"
-WORD = rf"(?:{PLAIN}|{SINGLE}|{DOUBLE}|{ESCAPED})++"
-WINDOWS_DOUBLE = whole(r'"[^"$`%]*+"')
+WORD = rf"(?:{SINGLE}|{DOUBLE}|{ESCAPED}|{PLAIN})++"
 # As people write it who think of Windows: there a backslash stands between names.
-WINDOWS_WORD = rf"(?:[\w./\\,:@+=\-]|[^\x00-\x7f]|{SINGLE}|{WINDOWS_DOUBLE})++"
+WINDOWS_WORD = rf"(?:{SINGLE}|\"[^\"$`%]*+\"|[\w./\\,:@+=\-]|[^\x00-\x7f])++"
 
 STEP = r"[ \t]*+(>>|>|<<(?!-))?[ \t]*+({})"
 POSIX, WINDOWS = (re.compile(STEP.format(word), re.DOTALL) for word in (WORD, WINDOWS_WORD))
