@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-# Before 3.11.5, Python counts what the last alternative of a repeated group reads before it fails into the match. `(?!)`
-# fails without reading.
+# Before 3.11.5, Python counts what the last alternative of a repeated group reads before it fails into the match;
+# `(?!)` fails without reading.
 SINGLE = r"'[^']*+'"
 DOUBLE = r'"(?:[^"\\$`]|\\[^\n]|(?!))*+"'
 ESCAPED = r"\\[^\n]"
