@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+# Before 3.11.5, Python counts what the last alternative of a repeated group reads before it fails into the match;
+# `(?!)` fails without reading.
 SINGLE = r"'[^']*+'"
-DOUBLE = r'"(?:[^"\\$`]|\\[^\n])*+"'
+DOUBLE = r'"(?:[^"\\$`]|\\[^\n]|(?!))*+"'
 ESCAPED = r"\\[^\n]"
 # Every sign that has no meaning of its own anywhere in a word.
 PLAIN = r"[\w./,:@%+=^\-]|[^\x00-\x7f]"
-WORD = rf"(?:{PLAIN}|{SINGLE}|{DOUBLE}|{ESCAPED})++"
+WORD = rf"(?:{PLAIN}|{SINGLE}|{DOUBLE}|{ESCAPED}|(?!))++"
 # As people write it who think of Windows: there a backslash stands between names.
-WINDOWS_WORD = rf"(?:[\w./\\,:@+=\-]|[^\x00-\x7f]|{SINGLE}|\"[^\"$`%]*+\")++"
+WINDOWS_WORD = rf"(?:[\w./\\,:@+=\-]|[^\x00-\x7f]|{SINGLE}|\"[^\"$`%]*+\"|(?!))++"
 
 STEP = r"[ \t]*+(>>|>|<<(?!-))?[ \t]*+({})"
 POSIX, WINDOWS = (re.compile(STEP.format(word), re.DOTALL) for word in (WORD, WINDOWS_WORD))

@@ -60,7 +60,7 @@ async def llama_server(answer: Callable[[dict[str, Any]], Reply]) -> AsyncIterat
         body = await reader.readexactly(int(length[1]) if length else 0)
         asked = json.loads(body) if body else {}
         status, reply = answer(asked) if "/chat/completions" in head else (200, CLAIMS)
-        streams = status == 200 and asked.get("stream")
+        streams = "choices" in reply and asked.get("stream")
         kind, data = (
             ("text/event-stream", streamed(reply)) if streams else ("application/json", json.dumps(reply).encode())
         )

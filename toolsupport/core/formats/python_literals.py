@@ -19,7 +19,8 @@ BUILDERS = ("dict", "list", "tuple", "set")
 CLOSER = {"[": "]", "{": "}", "(": ")"}
 
 WORD = re.compile(r"[^\s,()\[\]{}'\"=:;]*")
-INTEGER = re.compile(r"[+-]?\d++(?:_\d++)*+")
+# Python before 3.11.5 counts a half pass of a possessive group into its match, so a pass begins only where it ends.
+INTEGER = re.compile(r"[+-]?\d++(?:(?=_\d)_\d++)*+")
 HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]+")
 FLOAT = re.compile(r"[+-]?(?:\d[\d_]*+(?:\.[\d_]*+)?|\.\d++)(?:[eE][+-]?\d+)?")
 REST_OF_LINE = re.compile(r"[^,()\[\]{}\n]*")
