@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 8
 PART = 4  # models whose details are stored at once
+ORDINARY = 100  # models of a list that is stored as one part, so that a chat of the first seconds has all of them
 LOOK = 2.0  # seconds between two looks for servers whose pause is over
 
 
@@ -72,9 +73,10 @@ async def _store(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     Without pauses others would hardly get the database: SQLite keeps no queue of writers.
     """
     bundle, rows = HistoryBundle(), list(details.items())
-    for first in range(0, len(rows), PART):
+    part = len(rows) if 0 < len(rows) <= ORDINARY else PART
+    for first in range(0, len(rows), part):
         began = time.monotonic()
-        await database_sync_to_async(surveys.record_details)(server_id, dict(rows[first : first + PART]), bundle)
+        await database_sync_to_async(surveys.record_details)(server_id, dict(rows[first : first + part]), bundle)
         await asyncio.sleep(time.monotonic() - began)
 
 
