@@ -14,12 +14,16 @@ log = logging.getLogger(__name__)
 BusMessage = dict[str, Any]
 MOST_WAITING = 20_000  # messages; more means that no process reads them
 SECONDS_TO_JOIN = 2.0
-EVERY_PROCESS = "processes"
 
 
 def of_process(owner: str) -> str:
     """Return the group that only one process receives."""
     return f"process.{owner}"
+
+
+def of_port(name: str) -> str:
+    """Return the group of the processes that share a port."""
+    return f"port.{name}"
 
 
 def of_conversation(conversation: str) -> str:
@@ -30,8 +34,10 @@ def of_conversation(conversation: str) -> str:
 class ProcessBus:
     """The bus of one process. `hear` receives the messages of other processes, not its own."""
 
-    def __init__(self, owner: str, hear: Callable[[BusMessage], None]) -> None:
+    def __init__(self, owner: str, hear: Callable[[BusMessage], None], port: str = "") -> None:
+        """`port` is the name of the processes that share this one's port, if there are others."""
         self.owner = owner
+        self._groups = [of_process(owner), *([of_port(port)] if port else [])]
         self._on_message = hear
         self._layer: Any = get_channel_layer()
         self._out: asyncio.Queue[tuple[str, BusMessage]] = asyncio.Queue(MOST_WAITING)
@@ -71,7 +77,7 @@ class ProcessBus:
         while True:
             try:
                 channel: str = await self._layer.new_channel()
-                for group in (of_process(self.owner), EVERY_PROCESS):
+                for group in self._groups:
                     await self._layer.group_add(group, channel)
                 self._channel.set_result(channel)
                 return channel

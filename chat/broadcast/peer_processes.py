@@ -55,7 +55,7 @@ class PeerBroadcaster:
 
     def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
-        self.relay = bus.ProcessBus(owner, self._on_message)
+        self.relay = bus.ProcessBus(owner, self._on_message, metrics.PROCESSES.group)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Growing]] = defaultdict(list)
@@ -148,8 +148,9 @@ class PeerBroadcaster:
 
     async def _share_metrics(self) -> None:
         """Send what this process counted to the others at the same port."""
-        while metrics.PROCESSES.name:
-            self.relay.send(bus.EVERY_PROCESS, "metrics", process=metrics.PROCESSES.name, text=metrics.own_text())
+        shared = metrics.PROCESSES
+        while shared.group:
+            self.relay.send(bus.of_port(shared.group), "metrics", process=shared.name, text=metrics.own_text())
             await asyncio.sleep(metrics.SHARED_EVERY)
 
     # -- messages of other processes --

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -17,8 +15,7 @@ from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.people import socket_access
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.people.socket_access import SocketAccess
-
-log = logging.getLogger(__name__)
+from toolsupport.services.supervisor import every
 
 PERIOD = 1.0  # seconds
 CODES = {socket_access.SIGNED_OUT: CLOSED + 401, socket_access.FORBIDDEN: ERRORS[NotAllowed].close}
@@ -52,12 +49,7 @@ class SocketRevocation:
 
     async def watch(self) -> None:
         """Check every second. Ends only by being cancelled."""
-        while True:
-            await asyncio.sleep(PERIOD)
-            try:
-                await self.look()
-            except Exception:
-                log.exception("could not check the rights of open sockets, retrying in a second")
+        await every(PERIOD, self.look, "check the rights of open sockets")
 
     async def look(self) -> None:
         """Close the sockets that lost access."""

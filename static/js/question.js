@@ -11,6 +11,13 @@ import "./waiting.js";
 export const goesOn = () =>
   say(document.querySelector("[data-call] [data-question]") ? "" : "Answering…");
 
+// What is opened in an approval is there to write in, from the next key on: each letter is a key of the approval or page.
+const write = (edit) => {
+  if (!edit?.open || edit.contains(document.activeElement) && document.activeElement.matches("textarea")) return;
+  edit.querySelector("textarea").focus({ preventScroll: true });
+  edit.scrollIntoView({ block: "center" });
+};
+
 const answerKey = (event) => {
   if (!wanted("keys") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
@@ -19,6 +26,7 @@ const answerKey = (event) => {
   event.preventDefault();
   event.stopPropagation();
   control.click();
+  write(control.closest(".edit"));
 };
 
 // Esc leaves what is opened in an approval; outside of it, Esc stops the answer.
@@ -34,11 +42,8 @@ const leave = (event) => {
 document.getElementById("chat").addEventListener("keydown", answerKey);
 document.getElementById("chat").addEventListener("keydown", leave);
 
-// What is opened in an approval is there to write in: else the next letter would be a key of the approval.
 document.getElementById("transcript").addEventListener("toggle", ({ target }) => {
-  if (!target.open || !target.matches(".approval .edit")) return;
-  target.querySelector("textarea").focus({ preventScroll: true });
-  target.scrollIntoView({ block: "center" });
+  if (target.matches(".approval .edit")) write(target);
 }, { capture: true });
 
 // An approval arrives with the card of its call; a question about a model is separate and takes no focus.

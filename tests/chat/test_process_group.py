@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -64,11 +64,19 @@ def only(site: Site, index: int) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
-async def opened(site: Site, index: int, client: httpx.Client, conversation: str) -> tuple[Page, object]:
-    context = page(site, client, conversation)
-    with only(site, index):
-        one = await context.__aenter__()
-    return one, context
+@asynccontextmanager
+async def pages(site: Site, client: httpx.Client, *indexes: int) -> AsyncIterator[tuple[str, list[Page]]]:
+    """A new conversation with a page open at each of these processes."""
+    conversation, found = new_chat(client), list[Page]()
+    async with AsyncExitStack() as stack:
+        while len(found) < len(indexes):
+            # A process that was stopped while it writes to SQLite holds the others up: it has to continue first.
+            with only(site, indexes[len(found)]), suppress(TimeoutError):
+                async with asyncio.timeout(3):
+                    found.append(await stack.enter_async_context(page(site, client, conversation)))
+        for one in found[1:]:
+            await one.until("hello")
+        yield conversation, found
 
 
 def assert_all_end(site: Site, number: int) -> None:
@@ -84,36 +92,28 @@ def assert_all_end(site: Site, number: int) -> None:
 # O2 C2
 @pytest.mark.asyncio
 async def test_a_page_of_another_process_follows_word_for_word(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    (first, one), (second, other) = [await opened(site, index, client, conversation) for index in (0, 1)]
-    await second.until("hello")
-    message = await long_answer(first)
-    while len(second.text(message)) < 200:
-        await second.until("text.delta", message=message)
-    await second.send("turn.stop")
-    ends = await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
-    assert [end["reason"] for end in ends] == ["stopped", "stopped"]
-    assert first.text(message) == second.text(message) != ""
-    assert seqs(second) == list(range(seqs(second)[0], seqs(second)[-1] + 1))
-    assert seqs(second)[-3:] == seqs(first)[-3:]
-    for context in (one, other):
-        await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+    async with pages(site, client, 0, 1) as (_, (first, second)):
+        message = await long_answer(first)
+        while len(second.text(message)) < 200:
+            await second.until("text.delta", message=message)
+        await second.send("turn.stop")
+        ends = await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
+        assert [end["reason"] for end in ends] == ["stopped", "stopped"]
+        assert first.text(message) == second.text(message) != ""
+        assert seqs(second) == list(range(seqs(second)[0], seqs(second)[-1] + 1))
+        assert seqs(second)[-3:] == seqs(first)[-3:]
 
 
 # D9 O2
 @pytest.mark.asyncio
 async def test_what_waits_in_one_process_is_allowed_in_another(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    (first, one), (second, other) = [await opened(site, index, client, conversation) for index in (1, 0)]
-    await second.until("hello")
-    question = await asked(first)
-    assert (await second.until("question.asked"))["question"] == question
-    await second.until("turn.waiting")
-    await second.send("question.answer", question=question, answer="once")
-    assert (await first.until("turn.ended"))["reason"] == "done"
-    assert notes(site, conversation) == "hello there"
-    for context in (one, other):
-        await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+    async with pages(site, client, 1, 0) as (conversation, (first, second)):
+        question = await asked(first)
+        assert (await second.until("question.asked"))["question"] == question
+        await second.until("turn.waiting")
+        await second.send("question.answer", question=question, answer="once")
+        assert (await first.until("turn.ended"))["reason"] == "done"
+        assert notes(site, conversation) == "hello there"
 
 
 # P9 O2
@@ -143,23 +143,19 @@ def test_a_second_start_beside_several_processes_is_refused(site: Site) -> None:
 async def test_a_process_that_is_killed_is_started_again_and_its_answer_settled(
     site: Site, client: httpx.Client
 ) -> None:
-    conversation = new_chat(client)
-    (first, one), (second, other) = [await opened(site, index, client, conversation) for index in (0, 1)]
-    await second.until("hello")
-    message = await long_answer(first)
-    await second.until("text.delta", message=message)
-    [killed, kept] = parts(site)
-    os.kill(killed, signal.SIGKILL)
-    assert (await second.until("turn.ended"))["reason"] == "interrupted"
-    ends = time.monotonic() + PATIENCE
-    while len(parts(site)) < 2:
-        assert time.monotonic() < ends, "no process was started again"
-        await asyncio.sleep(0.05)
-    assert kept in parts(site) and killed not in parts(site)
-    with only(site, parts(site).index(kept) ^ 1):
-        assert client.get("/healthz").status_code == 200
-    for context in (one, other):
-        await context.__aexit__(None, None, None)  # type: ignore[attr-defined]
+    async with pages(site, client, 0, 1) as (_, (first, second)):
+        message = await long_answer(first)
+        await second.until("text.delta", message=message)
+        [killed, kept] = parts(site)
+        os.kill(killed, signal.SIGKILL)
+        assert (await second.until("turn.ended"))["reason"] == "interrupted"
+        ends = time.monotonic() + PATIENCE
+        while len(parts(site)) < 2:
+            assert time.monotonic() < ends, "no process was started again"
+            await asyncio.sleep(0.05)
+        assert kept in parts(site) and killed not in parts(site)
+        with only(site, parts(site).index(kept) ^ 1):
+            assert client.get("/healthz").status_code == 200
 
 
 # O2 O4

@@ -55,7 +55,10 @@ def test_edited_arguments_are_what_runs(page: Page) -> None:
     expect(page.get_by_role("button", name="once")).to_have_count(0)
     page.keyboard.press("Escape")  # leaves the field and does not stop the answer
     expect(page.get_by_role("button", name="once")).to_be_visible()
-    page.keyboard.press("e")
+    # The field has the focus before the next letter can arrive: each is a key of the approval or of the page.
+    pressed = "button => { button.dispatchEvent(new KeyboardEvent('keydown', {key: 'e', bubbles: true}));"
+    focused = page.get_by_role("button", name="once").evaluate(f"{pressed} return document.activeElement.name; }}")
+    assert focused == "argument.content"
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("another text, something else")
     page.get_by_role("button", name="with my version").click()

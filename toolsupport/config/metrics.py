@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import socket
 import time
 from collections.abc import Collection, Mapping
 
@@ -52,21 +55,27 @@ def own_text() -> str:
 
 
 class ProcessMetrics:
-    """The metrics of all processes that share this one's port; a request for them reaches any one of these.
+    """The metrics of all processes that share a port; a request for them reaches any one of these.
 
-    `name` is this process's number, empty for a process of its own. Those of others are as old as their last message.
+    `name` is the number of this process, and `group` the name of all of them, which no other machine has; both are
+    empty where only one process serves. The metrics of others are as old as their last message.
     """
 
     def __init__(self) -> None:
-        self.name = ""
+        self.name = self.group = ""
         self._others: dict[str, tuple[float, str]] = {}
+
+    def share(self, number: int) -> None:
+        """Be the process with this number among those that the parent process started."""
+        machine = re.sub("[^A-Za-z0-9-]", "-", socket.gethostname())[:60]
+        self.name, self.group = str(number), f"{machine}.{os.getppid()}"
 
     def keep(self, process: str, text: str) -> None:
         """Keep what another process counted."""
         self._others[process] = time.monotonic(), text
 
     def text(self) -> str:
-        """Return the metrics of all of them, each with the label `process`; of a process of its own without it."""
+        """Return the metrics of all of them, each with the label `process`, or without it if only one serves."""
         if not self.name:
             return own_text()
         oldest = time.monotonic() - GONE_AFTER

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Collection
 
 from channels.db import database_sync_to_async as in_database
@@ -11,8 +9,7 @@ from channels.db import database_sync_to_async as in_database
 from toolsupport.gateway.request_preparation import Caller
 from toolsupport.registry.people import program_access
 from toolsupport.registry.people.permissions import Action
-
-log = logging.getLogger(__name__)
+from toolsupport.services.supervisor import every
 
 PERIOD = 1.0  # seconds
 
@@ -30,12 +27,7 @@ class RevokedCallers:
 
     async def watch(self) -> None:
         """Check every second. Ends only by being cancelled."""
-        while True:
-            await asyncio.sleep(PERIOD)
-            try:
-                await self.look()
-            except Exception:
-                log.exception("could not check the keys of running answers, retrying in a second")
+        await every(PERIOD, self.look, "check the keys of running answers")
 
     async def look(self) -> None:
         """Check the callers of the answers that run now."""

@@ -126,21 +126,22 @@ class ProcessGroup:
         self._running[index] = process
         if self._stopping.is_set():
             process.terminate()
-        passing = self._supervisor.spawn(self._hub.serve(own_bus))
-        watching = self._supervisor.spawn(self._watch(own_link, index, count))
+        own_link.setblocking(False)
+        work = self._hub.serve(own_bus), self._watch(own_link, index, count)
+        tasks = [self._supervisor.spawn(one) for one in work]
         code = await process.wait()
         del self._running[index]
-        for task in (passing, watching):
+        for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for end in (own_bus, own_link):
+            end.close()
         return code
 
     async def _watch(self, link: socket.socket, index: int, count: int) -> None:
-        """Note that a process serves; keep the pair open until the process ends."""
-        with link:
-            link.setblocking(False)
-            if await asyncio.get_running_loop().sock_recv(link, len(READY)):
-                self._serving.add(index)
-                if len(self._serving) == count and not self._complete:
-                    self._complete = True
-                    self._on_ready()
-                await asyncio.get_running_loop().create_future()
+        """Note that a process serves; its end of the pair stays open as long as it runs."""
+        if await asyncio.get_running_loop().sock_recv(link, len(READY)):
+            self._serving.add(index)
+        if len(self._serving) == count and not self._complete:
+            self._complete = True
+            self._on_ready()

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 8
 PART = 4  # models whose details are stored at once
-ORDINARY = 100  # models of a list that is stored as one part, so that a chat of the first seconds has all of them
+ORDINARY = 100  # models that are stored without pauses: a chat may begin right after the start
 LOOK = 2.0  # seconds between two looks for servers whose pause is over
 
 
@@ -68,16 +68,16 @@ async def refresh(server_id: int) -> RefreshResult:
 
 
 async def _store(server_id: int, details: Mapping[int, ModelDetails]) -> None:
-    """Store details in parts, each followed by a pause of the same length: a server may list thousands of models.
+    """Store details in parts; behind ORDINARY models, each is followed by a pause of the same length.
 
-    Without pauses others would hardly get the database: SQLite keeps no queue of writers.
+    A server may list thousands, and SQLite keeps no queue of writers: without pauses others would hardly get a turn.
     """
     bundle, rows = HistoryBundle(), list(details.items())
-    part = len(rows) if 0 < len(rows) <= ORDINARY else PART
-    for first in range(0, len(rows), part):
+    for first in range(0, len(rows), PART):
         began = time.monotonic()
-        await database_sync_to_async(surveys.record_details)(server_id, dict(rows[first : first + part]), bundle)
-        await asyncio.sleep(time.monotonic() - began)
+        await database_sync_to_async(surveys.record_details)(server_id, dict(rows[first : first + PART]), bundle)
+        if first >= ORDINARY:
+            await asyncio.sleep(time.monotonic() - began)
 
 
 async def refresh_all() -> tuple[RefreshResult, ...]:

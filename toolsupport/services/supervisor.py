@@ -5,13 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from toolsupport import loop_share
 from toolsupport.config import traces
 
 log = logging.getLogger(__name__)
+
+
+async def every(seconds: float, work: Callable[[], Awaitable[None]], purpose: str) -> None:
+    """Run `work` after each pause. Errors are logged with its purpose ("check keys"). Ends only by being cancelled."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await work()
+        except Exception:
+            log.exception("could not %s, retrying in %g s", purpose, seconds)
 
 
 class TaskSupervisor:

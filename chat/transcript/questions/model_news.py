@@ -24,7 +24,7 @@ from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.testing import change_feed as news_of
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
-HEARD = "heard_test"  # the setting of a conversation with the newest test whose end it shows
+NEWEST_SHOWN = "heard_test"  # the setting of a conversation with the newest test whose end it shows
 BEGUN = "detecting"
 ABOUT_TESTS = (BEGUN, "detected", "inconclusive", "flag_to_set")
 
@@ -73,7 +73,7 @@ def missed(conversations: Collection[str]) -> list[tuple[str, ShownDetection]]:
 
 
 def _missed(chat: Conversation, test: ShownDetection) -> bool:
-    if test.id <= chat.settings.get(HEARD, 0):
+    if test.id <= chat.settings.get(NEWEST_SHOWN, 0):
         return False
     notice = chat.messages.filter(code__in=ABOUT_TESTS).order_by("id").last()
     ended = datetime.fromisoformat(test.finished_at) if test.finished_at else None
@@ -86,7 +86,9 @@ def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
     result = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
-    return _tell_once(conversation_id, ModelNews(HEARD, test.id, test.profile, *result, at, failed)) if result else ()
+    if not result:
+        return ()
+    return _tell_once(conversation_id, ModelNews(NEWEST_SHOWN, test.id, test.profile, *result, at, failed))
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:

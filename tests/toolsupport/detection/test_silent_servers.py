@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
@@ -26,19 +27,32 @@ Listing = Callable[[str], tuple[int, bytes] | None]
 
 
 @asynccontextmanager
+async def closed_at_end(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+    """Close the connection even where the client is gone before its request or the answer is whole."""
+    try:
+        yield
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
 async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -> AsyncIterator[Endpoint]:
     """One that speaks just enough of Ollama, and answers as it is told. What it lists is not counted."""
     received = 0
     serving: set[asyncio.Task[None] | None] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal received
         serving.add(asyncio.current_task())
+        async with closed_at_end(writer):
+            await reply(reader, writer)
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal received
         head = await reader.readuntil(b"\r\n\r\n")
-        length = next(
-            (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
-        )
-        body = await reader.readexactly(length)
+        [length] = re.findall(rb"(?i)\ncontent-length: *(\d+)", head) or [0]
+        body = await reader.readexactly(int(length))
         if head.startswith(b"GET "):
             told = listing(head.split()[1].decode())
         else:
@@ -46,18 +60,13 @@ async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -
             told = answer(received, body)
         if told is None:
             await reader.read()  # until the other side has given up
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
             return
         status, said = told
         if status == 0:  # it went away
-            writer.close()
             return
         kind = b"Content-Type: application/x-ndjson\r\nConnection: close\r\n"
         writer.write(b"HTTP/1.1 %d Told\r\n%bContent-Length: %d\r\n\r\n%b" % (status, kind, len(said), said))
         await writer.drain()
-        writer.close()
 
     listening = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:

@@ -29,10 +29,11 @@ def ran(work: Callable[[Connect], Awaitable[None]]) -> None:
             await layers[-1].new_channel()
             return layers[-1]
 
-        await work(connect)
-        for layer in layers:
-            await layer.flush()
-        await asyncio.gather(*tasks)
+        async with asyncio.timeout(10):  # a message that is lost would be waited for without an end
+            await work(connect)
+            for layer in layers:
+                await layer.flush()
+            await asyncio.gather(*tasks)
         assert not hub._groups
 
     asyncio.run(run())

@@ -190,7 +190,7 @@ async def test_details_of_many_models_are_stored_in_parts_as_one_act(
         whole(server, details, bundle)
         busy.append((began, time.monotonic()))
 
-    monkeypatch.setattr(refresh, "ORDINARY", 29)
+    monkeypatch.setattr(refresh, "ORDINARY", 0)
     monkeypatch.setattr(surveys, "record_details", counted)
     assert (await refresh.refresh(await _server())).described == 30
     assert sum(sizes) == 30 and max(sizes) <= 5

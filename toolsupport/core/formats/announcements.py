@@ -1,6 +1,6 @@
 """Decides whether the words around a call that changes something announce it: see docs/decisions/031.
 
-Any other words show the call. What a call only reads may run for nothing; what it deletes does not come back.
+With any other words the call is only shown. A needless read does no harm; what a call deletes cannot be restored.
 """
 
 from __future__ import annotations

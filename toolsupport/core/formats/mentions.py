@@ -137,7 +137,7 @@ class MentionFilter:
         return (*decided, piece)
 
     def call(self, call: CallEvent) -> Sequence[Item]:
-        if self._sentence:  # another call stands in the sentence behind the held one, which may announce that
+        if self._sentence:  # it leads to another call, so it may announce that one
             self._doubted = False
             return (*self._decided(mentioned=not self._below or self._is_about_call()), *self.call(call))
         blanks = BLANKS_IN_FRONT.match(call.raw)[0]  # type: ignore[index]  # matches everywhere

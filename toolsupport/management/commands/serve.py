@@ -79,7 +79,7 @@ class Command(BaseCommand):
             settings.ORIGINS = serve_lock.default_origins(host, port)
         if options["part_of"]:
             number, *sockets = options["part_of"]
-            metrics.PROCESSES.name = str(number)
+            metrics.PROCESSES.share(number)
             return self.serve_part(options["simulator"], *sockets)
         self.simulator = start_simulator()  # it loads while we do
         try:

@@ -60,7 +60,7 @@ class HistoryRow:
 
     @property
     def opinion(self) -> str:
-        """The opinion of a review about an entry, or that a refusal contradicts it, in words."""
+        """Words for whether a review agrees with an entry, or a refusal contradicts it."""
         return OPINIONS.get(self.entry.verdict, "") if self.entry.kind in ("review", "refusal") else ""
 
     @property

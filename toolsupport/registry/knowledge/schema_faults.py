@@ -21,7 +21,7 @@ LOWERED = {
 def learn(profile_id: int, build_key: str, fault: SchemaDropped | SchemaRefused) -> None:
     """Lower the capability for this build. What a person decided stays, and so does what another build showed.
 
-    A schema that is refused as a whole shows nothing of others: it may only have been too large.
+    A schema that is refused as a whole shows nothing about others: it may only have been too large.
     """
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
     whole = isinstance(fault, SchemaRefused) and fault.whole
