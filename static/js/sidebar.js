@@ -1,6 +1,6 @@
 // The list of chats: states of their answers, the menu of a row by keyboard, the search by command.
 const list = () => document.getElementById("conversations");
-let known = { answers: [], unread: [] }, pressed = "";
+let known = { answers: [], unread: [] }, row = "";
 
 const show = () => {
   const states = Object.fromEntries(known.answers.filter((one) => one.state !== "ended").map((one) => [one.chat, one.state]));
@@ -29,21 +29,35 @@ document.addEventListener("answers", ({ detail }) => {
 
 document.addEventListener("chats:replaced", show);
 
-// The list was replaced: a row that moved keeps the focus.
+// A row's request (pin, rename) would end without effect if its row were replaced meanwhile: then the list is fetched after it.
+document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
+  const asking = target === list() && detail.requestConfig.elt.id === "conversation-search" && target.querySelector(".htmx-request");
+  if (!asking) return;
+  detail.shouldSwap = false;
+  const again = (event) => {
+    if (event.detail.requestConfig?.elt !== asking) return;
+    document.removeEventListener("htmx:afterRequest", again);
+    document.getElementById("conversation-search").requestSubmit();
+  };
+  document.addEventListener("htmx:afterRequest", again);
+});
+
+// The list was replaced, perhaps twice at once (an answer began elsewhere): the row in use keeps the focus.
 document.addEventListener("htmx:afterSwap", (event) => {
   if (!list()?.contains(event.target) && event.target !== list() && event.target.id !== "conversations") return;
   show();
-  if (document.activeElement === document.body && pressed) document.querySelector(`#${CSS.escape(pressed)} a`)?.focus();
-  pressed = "";
+  if (document.activeElement === document.body && row) document.querySelector(`#${CSS.escape(row)} a`)?.focus();
 });
+const note = ({ target }) => { row = target.closest?.("#conversations li[id]")?.id ?? ""; };
+document.addEventListener("focusin", note);
 document.addEventListener("click", (event) => {
-  pressed = event.target.closest("#conversations li button")?.closest("li[id]").id ?? "";
+  note(event);
   for (const menu of document.querySelectorAll("#conversations .more[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 
 // Shift+F10 or the menu key on a row opens its menu; Esc closes it.
 document.addEventListener("keydown", (event) => {
-  const row = event.target.closest?.("#conversations li[id]"), menu = row?.querySelector(".more");
+  const menu = event.target.closest?.("#conversations li[id]")?.querySelector(".more");
   if (!menu) return;
   if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) menu.open = true;
   else if (event.key === "Escape" && menu.open) menu.open = false;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.conftest import answered, ask, choose, new_chat, photograph, ready, until
 from tests.e2e.test_access_for_all import violations
@@ -71,6 +71,22 @@ def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     expect(page.locator("#conversations [aria-current] [data-state]")).to_have_attribute("data-answer", "")
 
 
+def unpin_while_the_list_is_fetched(page: Page) -> None:
+    """Let the list be fetched (an answer began elsewhere) between the press and its reply."""
+    pressed: list[Route] = []
+    page.route("**/pin/", lambda route: pressed.append(route))
+    page.keyboard.press("Shift+F10")
+    unpin = page.locator("#conversations li:has([aria-current])").get_by_role("button", name="Unpin", exact=True)
+    with page.expect_request("**/pin/"):
+        unpin.press("Enter")
+    with page.expect_response(lambda reply: "/chat/list/" in reply.url):
+        page.evaluate("document.getElementById('conversation-search').requestSubmit()")
+    with page.expect_response("**/pin/"), page.expect_response(lambda reply: "/chat/list/" in reply.url):
+        pressed[0].continue_()
+    page.unroute("**/pin/")
+    expect(page.locator("#conversations h2").first).not_to_have_text("Pinned")
+
+
 def test_a_row_is_pinned_by_keyboard_and_new_chat_uses_the_empty_one(page: Page) -> None:
     ask(page, "What is 17*23?")
     answered(page)
@@ -82,6 +98,8 @@ def test_a_row_is_pinned_by_keyboard_and_new_chat_uses_the_empty_one(page: Page)
     expect(page.locator("#conversations section").first).to_contain_text("What is 17*23?")
     expect(row.locator("a").first).to_be_focused()
     assert violations(page) == []
+    unpin_while_the_list_is_fetched(page)
+    expect(row.locator("a").first).to_be_focused()
     page.get_by_role("button", name="New chat").click()
     expect(page.locator(".welcome")).to_be_visible()
     address = page.url
