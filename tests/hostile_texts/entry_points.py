@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from chat.broadcast.client_frames import FRAME_LIMIT, TEXT_LIMIT
@@ -15,13 +14,14 @@ from chat.mcp.client.connection import in_words
 from chat.mcp.client.results import ResultReader
 from chat.pages import export_formats
 from chat.templatetags import readable
-from chat.tools import edit_file, list_directory, read_file
-from chat.tools.files import image_sizes, text_decoding
-from chat.tools.files.workspace import FileContent, WorkspaceEntry
+from chat.tools import list_directory
+from chat.tools.files import image_sizes
+from chat.tools.files.workspace import WorkspaceEntry
 from chat.tools.sandbox.python_interpreter import PrintedOutput
 from chat.transcript.conversations import listing
 from chat.transcript.messages import bars, titles, typed_results
 from chat.websocket import frame_parsing
+from tests.hostile_texts import further_readers
 from tests.hostile_texts.units import text
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport import providers
@@ -29,7 +29,6 @@ from toolsupport.core import (
     calls,
     client_address,
     context_limits,
-    diff_rows,
     error_body,
     families,
     http_address,
@@ -50,7 +49,6 @@ from toolsupport.core import (
     shell_equivalents,
     spreadsheet,
     strict_json,
-    text_diff,
     tokenize,
     tool_lookup,
     user_models,
@@ -58,17 +56,13 @@ from toolsupport.core import (
 from toolsupport.core.constrained import plain_patterns
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.events import Finished, TextDelta
-from toolsupport.core.exams import exam_files, grading
-from toolsupport.core.exams.cases import ExamCase, ExpectedCall
-from toolsupport.core.exams.grading import CaseReply
+from toolsupport.core.exams import exam_files
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.markdown_blocks import BlockSplitter
-from toolsupport.core.prompt import history_rendering, token_counts
-from toolsupport.core.prompt.history_rendering import RenderTarget
+from toolsupport.core.prompt import token_counts
 from toolsupport.core.pull_progress import PullReader
 from toolsupport.core.quoted_results import ResultIndex
 from toolsupport.core.reply_reader import ReplyReader
-from toolsupport.core.text_diff import TextChange
 from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway import chat_request
@@ -79,13 +73,10 @@ from toolsupport.providers.survey_types import ModelDetails, ModelReport, Server
 from toolsupport.registry.models import survey_bounds
 from toolsupport.sources import guard
 from toolsupport.sources.types import SourceError
-from toolsupport.web.pages import model_filters
 
 # S1: seconds of the processor for a block of so many characters, and for a message.
 BLOCK, BLOCK_SECONDS, MESSAGE_SECONDS = 20_000, 0.1, 1.0
 KIB = 1024
-# Rows of the models page: only their name and server are searched.
-MODELS: Any = [SimpleNamespace(name=f"org/model-{number}:8b", server="box") for number in range(1_000)]
 # A reply is read in ten slices of this size, and others go on between them.
 REPLY_SECONDS = 10 * BLOCK_SECONDS
 
@@ -303,50 +294,12 @@ def streamed(written: str) -> object:
     return [codecs[kind].feed(line) for line, kind in read], [codec.flush() for codec in codecs.values()]
 
 
-def file(written: str) -> object:
-    """Read a file whose bytes are this text: its beginning, its first lines, and its last ones."""
-    data = written.encode(errors="replace")
-    content = FileContent(data, 2 * len(data))
-    ends = read_file._first_lines(content, 500), read_file._last_lines(FileContent(data, len(data)), 500)
-    return text_decoding.read(data, len(data)), ends
-
-
-def change(written: str) -> object:
-    """Find a place in a file of this text, outline a change of all of it, and lay the comparison out."""
-    half = len(written) // 2
-    other = TextChange("a", written, written[half:] + "\n" + written[:half])
-    lines = [f"{'+-'[number % 2]}{written[at : at + 80]}" for number, at in enumerate(range(0, half, 80))]
-    edited = edit_file._places(written, written[:half]), edit_file._places(written, f"{written[:half]}\0")
-    outlined = text_diff.outlined("a", written, other.after)
-    return edited, text_diff.is_short(other), diff_rows.layout(outlined), diff_rows.layout("\n".join(lines))
-
-
-def graded(written: str) -> object:
-    """Compare the arguments and the answer of an exam's model with the expected ones."""
-    call = ExpectedCall("note", {"a": f"{written}b"}, {"a": (written[:100],) * 10})
-    case = ExamCase("a", (), (ToolSpec("note", ""),), expected=(call,) * 10)
-    return grading.grade(case, CaseReply((ToolCall("1", "note", {"a": written}),) * 10, 10, text=written))
-
-
-def rendered(written: str) -> object:
-    """Write a conversation of this text for models of each format."""
-    call = ToolCall("1", "note", {"a": written[:5000]})
-    log = (
-        ChatMessage(Role.USER, written),
-        ChatMessage(Role.ASSISTANT, written, calls=(call,)),
-        ChatMessage(Role.TOOL, written, call_id="1"),
-    )
-    return [
-        history_rendering.history(log, RenderTarget(name)) for name in ("", "native", "hermes", "react", "pythonic")
-    ]
-
-
 ENTRY_POINTS: Mapping[str, EntryPoint] = {
-    "a file that is read": EntryPoint(file, 256 * KIB),
-    "a change of a file": EntryPoint(change, 256 * KIB, ("a\nb\n",)),
-    "a graded call": EntryPoint(graded, 64 * KIB),
-    "a conversation for a model": EntryPoint(rendered, 64 * KIB),
-    "a search of models": EntryPoint(lambda written: model_filters.named(MODELS, {"q": written}), 16 * KIB, ("a ",)),
+    "a file that is read": EntryPoint(further_readers.file, 256 * KIB),
+    "a change of a file": EntryPoint(further_readers.change, 256 * KIB, ("a\nb\n",)),
+    "a graded call": EntryPoint(further_readers.graded, 64 * KIB, ("a ",)),
+    "a conversation for a model": EntryPoint(further_readers.rendered, 64 * KIB),
+    "a search of models": EntryPoint(further_readers.models, 16 * KIB, ("a ",)),
     "a pattern of a schema": EntryPoint(plain_patterns.plain, 4_000),
     "arguments that have begun": EntryPoint(lambda written: are_sure('{"path": "' + written, TOOLS[1]), 4_000),
     "a sentence about a test": EntryPoint(readable.with_code, 4_000),

@@ -67,20 +67,16 @@ def add_all(decisions: Sequence[NewOverride], withdraws: Mapping[int, Override] 
 
     By the id of its model, `withdraws` has the row that a decision withdraws instead of making a claim.
     """
-    ids = [decision.profile for decision in decisions]
-    for decision in decisions:
-        if decision.profile not in withdraws:
-            _check(decision)
-    profiles = lock(ids)
+    for decision in (one for one in decisions if one.profile not in withdraws):
+        _check(decision)
+    profiles = lock(decision.profile for decision in decisions)
     if len(profiles) < len(decisions):
         raise NotFound("This model does not exist.")
     rows = list(profiles.values())
     before = effective_values.known_of_each(rows)
-    newest = dict(Override.objects.filter(profile__in=ids).values_list("profile").annotate(newest=Max("seq")))
-    made = [
-        _row(profiles[one.profile], newest.get(one.profile, 0) + 1, one, withdraws.get(one.profile))
-        for one in decisions
-    ]
+    newest = dict(Override.objects.filter(profile__in=profiles).values_list("profile").annotate(newest=Max("seq")))
+    places = ((one, profiles[one.profile], newest.get(one.profile, 0) + 1) for one in decisions)
+    made = [_row(profile, seq, one, withdraws.get(one.profile)) for one, profile, seq in places]
     Override.objects.bulk_create(made, batch_size=200)
     after = effective_values.known_of_each(rows)
     events = zip(decisions, made, strict=True)
@@ -89,9 +85,8 @@ def add_all(decisions: Sequence[NewOverride], withdraws: Mapping[int, Override] 
 
 def lock(profile_ids: Iterable[int]) -> dict[int, ModelProfile]:
     """Lock these models, in one order for all who lock several; return them by id, with their servers."""
-    locked = ModelProfile.objects.select_related("server").select_for_update(of=("self",), no_key=True)
-    rows = locked.order_by("pk")
-    return {row.pk: row for row in rows.filter(pk__in=list(profile_ids))}
+    rows = ModelProfile.objects.filter(pk__in=list(profile_ids)).select_related("server").order_by("pk")
+    return {row.pk: row for row in rows.select_for_update(of=("self",), no_key=True)}
 
 
 def _check(decision: NewOverride) -> None:
