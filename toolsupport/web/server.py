@@ -163,10 +163,11 @@ class BoundedRequestFactory(HTTPFactory):  # type: ignore[misc]  # daphne is unt
         return channel
 
 
-def _endpoint(reactor: Any, number: str) -> AdoptedStreamServerEndpoint:
+def _endpoint(reactor: Any, number: str) -> Any:
     """Return the endpoint of a socket that listens; Daphne's own takes each for one of IPv4."""
     with socket.socket(fileno=os.dup(int(number))) as shared:
-        return AdoptedStreamServerEndpoint(reactor, int(number), shared.family)
+        adopted: Any = AdoptedStreamServerEndpoint  # untyped
+        return adopted(reactor, int(number), shared.family)
 
 
 # Daphne makes its factories while it starts, and takes no others.

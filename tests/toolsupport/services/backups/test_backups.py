@@ -79,7 +79,8 @@ def test_every_row_file_and_key_comes_back(tmp_path: Path, engine: str) -> None:
         add_a_person(two)
 
 
-OTHERS = "CREATE TABLE another_program (id serial PRIMARY KEY); INSERT INTO another_program SELECT FROM generate_series(1, 5)"
+OTHERS = """CREATE TABLE another_program (id serial PRIMARY KEY);
+INSERT INTO another_program SELECT FROM generate_series(1, 5)"""
 
 
 # P3
