@@ -6,7 +6,7 @@ with a notice in the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from chat.sentences import sentence
@@ -30,7 +30,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
-from toolsupport.core.types import RequestSpec
+from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -46,8 +46,17 @@ class FormatRecovery:
         self._take, self._announce = take, announce
         self._guard = FormatGuard()
         self._rejected: CallRejected | None = None
-        self._usable = self._called = self._ignored = False
+        self._usable = self._called = self._ignored = self._required = False
         self._before: RequestSpec | None = None
+
+    def asking(self, asked: RequestContext, history: Sequence[ChatMessage]) -> None:
+        """Begin a request: a required call may be constrained, whatever the format of the turn."""
+        constrained = exchange.as_required(asked.endpoint, asked.request_spec, history)
+        self._required = constrained is not asked.request_spec
+
+    def written_in(self, asked: RequestContext) -> str:
+        """Return the format in which the calls of this reply are written."""
+        return FORCED if self._required else asked.request_spec.format
 
     def count(self, event: CallReady | CallFound | CallRejected) -> None:
         """Count whether a call could be parsed."""
@@ -140,6 +149,7 @@ class FormatRecovery:
             self._take(replace(asked, request_spec=replace(asked.request_spec, may_force=False)))
         elif event.part == "all":
             own, self._before = replace(asked, request_spec=self._before or asked.request_spec), None
+            self._required = False
             reason = forced_calls.REFUSED.format(message=event.message)
             await self._unenforced(own, reason, sentence("refused_schema", message=event.message))
         else:

@@ -43,7 +43,7 @@ from chat.turns.recovery import FormatRecovery
 from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
 from chat.turns.turn_trace import TurnTrace
-from toolsupport import exchange, loop_share
+from toolsupport import loop_share
 from toolsupport.core import format_choice
 from toolsupport.core.events import (
     CallDelta,
@@ -96,7 +96,6 @@ class TurnRun:
         self.ended: TurnEnded | None = None
         self._asked: list[record.RequestedCall] = []
         self._unreadable: list[str] = []
-        self._required = False  # the reply is constrained to a call, whatever the format of the turn
         self._formatted: tuple[str, str | None] = "", ""
 
     async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
@@ -153,15 +152,8 @@ class TurnRun:
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         return self.takeover.answered(self._ask_model, history) if self.takeover.able else self._ask_model(history)
 
-    @property
-    def _format(self) -> str:
-        """The format in which the calls of this reply are written."""
-        return format_choice.FORCED if self._required else self.prepared.request_spec.format
-
     def _ask_model(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
-        asked = self.prepared
-        constrained = exchange.as_required(asked.endpoint, asked.request_spec, history)
-        self._required = constrained is not asked.request_spec
+        self.recovery.asking(self.prepared, history)
         report = SilenceReport(self.claimed.turn, self.prepared, self._tell)
         return report.passed_on(self.cures.ask(self.prepared, history), self.executor.spawn)
 
@@ -239,14 +231,13 @@ class TurnRun:
         await self.recovery.reasoning_seen(self.prepared, event)
 
     async def _schema_fault(self, event: SchemaDropped | SchemaRefused) -> None:
-        self._required = self._required and not (isinstance(event, SchemaRefused) and event.part == "all")
         await self.recovery.schema_fault(self.prepared, event)
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
         served = self.executor.serve(event.call)
         tool = self.executor.tools.get(served.name)
-        format_ = event.format if isinstance(event, CallFound) else self._format
+        format_ = event.format if isinstance(event, CallFound) else self.recovery.written_in(self.prepared)
         level = tool.level if tool else ""
         self._count(event)
         self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
@@ -266,11 +257,11 @@ class TurnRun:
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
         self.recovery.count(event)
-        self.tally.received(event, self._format)
+        self.tally.received(event, self.recovery.written_in(self.prepared))
 
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
-        format_ = self._format if event.fault == "unreadable" else ""
+        format_ = self.recovery.written_in(self.prepared) if event.fault == "unreadable" else ""
         if format_ in FORMATS:
             self._unreadable.append(event.raw)
         rejection = _rejection(event)

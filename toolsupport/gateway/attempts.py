@@ -353,7 +353,7 @@ def _schema_fault(event: SchemaRefused | SchemaDropped, attempt: Attempt, tally:
 
 
 def _unconstrained(attempt: Attempt, tally: RequestSummary) -> None:
-    """Note how the request goes on after its server refused or dropped the schema."""
+    """Note in which format the request is sent after its server refused or dropped the schema."""
     request_spec = attempt.request_spec
     tally.format, tally.forced, tally.format_reason = request_spec.format, "", request_spec.format_reason
     tally.left_out = "" if request_spec.format else "refused"

@@ -24,8 +24,8 @@ ABOUT_SCHEMAS = ("schema", "grammar", "response_format", "structured", "json", "
 # Other parts of a request and of an account, which a request without a schema would meet too.
 ABOUT_OTHERS = re.compile(
     r"image|vision|audio|multimodal|context|\btokens?\b|too long|prompt|api.?key|quota|billing|credit|balance"
-    r"|licen[cs]e|model.{0,40}(?:not found|not exist|not loaded|unknown)|(?:no such|unknown|unsupported) model|tool|role"
-    r"|think",
+    r"|licen[cs]e|model.{0,40}(?:not found|not exist|not loaded|unknown)|(?:no such|unknown|unsupported) model"
+    r"|tool|role|think",
     re.IGNORECASE,
 )
 FURTHER = frozenset({"pattern", "multipleOf"})
