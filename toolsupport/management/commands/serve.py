@@ -225,7 +225,7 @@ def stop_on_signals(server: BoundedServer) -> None:
         finally:
             server.stop()
             deadline.set(AFTER_STOP)
-            kill_children()  # such as the query of a request that nobody cancels
+            kill_children()  # a request outside a chat, whose query may still run, is not cancelled
 
     def asked_to_stop(*_: object) -> None:
         # Once is enough: a second signal waits for the same end.
