@@ -102,8 +102,15 @@ class MoodyServer:
         return await (self._native if kind == "ollama" else self._openai)(request, reply, body.get("stream", True))
 
     def _check(self, kind: str, body: Any, schema: Any) -> None:
-        if schema and body.get("tools"):
+        tools, messages = body.get("tools") or [], body["messages"]
+        if schema and tools:
             self.wrong.append(f"{kind}: a schema beside tools")
+        if schema and not all(set(one) <= {"role", "content"} and one["role"] != "tool" for one in messages):
+            self.wrong.append(f"{kind}: a schema, and a history that is no text: {json.dumps(messages)[:2000]}")
+        if schema and kind == "llamacpp" and body.get("chat_template_kwargs") != {"enable_thinking": False}:
+            self.wrong.append(f"{kind}: a schema, and thinking is not turned off")
+        if kind != "vllm" and any("strict" in tool["function"] for tool in tools):
+            self.wrong.append(f"{kind}: strict tools")
         if kind != "ollama":
             try:
                 strict_wires.any_openai(body)
