@@ -24,7 +24,7 @@ CASE = ExamCase(
     (ChatMessage(Role.USER, "What is in this folder?"),),
     (ToolSpec("list_directory", "Lists.", PATH),),
     (ExpectedCall("list_directory", {"path": "."}),),
-    (RecordedResult("list_directory", {"path": "."}, "notes.md"),),
+    (RecordedResult("list_directory", "notes.md", {"path": "."}),),
 )
 ANSWER = says({"content": "notes.md"})
 
