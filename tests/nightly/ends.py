@@ -16,7 +16,7 @@ import sqlite3
 import sys
 import time
 import warnings
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -239,7 +239,7 @@ def queried(site: Site) -> socket.socket:
     return requested(site, "/api/tools/execute", call)
 
 
-def requested(site: Site, path: str, asked: dict[str, object]) -> socket.socket:
+def requested(site: Site, path: str, asked: Mapping[str, object]) -> socket.socket:
     """A request of a program, whose answer is not read."""
     key, body = site.manage("create_api_key", "ana").split()[-1], json.dumps(asked)
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
