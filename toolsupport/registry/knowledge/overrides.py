@@ -169,7 +169,8 @@ def withdraw_test(detection: int, actor: int | None) -> int:
         event_log.record(replace(line, capability=name, text=UNDONE, **values))
     if not changed:
         main = next((row for row in rows if row.capability == "tools"), rows[0])
-        text = _why_unchanged(profile, main)
+        in_chats = any(row.session for row in rows)
+        text = sentence("unchanged_for_everyone") if in_chats else _why_unchanged(profile, main)
         held = before[main.capability].value
         event_log.record(replace(line, capability=main.capability, before=held, after=held, text=text))
     return len(rows)

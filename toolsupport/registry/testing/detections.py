@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from toolsupport.core import reasons
 from toolsupport.core.coded_text import joined
-from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
@@ -316,10 +316,15 @@ def cancel_bulk(actor: int) -> None:
 
 @transaction.atomic
 def undo(detection: int, actor: int | None) -> int:
-    """Withdraw the measurements of a test; return the number of claims. Raises NotFound."""
-    _status(detection)
+    """Withdraw the measurements of a test that has ended; return the number of claims. Raises NotFound, Conflict."""
+    if (status := _status(detection)) in OPEN:
+        raise Conflict("This test has not ended.", f"It is {status}.")
     Detection.objects.filter(pk=detection).update(remaining=False)
-    return overrides.withdraw_test(detection, actor)
+    withdrawn = overrides.withdraw_test(detection, actor)
+    if withdrawn and switches.in_force().on_drift != "off":
+        profile = Detection.objects.select_related("profile__server").get(pk=detection).profile
+        drift_marks.follow([profile], stale_tests.kinds([profile]) if profile.chats else ())
+    return withdrawn
 
 
 @transaction.atomic
