@@ -162,9 +162,10 @@ def test_a_turn_that_waited_goes_on_in_the_format_it_fell_back_to(
 ) -> None:  # K2
     """A person's answer, or tools found meanwhile, do not make its server refuse the same request again."""
     now_known(conversation, known)
-    prepared = turn_settings.prepared(conversation)
+    prepared, profile = turn_settings.prepared(conversation), conversation.profile
+    assert profile is not None
     turn = Turn.objects.create(
-        conversation=conversation, profile=conversation.profile, client_id="c1", status="waiting", format="hermes"
+        conversation=conversation, profile=profile, client_id="c1", status="waiting", format="hermes"
     )
     assert prepared.request_spec.format != "hermes" and prepared.request_spec.if_refused == "hermes"
     assert resume.gone_on(turn, prepared).request_spec.format == "hermes"
