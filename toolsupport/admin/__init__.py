@@ -12,11 +12,12 @@ from django.db import DataError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from toolsupport.admin import models, people
+from toolsupport.admin import models, naming, people
 from toolsupport.registry.people import sessions
 
 __all__ = ["models", "people"]
 log = logging.getLogger(__name__)
+naming.name_rows(admin.site._registry)
 
 
 def _permitted(request: HttpRequest) -> bool:

@@ -147,7 +147,7 @@ VERDICTS = {
 }
 # What to do about a conversation that is too long, by kind of server.
 CONTEXT = {
-    "context_of_request": "A larger context (num_ctx) or fewer tools would help.",
+    "context_of_request": "A larger context or fewer tools would help.",
     "context_llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
     "context_vllm": "Start its server with a larger --max-model-len, or offer fewer tools.",
     "context_sglang": "Start its server with a larger --context-length, or offer fewer tools.",
@@ -169,7 +169,7 @@ CHANGES = {
     "unchanged_later_test": "Nothing changed: a later test decides.",
     "unchanged_person": "Nothing changed: a person decided it.",
     "unchanged_server": "Nothing changed: the server's own claim applies.",
-    "imported": "Imported from user_models.json.",
+    "imported": "Imported from a file.",
     "build_changed": "The model has changed since it was tested: the measured values may no longer apply.",
     "build_back": "The model runs a build that was tested: the measured values apply.",
 }

@@ -61,8 +61,16 @@ def test_other_tables_have_none(case: str, rows: list[str]) -> None:
 @every(
     "rows, path, text",
     [
-        (["Jun,5", "Jul,10", "May,0"], "M0.0 20.0L50.0 0.0L100.0 40.0", "3 points: lowest 0 at May, highest 10 at Jul."),
-        (["Jun,-5", "Jul,5", "May,0"], "M0.0 40.0L50.0 0.0L100.0 20.0", "3 points: lowest -5 at Jun, highest 5 at Jul."),
+        (
+            ["Ju,5", "Jul,10", "May,0"],
+            "M0.0 20.0L50.0 0.0L100.0 40.0",
+            "3 points: lowest 0 at May, highest 10 at Jul.",
+        ),
+        (
+            ["Ju,-5", "Jul,5", "May,0"],
+            "M0.0 40.0L50.0 0.0L100.0 20.0",
+            "3 points: lowest -5 at Ju, highest 5 at Jul.",
+        ),
         (
             ["a,1", "b,2", "c,", "d,1", "e,"],
             "M0.0 20.0L25.0 0.0M75.0 20.0h0",

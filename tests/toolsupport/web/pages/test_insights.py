@@ -159,7 +159,9 @@ def test_the_small_lines_have_days_without_calls(client: Client, profile: ModelP
     for days, calls in ((4, 10), (3, 20), (0, 5)):
         counted(profile, calls=calls, day=days_ago(days))
     client.force_login(alice)
-    tiles = flat(client.get("/insights/").content.decode()).partition('class="headline-words"')[2].partition("<table")[0]
+    tiles = (
+        flat(client.get("/insights/").content.decode()).partition('class="headline-words"')[2].partition("<table")[0]
+    )
     assert 'class="trace" d="M0.0 50.0L25.0 0.0L50.0 100.0L75.0 100.0L100.0 75.0"' in tiles
     assert tiles.count('class="trace"') == 1  # nothing was repaired
 
