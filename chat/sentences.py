@@ -119,6 +119,8 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "unreadable_calls": "wrote calls that cannot be read as {format}",
         "needs_native_setting": "needs a server setting for native tools",
         "refused_native_tools": "was refused native tools by its server",
+        "refused_schema": "was refused constrained output by its server ({message:quoted})",
+        "ignored_schema": "was not held to constrained output by its server",
         "unknown_number": "an unknown number of",
         "by_program": "A program with one of your keys requested it.",
         "answer_not_requested": "The answer could not be requested. The log of the server has the error.",

@@ -21,7 +21,7 @@ from toolsupport import loop_share, providers, thinking_setting
 from toolsupport.config import metrics
 from toolsupport.core import calls, completed_tools, forced_calls, prompt, request_aims, retry_prompts, schema_limits
 from toolsupport.core.constrained import SchemaRules, call_schema
-from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
+from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, is_refusal
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -331,8 +331,8 @@ def _schema(request_spec: RequestSpec) -> JSON | None:
     limits = request_spec.constraint
     tools = [tool for tool in request_spec.tools if not limits.tools or tool.name in limits.tools]
     several = request_spec.capabilities["parallel"].value is not False and not limits.tools
-    parallel = several and request_spec.options.get("parallel_tool_calls") is not False
-    rules = SchemaRules(request_spec.keywords, limits.narrow)
+    parallel = several and not limits.plain and request_spec.options.get("parallel_tool_calls") is not False
+    rules = SchemaRules(request_spec.keywords, limits.narrow, limits.plain)
     return call_schema(tools or request_spec.tools, answer=limits.answer, parallel=parallel, rules=rules)
 
 
@@ -357,10 +357,9 @@ def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request
 def _trouble(event: Failed, request_spec: RequestSpec, request: Request) -> Trouble | None:
     """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
     if request.schema is not None and is_refusal(event.status, event.body):
-        if request_spec.keywords and has_further_keywords(request.schema):
-            return SchemaRefused(event.message)
-        if request_spec.unconstrained is not None:
-            return SchemaRefused(event.message, whole=True)
+        part = forced_calls.refused_part(request_spec, request.schema)
+        if part == "keywords" or request_spec.permit is not Permit.PROBE:
+            return SchemaRefused(event.message, part)
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)

@@ -6,9 +6,8 @@ with a notice in the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from chat.sentences import sentence
 from chat.transcript.announcements import Announcement, Announcements, Thing
@@ -31,7 +30,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
-from toolsupport.core.types import RequestSpec
+from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -47,8 +46,17 @@ class FormatRecovery:
         self._take, self._announce = take, announce
         self._guard = FormatGuard()
         self._rejected: CallRejected | None = None
-        self._usable = False
+        self._usable = self._called = self._ignored = self._required = False
         self._before: RequestSpec | None = None
+
+    def asking(self, asked: RequestContext, history: Sequence[ChatMessage]) -> None:
+        """Begin a request: a required call may be constrained, whatever the format of the turn."""
+        constrained = exchange.as_required(asked.endpoint, asked.request_spec, history)
+        self._required = constrained is not asked.request_spec
+
+    def written_in(self, asked: RequestContext) -> str:
+        """Return the format in which the calls of this reply are written."""
+        return FORCED if self._required else asked.request_spec.format
 
     def count(self, event: CallReady | CallFound | CallRejected) -> None:
         """Count whether a call could be parsed."""
@@ -61,20 +69,41 @@ class FormatRecovery:
     async def replied(self, asked: RequestContext) -> str:
         """End a reply: if the format failed again, the next request uses another one.
 
-        Where the server enforces a schema, the next reply is constrained after the first call that cannot be used.
-        Returns the tool of that call then, else "".
+        Where the server enforces a schema, the next reply is constrained after the first call that cannot be used, and
+        once more, narrowly, after a constrained one that breaks a rule which was left out of its schema. Returns the
+        tool of that call then, else "".
         """
         rejected, self._rejected = (None if self._usable else self._rejected), None
-        before, self._before, self._usable = self._before, None, False
-        if before is not None and asked.request_spec.format == FORCED:
-            self._take(replace(asked, request_spec=before))
-        elif rejected is not None and asked.request_spec.may_force and asked.request_spec.format != FORCED:
-            self._before = asked.request_spec
-            self._take(replace(asked, request_spec=forced_calls.retried(asked.request_spec, rejected)))
+        before, self._before, self._called = self._before, None, self._called or self._usable
+        ignored, self._ignored, self._usable = self._ignored, False, False
+        if rejected is not None and self._may_constrain(asked.request_spec, rejected):
+            self._before = before or asked.request_spec
+            must_call = forced_calls.is_required(asked.request_spec) and not self._called
+            retry = forced_calls.retried(asked.request_spec, rejected, must_call=must_call, last=True)
+            self._take(replace(asked, request_spec=retry))
             return rejected.name or "a tool"
+        if ignored:
+            own = replace(asked, request_spec=before or asked.request_spec)
+            await self._unenforced(own, forced_calls.DROPPED, sentence("ignored_schema"))
+        elif before is not None and asked.request_spec.format == FORCED:
+            self._take(replace(asked, request_spec=before))
         else:
             await self._change_format(asked)
         return ""
+
+    def _may_constrain(self, asked: RequestSpec, rejected: CallRejected) -> bool:
+        """Return whether a constrained reply may bring the call that could not be used."""
+        misfit = rejected.fault == "schema" and not asked.constraint.narrow
+        return asked.may_force and (asked.format != FORCED or misfit)
+
+    async def _unenforced(self, asked: RequestContext, reason: str, failed: str) -> None:
+        """Go on without constrained output; a notice follows where that is the format of the model itself."""
+        request_spec = forced_calls.unenforced(asked.request_spec, reason)
+        if asked.request_spec.format == FORCED:
+            code = "fallback" if request_spec.format else "tools_refused"
+            await self._go_on(asked, request_spec, code, {"failed": failed})
+        else:
+            self._take(replace(asked, request_spec=request_spec))
 
     async def _change_format(self, asked: RequestContext) -> None:
         failed = format_choice.label(asked.request_spec.format)
@@ -115,10 +144,17 @@ class FormatRecovery:
     async def schema_fault(self, asked: RequestContext, event: SchemaDropped | SchemaRefused) -> None:
         """Store that the server does not enforce the schema of a reply; the rest of the turn does without."""
         await in_database(schema_faults.learn)(self._claimed.profile, asked.build, event)
-        useless = isinstance(event, SchemaDropped) or event.whole
-        lost: Mapping[str, Any] = {"may_force": False} if useless else {"keywords": frozenset()}
-        self._before = replace(self._before, **lost) if self._before else None
-        self._take(replace(asked, request_spec=replace(asked.request_spec, **lost)))
+        if isinstance(event, SchemaDropped):
+            self._ignored = True
+            self._take(replace(asked, request_spec=replace(asked.request_spec, may_force=False)))
+        elif event.part == "all":
+            own, self._before = replace(asked, request_spec=self._before or asked.request_spec), None
+            self._required = False
+            reason = forced_calls.REFUSED.format(message=event.message)
+            await self._unenforced(own, reason, sentence("refused_schema", message=event.message))
+        else:
+            self._before = forced_calls.after_refusal(self._before, event) if self._before else None
+            self._take(replace(asked, request_spec=forced_calls.after_refusal(asked.request_spec, event)))
 
     async def answered(self, asked: RequestContext) -> None:
         """Handle a complete answer: with native tools, its server no longer lacks a setting."""

@@ -153,6 +153,7 @@ class TurnRun:
         return self.takeover.answered(self._ask_model, history) if self.takeover.able else self._ask_model(history)
 
     def _ask_model(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
+        self.recovery.asking(self.prepared, history)
         report = SilenceReport(self.claimed.turn, self.prepared, self._tell)
         return report.passed_on(self.cures.ask(self.prepared, history), self.executor.spawn)
 
@@ -236,7 +237,7 @@ class TurnRun:
         in_prose = isinstance(event, CallFound)
         served = self.executor.serve(event.call)
         tool = self.executor.tools.get(served.name)
-        format_ = event.format if isinstance(event, CallFound) else self.prepared.request_spec.format
+        format_ = event.format if isinstance(event, CallFound) else self.recovery.written_in(self.prepared)
         level = tool.level if tool else ""
         self._count(event)
         self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
@@ -256,11 +257,11 @@ class TurnRun:
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
         self.recovery.count(event)
-        self.tally.received(event, self.prepared.request_spec.format)
+        self.tally.received(event, self.recovery.written_in(self.prepared))
 
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
-        format_ = self.prepared.request_spec.format if event.fault == "unreadable" else ""
+        format_ = self.recovery.written_in(self.prepared) if event.fault == "unreadable" else ""
         if format_ in FORMATS:
             self._unreadable.append(event.raw)
         rejection = _rejection(event)

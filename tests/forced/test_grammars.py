@@ -8,7 +8,7 @@ import pytest
 
 from tests.forced.grammar import Compiled, compiled
 from tests.forced.tool_sets import ToolSet, tool_sets
-from toolsupport.core.constrained import CALLS, call_schema, closed
+from toolsupport.core.constrained import CALLS, SchemaRules, call_schema, closed
 from toolsupport.core.types import JSON
 
 BY_DAY, BY_NIGHT = 60, 2170
@@ -34,12 +34,14 @@ def faults(made: ToolSet) -> list[str]:
         compiled(call_schema(made.tools, parallel=True)),
     )
     strict = compiled(closed(call_schema(made.tools, parallel=True)))
-    found = [grammar.error for grammar in (free, forced, several, strict) if grammar.error]
+    plain = compiled(call_schema(made.tools, rules=SchemaRules(plain=True)))
+    found = [grammar.error for grammar in (free, forced, several, strict, plain) if grammar.error]
+    found += [f"{text} at {at}" for at, text in blocked(plain, [*called, {"answer": ANSWER}])]
     found += [f"{text} at {at}" for at, text in blocked(free, [*called, {"answer": ANSWER}])]
     found += [f"{text} at {at}" for at, text in blocked(forced, called)]
     found += [f"{text} at {at}" for at, text in blocked(several, [*called, {CALLS: called[:8]}, {"answer": ANSWER}])]
     noise = ["", "[]", '{"tool": "no_such_tool", "arguments": {}}', '{"arguments": {}}', "Hello", '{"answer": 7}']
-    return found + [f"admitted: {text}" for text in noise if free.blocked_at(text) < 0]
+    return found + [f"admitted: {text}" for text in noise if free.blocked_at(text) < 0 or plain.blocked_at(text) < 0]
 
 
 def all_faults(count: int) -> list[str]:

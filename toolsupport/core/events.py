@@ -150,13 +150,17 @@ class SchemaDropped:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRefused:
-    """The server refused a keyword of the schema; the request is sent again without such keywords.
-
-    `whole`: the schema has none of them, so the request is sent again unconstrained.
-    """
+    """The server refused a schema; the request is sent again without a `part` of it, a key of SCHEMA_PARTS."""
 
     message: str
-    whole: bool = False
+    part: str = "keywords"
+
+
+SCHEMA_PARTS = {
+    "keywords": "keywords that not every server supports",
+    "arguments": "the schemas of the arguments: the reply is still a call of an offered tool",
+    "all": "all of it: the reply is not constrained",
+}
 
 
 # What servers call it when a limit of tokens ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolsupport.core import format_fallback
+from toolsupport.core.constrained.schema_enforcement import has_further_keywords
 from toolsupport.core.events import CallRejected, SchemaRefused
 from toolsupport.core.format_choice import FORCED, label
 from toolsupport.core.prompt.sampling import FORCED as REQUIRED
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import CallConstraint, ChatMessage, RequestSpec, Role
+from toolsupport.core.types import JSON, CallConstraint, ChatMessage, RequestSpec, Role
 
 RETRY = "A call written as {label} could not be used, so the next reply is constrained to a call that can."
 CALL_REQUIRED = "A call is required, and the server is made to enforce it."
+REFUSED = "Its server refused the schema of constrained output: {message}"
+DROPPED = "Its server did not enforce the schema of constrained output."
 
 
 def constrained(request_spec: RequestSpec, reason: str, constraint: CallConstraint) -> RequestSpec:
@@ -30,11 +34,38 @@ def constrained(request_spec: RequestSpec, reason: str, constraint: CallConstrai
     )
 
 
+def refused_part(request_spec: RequestSpec, schema: JSON) -> str:
+    """Return what the request after a refused schema leaves out of it.
+
+    The arguments only where nothing else is known to bring a call: it costs one more request.
+    """
+    if request_spec.keywords and has_further_keywords(schema):
+        return "keywords"
+    needed = request_spec.unconstrained is None or is_required(request_spec)
+    return "arguments" if needed and not request_spec.constraint.plain else "all"
+
+
 def after_refusal(request_spec: RequestSpec, refused: SchemaRefused) -> RequestSpec:
-    """Return the request after its schema was refused: without further keywords, or without any schema."""
-    if refused.whole and request_spec.unconstrained is not None:
-        return replace(request_spec.unconstrained, may_force=False)
-    return replace(request_spec, keywords=frozenset())
+    """Return the request after its schema was refused: without a part of it, or without any schema."""
+    if refused.part == "keywords":
+        return replace(request_spec, keywords=frozenset())
+    if refused.part == "arguments":
+        return replace(request_spec, constraint=replace(request_spec.constraint, plain=True))
+    return unenforced(request_spec, REFUSED.format(message=refused.message))
+
+
+def unenforced(request_spec: RequestSpec, reason: str) -> RequestSpec:
+    """Return the request as a server that enforces no schema gets it: in the format before, or in the next one."""
+    if request_spec.format != FORCED:
+        return _without_force(request_spec)
+    if request_spec.unconstrained is not None:
+        return _without_force(request_spec.unconstrained)
+    return format_fallback.without_schema(_without_force(request_spec), reason)
+
+
+def _without_force(request_spec: RequestSpec) -> RequestSpec:
+    later = tuple(name for name in request_spec.fallbacks if name != FORCED)
+    return replace(request_spec, may_force=False, fallbacks=later)
 
 
 def is_required(request_spec: RequestSpec) -> bool:
@@ -65,5 +96,6 @@ def retried(
     """
     meant = find_tool(rejected.name, request_spec.tools) if rejected and rejected.name else None
     narrow = last and request_spec.format == FORCED and rejected is not None and rejected.fault == "schema"
-    constraint = CallConstraint((meant.name,) if meant else (), answer=not (meant or must_call), narrow=narrow)
+    names, plain = (meant.name,) if meant else (), request_spec.constraint.plain
+    constraint = CallConstraint(names, answer=not (meant or must_call), narrow=narrow, plain=plain)
     return constrained(request_spec, RETRY.format(label=label(request_spec.format)), constraint)

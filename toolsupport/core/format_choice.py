@@ -66,20 +66,17 @@ def text_for(capabilities: Capabilities) -> str:
 
 
 def if_refused(capabilities: Capabilities, preferences: FormatPreferences) -> str:
-    """Return the text format for a model that a person gave tools, in case its server refuses native ones; "" for none.
+    """Return the text format to try if a server refuses what is sent first, although no test shows one; "" for none.
 
-    Only where no test has looked for one. The order is the usual one: preferred, the family's own, the table.
+    That is for a model that a person gave tools where no test has looked for a format, and for one that needs
+    constrained output. The order is the usual one: preferred, the family's own, the table.
     """
-    tools = capabilities["tools"]
-    decided = tools.value is True and tools.source in DECIDED
-    if not decided or capabilities["format"].known or not preferences.switches.allows_text_formats:
+    tools, constrained = capabilities["tools"], capabilities["format"].value == FORCED
+    decided = tools.value is True and tools.source in DECIDED and not capabilities["format"].known
+    if not (decided or constrained) or not preferences.switches.allows_text_formats:
         return ""
-    left_out = {
-        NATIVE,
-        CODE,
-        *preferences.disabled,
-        *(() if may_force(capabilities, preferences.switches) else (FORCED,)),
-    }
+    forces = not constrained and may_force(capabilities, preferences.switches)
+    left_out = {NATIVE, CODE, *preferences.disabled, *(() if forces else (FORCED,))}
     return next((name for name in _ordered(capabilities, preferences) if name not in left_out), "")
 
 

@@ -13,6 +13,8 @@ UNTESTED = (
     " writes: {label} is tried."
 )
 
+UNPROVEN = "No test shows another format that this model writes each time: {label} is tried."
+
 
 def in_format(request_spec: RequestSpec, name: str, reason: str) -> RequestSpec:
     """Return the same request in another format; earlier fallbacks have failed already."""
@@ -38,6 +40,15 @@ def in_text(request_spec: RequestSpec, rule: str, reason: str) -> RequestSpec:
         untested = UNTESTED.format(label=label(request_spec.if_refused))
         return replace(in_format(request_spec, request_spec.if_refused, f"{reason} {untested}"), if_refused="")
     return without_tools(request_spec, rule, reason)
+
+
+def without_schema(request_spec: RequestSpec, reason: str) -> RequestSpec:
+    """Return a request in constrained output as it is sent where its server enforces no schema: in the next format."""
+    following = next_in_line(request_spec, reason)
+    if following is not None or not request_spec.if_refused:
+        return following or without_tools(request_spec, "refused", reason)
+    untested = f"{reason} {UNPROVEN.format(label=label(request_spec.if_refused))}"
+    return replace(in_format(request_spec, request_spec.if_refused, untested), if_refused="")
 
 
 def without_tools(request_spec: RequestSpec, rule: str, reason: str) -> RequestSpec:

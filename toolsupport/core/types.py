@@ -216,12 +216,14 @@ class CallConstraint:
     """What a constrained reply may be, in the format of constrained output.
 
     `tools` are the names of those that may be called, () for all offered ones; `answer`: it may answer in words.
-    `narrow`: after rejected calls its schema may leave out rare values that fit.
+    `narrow`: after rejected calls its schema may leave out rare values that fit. `plain`: its server refused the whole
+    schema, so that arguments are objects of any kind.
     """
 
     tools: tuple[str, ...] = ()
     answer: bool = True
     narrow: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class RequestSummary:
     0 if there were any. `begins_inside`: whether the reply showed that it began inside reasoning. `schema_fault`
     shows that its server does not enforce a schema. `first_use`: whether the model was tested first, "" if there was
     no need. `answered_by` is the request to the model that answers, and `fallback` its name if it is not the one that
-    was asked for.
+    was asked for. `format_reason`: why it is not constrained although its format was.
     """
 
     format: str = ""
@@ -78,6 +78,7 @@ class RequestSummary:
     forced: str = ""
     answered_by: PreparedRequest | None = None
     fallback: str = ""
+    format_reason: str = ""
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ class Attempt:
     `called` are the calls that began, `live` those that were partly passed on: these cannot be undone, `waiting`
     those that are sent when they are whole. `cut`: the last call was incomplete when the reply reached its token limit.
     `pieces` are the arguments so far of those that may be sent before they are whole. `failure`: how a constrained
-    reply failed.
+    reply failed. `again`: it is a retry. `dropped`: its server did not enforce its schema.
     """
 
     prepared: PreparedRequest
@@ -104,6 +105,8 @@ class Attempt:
     cut: bool = False
     pieces: dict[str, str] = field(default_factory=dict)
     failure: Failed | None = None
+    again: bool = False
+    dropped: bool = False
 
     def take(self, event: Event) -> list[Event]:
         """Return the events to pass on now."""
@@ -221,8 +224,9 @@ class Attempt:
 
     def _failed(self, event: Failed) -> list[Event]:
         # Ollama closes the stream without its end mark where a constrained model repeats itself.
-        kinds = ("refused", "server", "cut") if self.prepared.must_call else ("server", "cut")
-        tried = self.request_spec.format == FORCED and event.kind in kinds
+        must_call = self.prepared.must_call
+        kinds = ("refused", "server", "cut") if must_call else ("server", "cut")
+        tried = (self.request_spec.format == FORCED or (must_call and self.again)) and event.kind in kinds
         if (event.kind == "empty" or tried) and not self.passed:
             self.spoiled, self.failure = event.message, event if tried else None
             return []
@@ -234,7 +238,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
     request_spec, log = exchange.as_required(prepared.endpoint, prepared.request_spec, prepared.log), prepared.log
     while True:
         tally.forced = _forced(request_spec, tally)
-        attempt = Attempt(prepared, request_spec)
+        attempt = Attempt(prepared, request_spec, again=tally.retries > 0)
         async with aclosing(_passed_on(attempt, log, tally)) as batches:
             async for batch in batches:
                 yield batch
@@ -244,6 +248,9 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
             yield [attempt.given_up()]
             return
         tally.retries += 1
+        if attempt.dropped:
+            attempt.request_spec = forced_calls.unenforced(attempt.request_spec, forced_calls.DROPPED)
+            _unconstrained(attempt, tally)
         request_spec, log = _again(attempt, log, last=tally.retries >= MOST_RETRIES)
 
 
@@ -326,14 +333,30 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
         tally.repairs += event.call.repairs
     elif isinstance(event, CallGarbled):
         tally.retries += 1
-    elif isinstance(event, SchemaRefused):
-        attempt.request_spec = forced_calls.after_refusal(attempt.request_spec, event)
-        tally.format, tally.forced = attempt.request_spec.format, "" if event.whole else tally.forced
+    elif isinstance(event, SchemaRefused | SchemaDropped):
+        _schema_fault(event, attempt, tally)
     elif isinstance(event, ToolsRefused):
         attempt.request_spec = exchange.otherwise(attempt.request_spec, event)
         tally.format, tally.retries = attempt.request_spec.format, tally.retries + 1
         rule = "misconfigured" if event.misconfigured else "refused"
         tally.left_out = "" if attempt.request_spec.format else rule
+
+
+def _schema_fault(event: SchemaRefused | SchemaDropped, attempt: Attempt, tally: RequestSummary) -> None:
+    """Follow what is asked after a refused schema; after a dropped one, the next attempt does without."""
+    if isinstance(event, SchemaDropped):
+        attempt.dropped = True
+        return
+    attempt.request_spec = forced_calls.after_refusal(attempt.request_spec, event)
+    if event.part == "all":
+        _unconstrained(attempt, tally)
+
+
+def _unconstrained(attempt: Attempt, tally: RequestSummary) -> None:
+    """Note in which format the request is sent after its server refused or dropped the schema."""
+    request_spec = attempt.request_spec
+    tally.format, tally.forced, tally.format_reason = request_spec.format, "", request_spec.format_reason
+    tally.left_out = "" if request_spec.format else "refused"
 
 
 def _again(attempt: Attempt, log: Sequence[ChatMessage], *, last: bool) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
@@ -360,7 +383,7 @@ def _may_constrain(attempt: Attempt) -> bool:
     prepared, request_spec = attempt.prepared, attempt.request_spec
     if not request_spec.offers_tools or not (attempt.rejected or prepared.must_call):
         return False
-    untested = request_spec.capabilities["constrains"].value is None and prepared.forces
+    untested = request_spec.capabilities["constrains"].value is None and prepared.forces and not attempt.dropped
     return request_spec.may_force or (prepared.must_call and untested and attempt.rejected is None)
 
 

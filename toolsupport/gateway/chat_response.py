@@ -61,6 +61,7 @@ def summary(tally: RequestSummary) -> JSON:
         tools_left_out=tally.left_out or None,
         first_use=tally.first_use or None,
         forced=tally.forced or None,
+        format_reason=tally.format_reason or None,
         fallback=tally.fallback or None,
         response_format=tally.answered_by.response_format or None if tally.answered_by else None,
     )

@@ -15,6 +15,7 @@ SUMMARY = Shape(
         "tools_left_out": TEXT_OR_NULL,
         "first_use": TEXT_OR_NULL,
         "forced": TEXT_OR_NULL,
+        "format_reason": TEXT_OR_NULL,
         "fallback": TEXT_OR_NULL,
         "response_format": TEXT_OR_NULL,
     },

@@ -78,4 +78,4 @@ async def _take(following: PreparedRequest, name: str, tally: RequestSummary) ->
         await in_database(call_metrics.add)(before.profile, counts)
     tally.answered_by, tally.fallback = following, name
     tally.format, tally.source, tally.left_out = following.request_spec.format, following.source, following.left_out
-    tally.misconfigured, tally.begins_inside, tally.forced = None, None, ""
+    tally.misconfigured, tally.begins_inside, tally.forced, tally.format_reason = None, None, "", ""

@@ -201,6 +201,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "Tools-Left-Out": tally.left_out,
         "First-Use": tally.first_use,
         "Forced": tally.forced,
+        "Format-Reason": tally.format_reason[:LONGEST_HEADER],
         "Fallback": tally.fallback,
         "Response-Format": (tally.answered_by or prepared).response_format,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],

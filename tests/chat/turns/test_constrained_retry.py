@@ -11,7 +11,7 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
-from chat.models import Conversation, Message, Turn
+from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.messages.view_models import ShownUsage
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.runner import TurnRunner
@@ -106,3 +106,87 @@ async def test_a_refused_schema_is_left_out_for_the_rest_of_the_turn(conversatio
     assert turn.status == "done", turn.reason
     constrained = [("tools" in body, "response_format" in body) for body in bodies]
     assert constrained == [(True, False), (False, True), *[(True, False)] * 4]
+
+
+HELD = {"tools": False, "format": "forced_json", "constrains": "enforced"}
+HERMES = says({"content": '<tool_call>\n{"name": "list_directory", "arguments": {"path": "."}}\n</tool_call>'})
+DIRECT = says({"content": '{"answer": "It is empty."}'})
+
+
+def now_known(conversation: Conversation, known: dict[str, Any], **options: Any) -> None:
+    assert conversation.profile is not None
+    for name, value in known.items():
+        overrides.add(
+            NewOverride(conversation.profile.pk, name, value, actor=conversation.owner_id, reason="For this test.")
+        )
+    if options:
+        conversation.profile.options = {**conversation.profile.options, **options}
+        conversation.profile.save()
+
+
+def notices() -> list[tuple[str, Any]]:
+    return list(Message.objects.filter(role="notice").values_list("code", "facts"))
+
+
+def formats() -> list[tuple[str, str, str]]:
+    return list(ToolRun.objects.order_by("pk").values_list("name", "format", "status"))
+
+
+@pytest.mark.asyncio
+async def test_a_simpler_schema_is_kept_for_the_turn(conversation: Conversation) -> None:  # K2
+    await in_database(now_known)(conversation, HELD)
+    turn, bodies = await answered(conversation, REFUSED, FORCED, DIRECT)
+    assert turn.status == "done", turn.reason
+    first, second, third = (json.dumps(body["response_format"]) for body in bodies)
+    assert len(second) < len(first) and len(third) < len(first)
+    assert await in_database(formats)() == [("list_directory", "forced_json", "done")]
+    assert await in_database(notices)() == []
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_needs_the_refused_schema_goes_on_in_text(conversation: Conversation) -> None:  # K2
+    await in_database(now_known)(conversation, HELD)
+    turn, bodies = await answered(conversation, REFUSED, REFUSED, HERMES, ANSWER)
+    assert (turn.status, turn.format) == ("done", "hermes"), turn.reason
+    assert ["response_format" in body for body in bodies] == [True, True, False, False]
+    assert await in_database(formats)() == [("list_directory", "hermes", "done")]
+    [(code, facts)] = await in_database(notices)()
+    assert code == "fallback" and "too many states" in facts["failed"] and facts["fallback"] == "Hermes"
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_ignores_the_schema_is_asked_in_text(conversation: Conversation) -> None:  # K1, K2
+    await in_database(now_known)(conversation, HELD)
+    garbled = says({"content": '```json\n{"tool": "list_directory", "arguments": {"way": 1}}\n```'})
+    turn, bodies = await answered(conversation, garbled, HERMES, ANSWER)
+    assert turn.status == "done", turn.reason
+    assert ["response_format" in body for body in bodies] == [True, False, False]
+    assert [(name, format_) for name, format_, status in await in_database(formats)() if status == "done"] == [
+        ("list_directory", "hermes")
+    ]
+    [(code, facts)] = await in_database(notices)()
+    assert code == "fallback" and "not held to" in facts["failed"]
+
+
+@pytest.mark.asyncio
+async def test_a_constrained_misfit_is_tried_once_more_under_a_narrow_schema(conversation: Conversation) -> None:  # K3
+    await in_database(now_known)(conversation, HELD)
+    misfit = says({"content": '{"tool": "list_directory", "arguments": {"path": 7.5, "way": []}}'})
+    turn, bodies = await answered(conversation, misfit, FORCED, DIRECT)
+    assert turn.status == "done", turn.reason
+    first, second, third = (json.dumps(body["response_format"]) for body in bodies)
+    assert "read_file" in first and "answer" in first
+    assert "read_file" not in second and "answer" not in second
+    assert third == first
+    assert ShownUsage.of(turn.usage).constrained == ("list_directory",)
+
+
+@pytest.mark.asyncio
+async def test_a_required_call_of_an_unknown_tool_is_required_again(conversation: Conversation) -> None:  # K4
+    await in_database(lambda: Server.objects.update(kind="llamacpp"))()
+    await in_database(now_known)(conversation, {}, tool_choice="required")
+    other = says({"content": '{"tool": "no_such_tool", "arguments": {}}'})
+    turn, bodies = await answered(conversation, other, FORCED, ANSWER)
+    assert turn.status == "done", turn.reason
+    assert "answer" not in json.dumps(bodies[1]["response_format"])
+    assert [format_ for _, format_, status in await in_database(formats)() if status == "done"] == ["forced_json"]

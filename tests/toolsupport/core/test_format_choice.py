@@ -108,6 +108,11 @@ def decided(source: str, **others: Any) -> Capabilities:
         (decided("declared"), FormatPreferences(), ""),
         (decided("user_confirmed", format=False), FormatPreferences(), ""),
         (decided("user_confirmed"), FormatPreferences(switches=OFF), ""),
+        (known(tools=False, format="forced_json"), FormatPreferences(), "hermes"),
+        (known(tools=False, format="forced_json", call_format="mistral"), FormatPreferences(), "mistral"),
+        (known(format="forced_json", constrains="enforced"), FormatPreferences(preferred=("forced_json",)), "hermes"),
+        (known(format="forced_json"), FormatPreferences(disabled=frozenset({"hermes"})), "mistral"),
+        (known(tools=False, format="forced_json"), FormatPreferences(switches=OFF), ""),
         (known(tools=False), FormatPreferences(), ""),
     ],
 )

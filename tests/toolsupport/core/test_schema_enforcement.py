@@ -39,8 +39,17 @@ def test_the_beginning_of_a_reply(text: str, unconstrained: bool, size: int) -> 
     [
         (400, '{"error": "Invalid json_schema: unsupported pattern"}', True),
         (500, "failed to parse grammar", True),
+        (400, '{"error": "unknown field format"}', True),
+        (400, "Bad Request", True),
+        (422, '{"detail": [{"loc": ["body", "guided"], "msg": "Extra inputs are not permitted"}]}', True),
+        (400, "too many states", True),
+        (415, "", True),
         (500, "out of memory", False),
+        (500, "", False),
         (400, "the context is too long", False),
+        (400, "image input is not supported", False),
+        (400, '{"error": "model "x" not found"}', False),
+        (401, "invalid schema key", False),
         (404, "no such schema", False),
     ],
 )

@@ -160,6 +160,100 @@ TOO_LARGE: list[Step] = [
     b'{"error": "schema is too large"}'
 ]
 GOOD = native('{"path": "."}')
+HELD = {"tools": False, "format": "forced_json", "constrains": "enforced"}
+
+
+def refusing(status: int, body: str) -> list[Step]:
+    head = f"HTTP/1.1 {status} No\r\ncontent-type: application/json\r\ncontent-length: {len(body.encode())}\r\n\r\n"
+    return [head.encode() + body.encode()]
+
+
+REFUSALS = {
+    "too large": refusing(400, '{"error": "schema is too large"}'),
+    "an unknown field": refusing(400, '{"error": {"message": "Unrecognized request argument"}}'),
+    "a grammar": refusing(500, '{"error": {"message": "failed to parse grammar", "code": 500}}'),
+    "validation": refusing(422, '{"detail": [{"loc": ["body", "x"], "msg": "Extra inputs are not permitted"}]}'),
+    "no words": refusing(400, ""),
+    "not implemented": refusing(501, "not implemented"),
+}
+
+
+async def whole(answer: Any, stream: bool) -> str:
+    assert answer.status_code == 200, answer.content
+    data = b"".join([piece async for piece in answer.streaming_content]) if stream else answer.content
+    return str(data.decode())
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["llamacpp", "ollama", "openai.com"])
+@pytest.mark.parametrize("choice", ["auto", "required"])
+async def test_a_refused_schema_is_sent_in_a_simpler_form(program: Program, kind: str, choice: str) -> None:  # K2, K4
+    good = FORCED if kind != "ollama" else SIMPLE_OLLAMA
+    async with scripted(REFUSALS["too large"], good) as server:
+        await in_database(row)(server, kind, HELD)
+        answer = await program.ask("made/m", tool_choice=choice)
+        first, second = (body.get("format") or body["response_format"] for body in server.bodies)
+    assert calls_in(answer) == [{"path": "."}]
+    assert answer.headers["X-Toolsupport-Format"] == "forced_json"
+    assert "list_directory" in json.dumps(second) and '"path"' in json.dumps(first)
+    assert '"path"' not in json.dumps(second) and len(json.dumps(second)) < len(json.dumps(first))
+
+
+SIMPLE_OLLAMA: list[Step] = [
+    b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n",
+    chunk(
+        orjson.dumps({"message": {"content": '{"tool": "list_directory", "arguments": {"path": "."}}'}, "done": False})
+        + b"\n"
+        + orjson.dumps({"message": {"content": ""}, "done": True, "done_reason": "stop"})
+        + b"\n"
+    ),
+    LAST_CHUNK,
+]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_a_model_that_needs_the_refused_schema_writes_text(
+    program: Program, refusal: str, choice: str, stream: bool
+) -> None:  # K2, K4
+    no = REFUSALS[refusal]
+    async with scripted(no, no, says({"content": HERMES})) as server:
+        await in_database(row)(server, "llamacpp", HELD)
+        answer = await program.ask("made/m", tool_choice=choice, stream=stream)
+        text = await whole(answer, stream)
+        bodies = server.bodies
+    assert "list_directory" in text and "tool_calls" in text
+    assert ["response_format" in body for body in bodies] == [True, True, False]
+    assert "tools" not in bodies[-1] and "<tool_call>" in json.dumps(bodies[-1]["messages"])
+    said = json.loads([line for line in text.split("\n") if "x_toolsupport" in line][-1].removeprefix("data: "))
+    facts = said["x_toolsupport"]
+    assert (facts["format"], facts["forced"], facts["tools_left_out"]) == ("hermes", None, None)
+    assert "refused the schema" in facts["format_reason"] and "hermes" in facts["format_reason"].casefold()
+    if not stream:
+        assert answer.headers["X-Toolsupport-Format-Reason"].startswith("Its server refused the schema")
+    assert await in_database(constrains)() == "enforced"
+
+
+@pytest.mark.asyncio
+async def test_a_refusal_for_another_reason_is_that_of_the_request(program: Program) -> None:  # K2
+    async with scripted(refusing(400, '{"error": "image input is not supported"}')) as server:
+        await in_database(row)(server, "llamacpp", HELD)
+        answer = await program.ask("made/m")
+        assert len(server.bodies) == 1
+    assert answer.status_code == 400 and b"image input" in answer.content
+
+
+@pytest.mark.asyncio
+async def test_a_required_call_is_asked_for_in_text_where_its_schema_is_ignored(program: Program) -> None:  # K4
+    async with scripted(WORDS, says({"content": HERMES})) as server:
+        await in_database(row)(server, "llamacpp", HELD)
+        answer = await program.ask("made/m", tool_choice="required")
+        first, second = server.bodies
+    assert calls_in(answer) == [{"path": "."}]
+    assert ("response_format" in first, "response_format" in second) == (True, False)
+    assert answer.headers["X-Toolsupport-Format"] == "hermes" and "X-Toolsupport-Forced" not in answer.headers
 
 
 @pytest.mark.asyncio
@@ -170,7 +264,8 @@ GOOD = native('{"path": "."}')
 async def test_a_refused_schema_is_left_out(
     program: Program, known: dict[str, Any], plain: list[Step], choice: str
 ) -> None:  # K3
-    first = [] if choice == "required" else [MISFIT if known["tools"] else says({"content": HERMES_MISFIT})]
+    misfit = MISFIT if known["tools"] else says({"content": HERMES_MISFIT})
+    first = [TOO_LARGE] if choice == "required" else [misfit]
     async with scripted(*first, TOO_LARGE, plain) as server:
         await in_database(row)(server, "llamacpp", {**known, "constrains": "enforced"})
         answer = await program.ask("made/m", tool_choice=choice)

@@ -40,7 +40,12 @@ def call_schema(
 
 
 def _calls(tools: Sequence[ToolSpec], definitions: JSON, rules: SchemaRules) -> list[JSON]:
-    """Return the schema of a call of each tool; definitions that arguments refer to are added."""
+    """Return the schema of a call of each tool; definitions that arguments refer to are added.
+
+    Plain rules make it one schema for all of them.
+    """
+    if rules.plain and tools:
+        return [_call([tool.name for tool in tools], {"type": "object"})]
     calls, left = [], MOST_PARTS
     for number, tool in enumerate(tools, 1):
         try:
@@ -50,8 +55,12 @@ def _calls(tools: Sequence[ToolSpec], definitions: JSON, rules: SchemaRules) -> 
         else:
             arguments, left = read.schema, read.left
             definitions |= read.definitions
-        calls.append(_object({TOOL: {"type": "string", "enum": [tool.name]}, ARGUMENTS: arguments}))
+        calls.append(_call([tool.name], arguments))
     return calls
+
+
+def _call(names: list[str], arguments: JSON) -> JSON:
+    return _object({TOOL: {"type": "string", "enum": names}, ARGUMENTS: arguments})
 
 
 def _object(properties: JSON) -> JSON:

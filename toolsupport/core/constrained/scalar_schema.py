@@ -20,11 +20,13 @@ class SchemaRules:
     """How a schema is written for one request.
 
     `keywords` are those of `pattern` and `multipleOf` that the server enforces. `narrow`: calls with values that broke
-    them were rejected, so that the schema may now leave out rare values that fit.
+    them were rejected, so that the schema may now leave out rare values that fit. `plain`: a schema with the arguments
+    was refused, so that they are left out.
     """
 
     keywords: frozenset[str] = frozenset()
     narrow: bool = False
+    plain: bool = False
 
 
 BASIC = SchemaRules()

@@ -21,6 +21,13 @@ THOUGHTS = re.compile(r"<(?:\w{1,9}:)?think|\[THINK\]|<\|?channel|<\|start\|>", 
 # Statuses of a refused request; llama.cpp sends 500 for mistakes of clients, too.
 REFUSED = frozenset({400, 415, 422, 501})
 ABOUT_SCHEMAS = ("schema", "grammar", "response_format", "structured", "json", "pattern", "regex")
+# Other parts of a request and of an account, which a request without a schema would meet too.
+ABOUT_OTHERS = re.compile(
+    r"image|vision|audio|multimodal|context|\btokens?\b|too long|prompt|api.?key|quota|billing|credit|balance"
+    r"|licen[cs]e|model.{0,40}(?:not found|not exist|not loaded|unknown)|(?:no such|unknown|unsupported) model"
+    r"|tool|role|think",
+    re.IGNORECASE,
+)
 FURTHER = frozenset({"pattern", "multipleOf"})
 
 
@@ -43,9 +50,11 @@ class ReplyBeginning:
 
 
 def is_refusal(status: int, body: str) -> bool:
-    """Return whether a server refused a request for its schema."""
+    """Return whether a server refused a request with a schema for it: by its words, or if they name nothing else."""
     words = body.lower()
-    return (status in REFUSED or status == 500) and any(one in words for one in ABOUT_SCHEMAS)
+    if any(one in words for one in ABOUT_SCHEMAS):
+        return status in REFUSED or status == 500
+    return status in REFUSED and not ABOUT_OTHERS.search(body)
 
 
 def has_further_keywords(schema: JSON | None) -> bool:

@@ -24,7 +24,7 @@ def learn(profile_id: int, build_key: str, fault: SchemaDropped | SchemaRefused)
     A schema that is refused as a whole shows nothing about others: it may only have been too large.
     """
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
-    whole = isinstance(fault, SchemaRefused) and fault.whole
+    whole = isinstance(fault, SchemaRefused) and fault.part != "keywords"
     if whole or profile is None or profile.build.key != build_key:
         return
     capability, before, after = LOWERED[type(fault)]
