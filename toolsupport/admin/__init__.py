@@ -17,6 +17,7 @@ from toolsupport.registry.people import sessions
 
 __all__ = ["models", "people"]
 log = logging.getLogger(__name__)
+admin.site.site_header = admin.site.site_title = "Administration of toolsupport"
 naming.name_rows(admin.site._registry)
 
 

@@ -18,9 +18,9 @@ EMPTY = "Empty"
 class NamedValues(AllValuesFieldListFilter):
     """A filter by the values of a column, in which the empty text has a name: a link needs one."""
 
-    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
         for choice in super().choices(changelist):
-            yield choice | {"display": choice["display"] or EMPTY}
+            yield {**choice, "display": choice["display"] or EMPTY}
 
 
 FieldListFilter.register(

@@ -272,7 +272,7 @@ MCP = {
     "mcp_no_answer": "It does not answer in time.",
     "mcp_error": "It answered with an error: {text:quoted}",
     "mcp_protocol": "Its answer does not follow the protocol.",
-    "mcp_unreachable": "It cannot be reached ({kind}: {text}).",
+    "mcp_unreachable": "It cannot be reached: {text:bare}.",
     "mcp_left": "It was left.",
     "mcp_list_too_large": "Its list of tools is too large: it has more than {most:,} values.",
     "mcp_too_many_values": "It sent a message with too many values.",
