@@ -12,6 +12,7 @@ from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.registry.people import deletion
 from toolsupport.registry.people.deletion import DeletionOrder
 from toolsupport.registry.people.permissions import Action
+from toolsupport.services.backups import kept_backups
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
@@ -27,5 +28,6 @@ async def delete(request: AuthedRequest, person_id: int) -> HttpResponse:
         except (ConfigError, Busy) as error:
             failed = str(error)
     context = {"name": name, "own": person_id == request.user.pk, "failed": failed}
+    context["copies"] = await in_database(kept_backups.copies)()
     status = 422 if failed else 200
     return await in_database(render)(request, "chat/person_deletion.html", context, status=status)

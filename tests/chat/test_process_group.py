@@ -7,6 +7,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -166,12 +167,55 @@ def test_no_process_outlives_a_killed_one_that_started_it(site: Site) -> None:
         assert client.get("/models/").status_code == 200
 
 
+class SixSite(Site):
+    """A site at an address of IPv6."""
+
+    @property
+    def url(self) -> str:
+        return f"http://[::1]:{self.port}"
+
+
+def has_ipv6() -> bool:
+    with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        return True
+    return False
+
+
+# O2
+@pytest.mark.asyncio
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no address of IPv6")
+@pytest.mark.parametrize(("host", "count", "reached"), [("::1", "1", False), ("::1", "2", False), ("::", "2", True)])
+async def test_an_address_of_ipv6_is_served(tmp_path: Path, host: str, count: str, reached: bool) -> None:
+    with databases.for_site({}) as database:
+        site = SixSite(
+            tmp_path, {**database, "TOOLSUPPORT_SIMULATOR": "off"}, options=("--host", host, "--processes", count)
+        )
+        prepare(site)
+        site.start()
+        try:
+            with closing(sign_in(site)) as client:
+                async with page(site, client, new_chat(client)) as one:
+                    await one.until("hello")
+                events = site.rows("SELECT DISTINCT address FROM toolsupport_securityevent WHERE kind = 'new_device'")
+                assert events == [("::/64",)]
+            with suppress(httpx.ConnectError):
+                over_ipv4 = httpx.get(f"http://127.0.0.1:{site.port}/login/", trust_env=False)
+                assert reached and over_ipv4.status_code == 200
+                reached = False
+            assert not reached
+        finally:
+            site.kill(signal.SIGTERM)
+
+
 # O2
 def test_processes_are_counted_and_an_address_in_use_is_named(site: Site) -> None:
     for words, reason in (
         (("--processes", "0"), "use 1 to 64"),
         (("--processes", "many"), "use 1 to 64"),
-        (("--port", str(site.port), "--processes", "2"), "Nothing can listen at"),
+        (("--port", str(site.port)), "Address already in use"),
+        (("--port", str(site.port), "--processes", "2"), "Address already in use"),
+        (("--port", str(free_port()), "--host", "2001:db8::1"), "Nothing can listen at http://[2001:db8::1]:"),
+        (("--port", str(free_port()), "--host", "x" * 64), "Nothing can listen at"),
     ):
         command = [sys.executable, "manage.py", "serve", *words]
         environment = {**site.environ(), "TOOLSUPPORT_DATA_DIR": str(site.directory / "other"), "DATABASE_URL": ""}

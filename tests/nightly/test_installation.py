@@ -15,7 +15,7 @@ from tests.installed import needs
 
 # Namespaces of their own for network and processes; only the given folder can be written.
 BOX = ("bwrap", "--unshare-net", "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev")
-LONGEST = 60  # seconds
+LONGEST, MOST_WORK = 60, 20  # seconds, and those of processors: a busy machine shares them among others
 
 
 # P1
@@ -32,4 +32,4 @@ def test_a_folder_of_wheels_is_enough_for_the_first_tool_card(tmp_path: Path) ->
     found = json.loads(ran.stdout.splitlines()[-1])
     print(found)
     assert found["card"] == "read_file" and found["networks"] == ["lo"]
-    assert found["seconds"] <= LONGEST
+    assert found["seconds"] <= LONGEST and found["CPU seconds"] <= MOST_WORK

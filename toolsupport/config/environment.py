@@ -15,13 +15,13 @@ from toolsupport.config import locations
 from toolsupport.config.environment_values import (
     ConcealedError,
     count,
-    limit,
     networks,
     number,
     one_of,
     secret_keys,
     switch,
     text,
+    whole,
     words,
 )
 from toolsupport.core.errors import ConfigError
@@ -47,11 +47,11 @@ def _variable_of(declared: Switch) -> EnvironmentVariable:
 
 def _quota(name: str, what: str) -> EnvironmentVariable:
     meaning = f"{what} of one person, with all of their API keys, in UTC. /quotas/ sets others. 0: no limit."
-    return EnvironmentVariable(f"TOOLSUPPORT_QUOTA_{name}", "0", limit, meaning)
+    return EnvironmentVariable(f"TOOLSUPPORT_QUOTA_{name}", "0", number, meaning)
 
 
 def _kept(kind: str, what: str) -> EnvironmentVariable:
-    return EnvironmentVariable(f"TOOLSUPPORT_KEEP_{kind}_DAYS", "0", limit, f"{what} 0: kept for ever.")
+    return EnvironmentVariable(f"TOOLSUPPORT_KEEP_{kind}_DAYS", "0", whole(0, 36_500), f"{what} 0: kept for ever.")
 
 
 VARIABLES = (
@@ -132,7 +132,7 @@ VARIABLES = (
         "Claim whose values name roles, such as `groups` or `realm_access.roles`. Unset: roles are set on /people/.",
     ),
     EnvironmentVariable(
-        "TOOLSUPPORT_OIDC_HOURS", "12", count, "Hours after which the provider is asked again, at the latest."
+        "TOOLSUPPORT_OIDC_HOURS", "12", whole(1, 8_760), "Hours after which the provider is asked again, at the latest."
     ),
     EnvironmentVariable(
         "TOOLSUPPORT_TRUSTED_HEADER",

@@ -36,23 +36,25 @@ def switch(value: str) -> bool:
     raise ValueError("use 1 or 0")
 
 
-def number(value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise ValueError("use a whole number") from None
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Return what parses a whole number within these bounds; times beyond them could not be computed."""
+
+    def parse(value: str) -> int:
+        try:
+            found = int(value)
+        except ValueError:
+            raise ValueError("use a whole number") from None
+        if found < least:
+            raise ValueError(f"use a whole number of {least} or more")
+        if found > most:
+            raise ValueError(f"use {most:,} at most")
+        return found
+
+    return parse
 
 
-def count(value: str) -> int:
-    if number(value) < 1:
-        raise ValueError("use a whole number of 1 or more")
-    return number(value)
-
-
-def limit(value: str) -> int:
-    if number(value) < 0:
-        raise ValueError("use a whole number, 0 for no limit")
-    return number(value)
+LARGEST = 2**31 - 1
+number, count = whole(0, LARGEST), whole(1, LARGEST)
 
 
 def networks(value: str) -> tuple[Network, ...]:

@@ -30,16 +30,11 @@ COMMAND = (sys.executable, "-P", "-m", "toolsupport")
 
 
 def listening(host: str, port: int, backlog: int) -> socket.socket:
-    """Return a socket that listens, for all processes. Raises OSError."""
-    shared = socket.socket()
-    try:
-        shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        shared.bind((host, port))
-        shared.listen(backlog)
-    except OSError:
-        shared.close()
-        raise
-    return shared
+    """Return a socket that listens, for all processes; at `::` also for IPv4. Raises OSError."""
+    if ":" not in host:
+        return socket.create_server((host, port), backlog=backlog)
+    both = socket.has_dualstack_ipv6()
+    return socket.create_server((host, port), family=socket.AF_INET6, backlog=backlog, dualstack_ipv6=both)
 
 
 def report_ready(end: int) -> None:
@@ -100,7 +95,11 @@ class ProcessGroup:
         loop, pause = asyncio.get_running_loop(), FIRST_PAUSE
         while not self._stopping.is_set():
             began = loop.time()
-            code = await self._run(index, count)
+            try:
+                code: object = await self._run(index, count)
+            except OSError as error:  # the system has no memory or processes left, or Python was replaced
+                code = error
+                log.error("process %d of the site could not be started: %s", index + 1, error)
             if self._stopping.is_set():
                 return
             if not self._complete and index not in self._serving:
@@ -119,23 +118,22 @@ class ProcessGroup:
         ends = (self._shared.fileno(), bus.fileno(), link.fileno())
         options = [str(number) for number in (index + 1, *ends)]
         environment = {**os.environ, "PYTHONPATH": str(IMPORT_ROOT)}
-        with bus, link:
-            process = await asyncio.create_subprocess_exec(
-                *COMMAND, *self._words, "--part-of", *options, pass_fds=ends, env=environment
-            )
-        self._running[index] = process
-        if self._stopping.is_set():
-            process.terminate()
-        own_link.setblocking(False)
-        work = self._hub.serve(own_bus), self._watch(own_link, index, count)
-        tasks = [self._supervisor.spawn(one) for one in work]
-        code = await process.wait()
-        del self._running[index]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for end in (own_bus, own_link):
-            end.close()
+        with own_bus, own_link:
+            with bus, link:
+                process = await asyncio.create_subprocess_exec(
+                    *COMMAND, *self._words, "--part-of", *options, pass_fds=ends, env=environment
+                )
+            self._running[index] = process
+            if self._stopping.is_set():
+                process.terminate()
+            own_link.setblocking(False)
+            work = self._hub.serve(own_bus), self._watch(own_link, index, count)
+            tasks = [self._supervisor.spawn(one) for one in work]
+            code = await process.wait()
+            del self._running[index]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         return code
 
     async def _watch(self, link: socket.socket, index: int, count: int) -> None:

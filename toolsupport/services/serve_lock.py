@@ -63,7 +63,8 @@ def lock_file() -> Path:
 
 def default_origins(host: str, port: int) -> list[str]:
     """Return the origins of a site that listens here, where no setting names them."""
-    return [f"http://{name}:{port}" for name in sorted({host, "127.0.0.1", "localhost"})]
+    own = {f"[{host}]", "[::1]"} if ":" in host else {host}
+    return [f"http://{name}:{port}" for name in sorted({*own, "127.0.0.1", "localhost"})]
 
 
 def adopt_origins() -> None:

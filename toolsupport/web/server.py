@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +16,7 @@ from daphne import server as daphne_server  # isort: skip
 
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 from twisted.internet.interfaces import IAddress
 from twisted.web import http
 
@@ -160,12 +163,20 @@ class BoundedRequestFactory(HTTPFactory):  # type: ignore[misc]  # daphne is unt
         return channel
 
 
+def _endpoint(reactor: Any, number: str) -> Any:
+    """Return the endpoint of a socket that listens; Daphne's own takes each for one of IPv4."""
+    with socket.socket(fileno=os.dup(int(number))) as shared:
+        adopted: Any = AdoptedStreamServerEndpoint  # untyped
+        return adopted(reactor, int(number), shared.family)
+
+
 # Daphne makes its factories while it starts, and takes no others.
 daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactory, BoundedSocketFactory
+daphne_server.serverFromString = _endpoint
 
 
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
-    """Daphne's server, which can stop listening while open requests continue."""
+    """Daphne's server, which can stop listening while open requests continue; its endpoints are numbers of sockets."""
 
     connections: dict[Any, dict[str, Any]]
 

@@ -56,34 +56,36 @@ def _known_actions(request: HttpRequest, person: User | AnonymousUser) -> frozen
     return known[1] if known is not None and known[0] == person.pk else None
 
 
-def requires(action: Action, before_factor: bool = False) -> Callable[[View], View]:
+def requires(action: Action, before_factor: bool = False, of_key: Action | None = None) -> Callable[[View], View]:
     """Declare the action that a view requires; anonymous visitors are sent to sign in, others get a 403.
 
-    Who lacks a required second factor is sent to the account page by all views without `before_factor`.
+    Who lacks a required second factor is sent to the account page by all views without `before_factor`. A key whose
+    scopes allow `of_key` needs no scope for the action.
     """
 
     def declare(view: View) -> View:
         guarded = _guarded_async if iscoroutinefunction(view) else _guarded
-        marked = _declared(view, guarded(view, action, before_factor), action)
+        enough = frozenset({action, of_key or action})
+        marked = _declared(view, guarded(view, action, before_factor, enough), action)
         marked.before_factor = before_factor  # type: ignore[attr-defined]
         return marked
 
     return declare
 
 
-def _guarded(view: View, action: Action, before_factor: bool) -> View:
+def _guarded(view: View, action: Action, before_factor: bool, of_key: frozenset[Action]) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_login(request)
         if not before_factor and confined(request):
             return _to_set_up(request)
-        _demand(request, action)
+        _demand(request, action, of_key)
         return cast(HttpResponseBase, view(request, *args, **kwargs))
 
     return guarded
 
 
-def _guarded_async(view: View, action: Action, before_factor: bool) -> View:
+def _guarded_async(view: View, action: Action, before_factor: bool, of_key: frozenset[Action]) -> View:
     async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         person = await request.auser()
         if not person.is_authenticated:
@@ -93,9 +95,9 @@ def _guarded_async(view: View, action: Action, before_factor: bool) -> View:
         # The lazy one would read its row a second time, which no coroutine may do.
         request.user = person
         if _known_actions(request, person) is None:
-            await sync_to_async(_demand)(request, action)
+            await sync_to_async(_demand)(request, action, of_key)
         else:
-            _demand(request, action)
+            _demand(request, action, of_key)
         return cast(HttpResponseBase, await view(request, *args, **kwargs))
 
     return guarded
@@ -110,10 +112,10 @@ def _to_set_up(request: HttpRequest) -> HttpResponseBase:
     return HttpResponseClientRedirect("/account/") if getattr(request, "htmx", None) else redirect("account")
 
 
-def _demand(request: HttpRequest, action: Action) -> None:
+def _demand(request: HttpRequest, action: Action, of_key: frozenset[Action]) -> None:
     """Raise PermissionDenied if the person, or the request's API key, lacks the permission."""
     scopes: Collection[str] | None = getattr(request, "key_scopes", None)
-    if scopes is not None and not any(action in SCOPES.get(scope, ()) for scope in scopes):
+    if scopes is not None and not any(of_key & SCOPES.get(scope, frozenset()) for scope in scopes):
         raise PermissionDenied(f"This key does not allow {action}.")
     allowed = actions_of(request)
     if action not in allowed:

@@ -197,7 +197,9 @@ def test_another_name_oneself_and_the_last_administrator_are_refused(
 
 
 @COMMITTED
-def test_the_command_stops_an_answer_first(zora: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_stops_an_answer_first_and_names_the_copies(
+    zora: User, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path, capsys: Any
+) -> None:
     monkeypatch.setattr(person_deletion, "PATIENCE", 0.3)
     monkeypatch.setattr(person_deletion, "PAUSE", 0.01)
     Turn.objects.update(status=TurnStatus.RUNNING, lease_until=timezone.now() + timedelta(seconds=60))
@@ -211,7 +213,13 @@ def test_the_command_stops_an_answer_first(zora: User, monkeypatch: pytest.Monke
     zora.refresh_from_db()
     assert Turn.objects.get().stop_requested_at is not None and not zora.is_active
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=60))
+    for name in ("backups/site-20260101-000000.tar", "before-restore/toolsupport.sqlite3"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(CANARY)
+    settings.DATA_DIR = tmp_path
     call_command("delete_person", *YES.split())
+    printed = capsys.readouterr().out
+    assert f"{tmp_path}/backups/site-2026" in printed and f"too: {tmp_path}/before-restore\n" in printed
     assert rows_with(CANARY, NAME) == set()
     assert audit_log.newest()[0].sentence == "The site deleted the data of a person."
     with pytest.raises(CommandError, match="no person named"):

@@ -60,3 +60,20 @@ def test_a_short_key_of_stored_secrets_is_refused_and_not_repeated(given: str) -
 def test_the_suite_runs_on_the_database_it_was_given() -> None:
     wanted = "postgresql" if OTHER_DATABASE.startswith("postgres") else "sqlite"
     assert connection.vendor == wanted
+
+
+# A number of days or hours beyond what a date can hold would fail at each use.
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("TOOLSUPPORT_KEEP_CHATS_DAYS", "36500", ["-1", "36501", "1e3", "9" * 30, "ten", "9" * 5000]),
+        ("TOOLSUPPORT_OIDC_HOURS", "8760", ["0", "8761", "9" * 30]),
+        ("TOOLSUPPORT_DRAIN_SECONDS", "0", ["-1", "0.5", "9" * 30]),
+        ("TOOLSUPPORT_QUOTA_TOKENS_DAY", "2000000000", ["-1", "9" * 30]),
+    ],
+)
+def test_numbers_are_within_bounds(name: str, good: str, bad: list[str]) -> None:
+    assert environment.read({name: good})[name] == int(good)
+    for value in bad:
+        with pytest.raises(ConfigError, match=name):
+            environment.read({name: value})

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import socket
 import sys
 from collections import Counter
 from typing import Any
@@ -72,7 +73,7 @@ def main() -> None:
     logging.getLogger().setLevel(logging.INFO)
     server = BoundedServer(
         application=application,
-        endpoints=["tcp:port=0:interface=0.0.0.0"],
+        endpoints=[str(socket.create_server(("0.0.0.0", 0)).detach())],
         signal_handlers=True,
         http_timeout=120,
         websocket_handshake_timeout=2,

@@ -12,6 +12,7 @@ from chat.turns import person_deletion
 from toolsupport.core.errors import Busy, NotAllowed, NotFound
 from toolsupport.registry.people import deletion
 from toolsupport.registry.people.deletion import DeletionOrder
+from toolsupport.services.backups import kept_backups
 
 
 class Command(BaseCommand):
@@ -31,3 +32,5 @@ class Command(BaseCommand):
         except (Busy, NotAllowed, NotFound) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Deleted. Remaining entries name “{deletion.DELETED}{person}”. Backups still have the data.")
+        for copy in kept_backups.copies():
+            self.stdout.write(f"Delete this copy too: {copy}")

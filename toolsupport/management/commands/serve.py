@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import signal
+import socket
 import subprocess
 import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
@@ -40,7 +41,7 @@ BACKLOG = 1024
 log = logging.getLogger(__name__)
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 LOCK_HELD = 0.001  # seconds
-NOT_LISTENING = "Nothing can listen at {}: is it in use? Try another --port."
+NOT_LISTENING = "Nothing can listen at {}: {}. Try another --port or --host."
 MOST_PROCESSES = 64
 STOPS = (signal.SIGTERM, signal.SIGINT)
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
@@ -74,7 +75,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port, count = options["host"], options["port"], options["processes"]
-        self.address = f"http://{host}:{port}"
+        self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
             settings.ORIGINS = serve_lock.default_origins(host, port)
         if options["part_of"]:
@@ -84,42 +85,43 @@ class Command(BaseCommand):
         self.simulator = start_simulator()  # it loads while we do
         try:
             lines = self.prepare()
+            shared = self.listen(host, port)
             if count == 1:
-                self.serve(f"tcp:port={port}:interface={host}:backlog={BACKLOG}", lambda: self.greet(lines))
+                self.serve(shared.detach(), lambda: self.greet(lines))
             else:
-                self.serve_together(host, port, count, lines)
+                self.serve_together(shared, count, ("--host", host, "--port", str(port)), lines)
         except ConfigError as error:
             raise CommandError(str(error)) from error
         finally:
             stop_simulator(self.simulator)
 
-    def serve(self, endpoint: str, ready: Callable[[], None]) -> None:
-        """Run until a signal ends it."""
+    def listen(self, host: str, port: int) -> socket.socket:
+        """Return a socket that listens. Raises ConfigError."""
+        try:
+            return process_group.listening(host, port, BACKLOG)
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", "") or str(error)
+            raise ConfigError(NOT_LISTENING.format(self.address, reason.partition(" (")[0])) from error
+
+    def serve(self, shared: int, ready: Callable[[], None]) -> None:
+        """Serve at a socket until a signal ends it."""
         from toolsupport.config import asgi  # it looks whether the static files are compressed
 
-        server = make_server(asgi.application, endpoint)
+        server = make_server(asgi.application, shared)
 
         def begin() -> None:
-            # Where nothing listens the server has stopped itself already.
-            if server.listening_addresses:
-                asgi.start()
-                spare_the_collector()
-                favour_the_event_loop()
-                ready()
+            asgi.start()
+            spare_the_collector()
+            favour_the_event_loop()
+            ready()
 
         stop_on_signals(server)
         loop.call_soon(begin)
         server.run()
-        if not server.listening_addresses:
-            raise CommandError(NOT_LISTENING.format(self.address))
 
-    def serve_together(self, host: str, port: int, count: int, lines: list[str]) -> None:
+    def serve_together(self, shared: socket.socket, count: int, place: tuple[str, ...], lines: list[str]) -> None:
         """Run several processes of the site until a signal ends this one."""
-        try:
-            shared = process_group.listening(host, port, BACKLOG)
-        except OSError as error:
-            raise CommandError(NOT_LISTENING.format(self.address)) from error
-        words = ("serve", "--host", host, "--port", str(port), "--simulator", settings.SIMULATOR_URL)
+        words = ("serve", *place, "--simulator", settings.SIMULATOR_URL)
         patience = settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"] + ENDING + 1
         group = process_group.ProcessGroup(words, shared, patience, lambda: self.greet(lines))
         connections.close_all()
@@ -130,7 +132,7 @@ class Command(BaseCommand):
         """Serve as one of several processes, which the one that started them prepared."""
         settings.SIMULATOR_URL = simulator
         settings.CHANNEL_LAYERS = local_bus.use(settings.CHANNEL_LAYERS, bus)
-        self.serve(f"fd:fileno={shared}", lambda: process_group.report_ready(link))
+        self.serve(shared, lambda: process_group.report_ready(link))
 
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
@@ -189,11 +191,11 @@ def favour_the_event_loop() -> None:
     sys.setswitchinterval(LOCK_HELD)
 
 
-def make_server(application: Any, endpoint: str) -> BoundedServer:
+def make_server(application: Any, shared: int) -> BoundedServer:
     """Return the server with the limits of this site."""
     return BoundedServer(
         application=application,
-        endpoints=[endpoint],
+        endpoints=[str(shared)],
         signal_handlers=False,
         http_timeout=HTTP_TIMEOUT,
         websocket_handshake_timeout=HANDSHAKE_TIMEOUT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from webauthn.helpers import structs
 
-from toolsupport.core import passkey_rules
+from toolsupport.core import passkey_rules, strict_json
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.models import Passkey
 from toolsupport.registry.factors import recovery_codes
@@ -24,6 +25,7 @@ MOST = 20
 NAME_LENGTH = 60
 WRONG = "This passkey was not accepted."
 LONGEST = 16 * 1024  # characters of what a browser sends
+CREDENTIAL = re.compile(r"[\w-]{1,1400}", re.ASCII)  # no other text is compared with rows: not all can be
 SECONDS = 5 * 60
 CHECKED = structs.UserVerificationRequirement.REQUIRED
 
@@ -143,7 +145,10 @@ def add(person: User, new: NewPasskey, ceremony: Ceremony) -> tuple[str, ...]:
 def person_of(answer: str, ceremony: Ceremony, person_id: int | None = None) -> User:
     """Return the person who proved a passkey; after a password it must be one of `person_id`. Raises NotAllowed."""
     given = _parsed(answer)
-    rows = Passkey.objects.select_related("person").filter(credential=str(given.get("id")), site=ceremony.site)
+    credential = str(given.get("id"))
+    if not CREDENTIAL.fullmatch(credential):
+        raise NotAllowed(WRONG)
+    rows = Passkey.objects.select_related("person").filter(credential=credential, site=ceremony.site)
     row = (rows.filter(person_id=person_id) if person_id else rows).first()
     if row is None or not _lets_in(row, given, needs_handle=person_id is None):
         raise NotAllowed(WRONG)
@@ -199,8 +204,8 @@ def _described(row: Passkey) -> structs.PublicKeyCredentialDescriptor:
 
 def _parsed(answer: str) -> dict[str, object]:
     try:
-        found = json.loads(answer) if len(answer) <= LONGEST else None
-    except (ValueError, RecursionError):
+        found = strict_json.read(answer) if len(answer) <= LONGEST else None
+    except ValueError:
         found = None
     if not isinstance(found, dict):
         raise NotAllowed(WRONG)

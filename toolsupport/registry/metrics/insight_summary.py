@@ -132,7 +132,7 @@ def summary(
     models = {bar.name: bar.outcomes[biggest] for bar in bars if bar.outcomes[biggest]}
     totals = CallTotals(outcomes.total(), outcomes["repaired"], causes, models)
     words, worst = insight_sentences.biggest_cause(totals)
-    line = [insight_sentences.percent(day.valid + day.repaired, day.calls) for day in by_day]
+    line = [_success(day) for day in by_day]
     return InsightSummary(
         insight_sentences.headline(totals, insight_sentences.period(wanted.since, wanted.until, today)),
         words,
@@ -161,6 +161,10 @@ def _bars(points: Sequence[MetricPoint], times: Mapping[int, ReplyTimes]) -> lis
         if point.format:
             bar.formats[point.format] += point.calls
     return sorted(bars.values(), key=lambda bar: (-bar.calls, bar.name))
+
+
+def _success(point: MetricPoint) -> float:
+    return insight_sentences.percent(point.valid + point.repaired, point.calls)
 
 
 def _formats(points: Sequence[MetricPoint]) -> list[FormatBar]:
@@ -197,14 +201,17 @@ def _tiles(
     totals: CallTotals, by_day: Sequence[MetricPoint], times: ReplyTimes, before: MetricPoint | None
 ) -> list[InsightTile]:
     was = before or MetricPoint(date.min, 0, "", "")
-    ran = insight_sentences.percent(was.valid + was.repaired, was.calls)
+    ran = _success(was)
     share = insight_sentences.percent(totals.repaired, totals.calls)
     return [
         InsightTile(
             *("Calls", f"{totals.calls:,}", "", insight_sentences.change(totals.calls, was.calls)),
             trace=_trace(by_day, lambda day: day.calls),
         ),
-        InsightTile("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, " %")),
+        InsightTile(
+            *("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, " %")),
+            trace=insight_sentences.trace([_success(day) for day in by_day]),
+        ),
         InsightTile(
             *("Repaired first", f"{totals.repaired:,}", "", f"{share:g} % of all calls", "repaired"),
             trace=_trace(by_day, lambda day: day.repaired),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -21,6 +21,12 @@ SQLITE_PART = "database/toolsupport.sqlite3"
 MIGRATIONS = "django_migrations"
 Applied = list[tuple[str, str]]
 APPLIED = f"SELECT app, name FROM {MIGRATIONS} ORDER BY id"
+# Those that number the rows of the given tables: another program may have others in the same database.
+SEQUENCES = """SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()
+AND format('%%I.%%I', schemaname, sequencename)::regclass IN (SELECT objid FROM pg_depend WHERE deptype IN ('a', 'i')
+AND classid = 'pg_class'::regclass AND refobjid IN (SELECT oid FROM pg_class WHERE relname = ANY(%s)
+AND relnamespace = current_schema()::regnamespace))"""
+FOREIGN = "The backup names a table of another program in this database: {}. Nothing was restored."
 
 
 def sqlite_file() -> Path:
@@ -73,8 +79,7 @@ def add_postgresql(writer: ArchiveWriter) -> dict[str, object]:
                 size = file.tell()
                 file.seek(0)
                 writer.add(_part(name), file, size)
-        cursor.execute("SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()")
-        sequences = {name: value for name, value in cursor.fetchall() if value is not None}
+        sequences = {name: value for name, value in _sequences(cursor, tables).items() if value is not None}
         cursor.execute(APPLIED)
         return {"migrations": cursor.fetchall(), "tables": tables, "sequences": sequences}
 
@@ -92,13 +97,15 @@ def load_postgresql(archive: Archive, token: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [restore_journal.LOADING])
         for name in _tables():
             cursor.execute(f"DROP TABLE {_quoted(name)} CASCADE")
+        if foreign := manifest["tables"].keys() & set(connection.introspection.table_names(cursor)):
+            raise ConfigError(FOREIGN.format(min(foreign)))
         _migrate_to(cursor, [(app, name) for app, name in manifest["migrations"]])
         cursor.execute(f"TRUNCATE {', '.join(map(_quoted, manifest['tables']))} CASCADE")
         for name, columns in manifest["tables"].items():
             _load(cursor, archive, name, columns)
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        for name, value in manifest["sequences"].items():
-            cursor.execute("SELECT setval(%s::regclass, %s)", [_quoted(name), value])
+        for name in _sequences(cursor, manifest["tables"]).keys() & manifest["sequences"].keys():
+            cursor.execute("SELECT setval(%s::regclass, %s)", [_quoted(name), manifest["sequences"][name]])
         cursor.execute(f"COMMENT ON TABLE {MIGRATIONS} IS '{token}'")
 
 
@@ -131,6 +138,12 @@ def _tables() -> list[str]:
     """Return the tables of the installed applications that exist; those of others in the database are not touched."""
     there = connection.introspection.table_names()
     return sorted({*connection.introspection.django_table_names(), MIGRATIONS} & set(there))
+
+
+def _sequences(cursor: Any, tables: Iterable[str]) -> dict[str, int | None]:
+    """Return the sequences of these tables with their last values, None for one that was never used."""
+    cursor.execute(SEQUENCES, [list(tables)])
+    return dict(cursor.fetchall())
 
 
 def _columns(cursor: Any, table: str) -> list[str]:

@@ -12,8 +12,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from toolsupport.config.restore_journal import KEPT
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.services.backups import making
+from toolsupport.services.backups import database_parts, making
 
 NAME = re.compile(r"site-\d{8}-\d{6}\.tar")
 
@@ -45,6 +46,17 @@ def make() -> KeptBackup:
     finally:
         connection.close()  # that of this thread
     return _described(file)
+
+
+def copies() -> tuple[str, ...]:
+    """Return the files and folders of this machine that hold an earlier state of the site."""
+    found = [*sorted(_folder().glob("*")), Path(settings.DATA_DIR) / KEPT]
+    if connection.vendor == "sqlite":
+        file = database_parts.sqlite_file()
+        found.append(file.with_name(f"{file.name}.{KEPT}"))
+    if last := making.last():
+        found.append(Path(last[1]))
+    return tuple(dict.fromkeys(str(one) for one in found if one.is_file() or (one.is_dir() and any(one.iterdir()))))
 
 
 def remove_unfinished() -> int:

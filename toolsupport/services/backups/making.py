@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import sqlite3
 import stat
@@ -29,6 +30,7 @@ from toolsupport.services.backups.archive import CHUNK, ArchiveWriter
 FOLDERS = ("workspaces", "examples", "imports")
 KEYS = ("secret_key", key_ring.FILE)
 UNFINISHED, LAST = ".unfinished", "last_backup.json"
+log = logging.getLogger(__name__)
 IN_MEMORY = 8 * 2**20  # bytes of a copied file; larger ones are copied to the disk
 
 
@@ -45,9 +47,12 @@ def make(file: Path) -> dict[str, Any]:
             os.fsync(target.fileno())
             os.replace(unfinished_name(file), file)
         sync_folder(file.parent)
-        _note(file, facts)
     except (OSError, DatabaseError, sqlite3.Error) as error:
         raise ConfigError(f"No backup was made: {str(error).strip()}.") from error
+    try:
+        _note(file, facts)
+    except OSError as error:  # the archive is complete, only `doctor` has an older one then
+        log.warning("could not note the backup %s: %s", file, error)
     return facts | {"bytes": file.stat().st_size, "parts": len(writer.parts)}
 
 

@@ -64,7 +64,7 @@ def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
 
 
 @require_safe
-@requires(Action.SEE_MODELS)
+@requires(Action.SEE_MODELS, of_key=Action.DETECT)
 def detection(request: AuthedRequest, detection_id: int) -> JsonResponse:
     """Return one test with its steps, its verdict and its evidence."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
@@ -147,7 +147,7 @@ def filter_of(form: HistoryForm) -> TimelineFilter:
         kind=given.get("kind", ""),
         actor=given.get("actor"),
         since=_midnight(since) if since else None,
-        until=_midnight(until + timedelta(days=1)) if until else None,
+        until=_midnight(until + timedelta(days=1)) if until and until < date.max else None,
     )
 
 

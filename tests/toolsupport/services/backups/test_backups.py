@@ -79,6 +79,32 @@ def test_every_row_file_and_key_comes_back(tmp_path: Path, engine: str) -> None:
         add_a_person(two)
 
 
+OTHERS = """CREATE TABLE another_program (id serial PRIMARY KEY);
+INSERT INTO another_program SELECT FROM generate_series(1, 5)"""
+
+
+# P3
+@pytest.mark.skipif("postgresql" not in ENGINES, reason="SQLite has one file for each program")
+def test_tables_and_numbers_of_another_program_in_the_database_stay(tmp_path: Path) -> None:
+    file, evil = tmp_path / "site.tar", tmp_path / "evil.tar"
+    with empty(tmp_path / "one", "postgresql") as one, empty(tmp_path / "two", "postgresql") as two:
+        give_tables(one, "postgresql")
+        with psycopg.connect(one.environment["DATABASE_URL"], autocommit=True) as server:
+            server.execute(OTHERS)
+            one.manage("backup", str(file))
+            server.execute("INSERT INTO another_program DEFAULT VALUES")
+        one.manage("restore", str(file), "--yes")
+        two.manage("restore", str(file))  # a database without that program
+        tables = {"another_program": ["id"], "django_migrations": ["id", "app", "name", "applied"]}
+        parts = {"database/another_program.copy": b"71\n"}
+        parts["database/django_migrations.copy"] = unpacked(file)["database/django_migrations.copy"]
+        written_as(evil, parts, database="postgresql", tables=tables, sequences={"another_program_id_seq": 1})
+        assert "another program" in refused(one, "restore", str(evil), "--yes")
+        assert one.rows("INSERT INTO another_program DEFAULT VALUES RETURNING id") == [(7,)]
+        assert one.rows("SELECT count(*) FROM another_program") == [(7,)]
+        add_a_person(one)
+
+
 def add_a_person(site: Site) -> None:
     """Numbers of new rows follow those of the restored ones."""
     site.environment["DJANGO_SUPERUSER_PASSWORD"] = "a passphrase for tests"

@@ -69,7 +69,7 @@ def test_a_key_may_no_more_than_it_was_made_for(alice: User) -> None:
 OPENED = {
     "chat": "/v1/models /v1/chat/completions /v1/responses /v1/messages /v1/messages/count_tokens /v1/embeddings",
     "models": "/api/models /api/models/box/m /api/detections/1 /api/openapi.json",
-    "detect": "/api/models/box/m/detect",
+    "detect": "/api/models/box/m/detect /api/detections/1",
 }
 READ = ("/v1/models", *OPENED["models"].split())
 

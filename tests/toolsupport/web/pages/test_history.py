@@ -82,6 +82,10 @@ def test_days_are_included_from_the_first_to_the_last(client: Client, profile: M
     entry = decided(profile)
     day = HistoryEntry.objects.get(pk=entry).at.date().isoformat()
     assert f"entry-{entry}" in client.get(f"/history/?since={day}&until={day}").content.decode()
+    for day in ("9999-12-31", "0001-01-01"):  # the last one has no day after it
+        assert (
+            client.get(f"/history/?until={day}").status_code == client.get(f"/history/?since={day}").status_code == 200
+        )
     assert f"entry-{entry}" not in client.get("/history/?until=2020-01-01").content.decode()
 
 

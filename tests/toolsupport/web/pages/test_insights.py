@@ -163,7 +163,7 @@ def test_the_small_lines_have_days_without_calls(client: Client, profile: ModelP
         flat(client.get("/insights/").content.decode()).partition('class="headline-words"')[2].partition("<table")[0]
     )
     assert 'class="trace" d="M0.0 50.0L25.0 0.0L50.0 100.0L75.0 100.0L100.0 75.0"' in tiles
-    assert tiles.count('class="trace"') == 1  # nothing was repaired
+    assert tiles.count('class="trace"') == 2  # nothing was repaired
 
 
 def test_everybody_sees_counts_and_who_chats_gets_to_calls(

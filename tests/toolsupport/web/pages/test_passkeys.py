@@ -224,6 +224,13 @@ def test_who_is_kept_out_stays_out(owner: Owner, bob: User) -> None:
 
 
 BROKEN = ["", "null", "[]", "{", '"x"', "{}", '{"id": 1}', '{"id": "x", "response": []}', "[" * 60_000, "a" * 20_000]
+BROKEN += [
+    '{"id": "\\ud800"}',
+    '{"id": "\\u0000"}',
+    '{"id": "%s"}' % ("x" * 15_000),
+    '{"id": "\u0661"}',
+    '{"id": 1e999}',
+]
 
 
 @pytest.mark.parametrize("number", range(len(BROKEN)))
