@@ -31,6 +31,7 @@ def texts(source: house.Source) -> Iterator[str]:
 
 
 # Besides what tests/test_language.py leaves out: texts that models read, cases of exams, and SQL.
+SQL = re.compile(r"(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|WITH) [\w*]")
 FOR_MODELS = ("chat/tools/", "detection/probe_prompts", "core/exams/builtin/")
 OF_SENTENCES = ("sentences.py", "error_codes.py", "call_phrases.py", "reasons.py", "server_faults.py", "verdicts.py")
 
@@ -39,12 +40,12 @@ def written(source: house.Source) -> Iterator[str]:
     """The texts of a file that people read: of a file of sentences all with two words, of others the sentences."""
     for text in texts(source):
         plain = PARAMETER.sub("…", text).strip()
-        if " " in plain and (source.path.endswith(OF_SENTENCES) or SENTENCE.fullmatch(plain)):
+        if " " in plain and not SQL.match(plain) and (source.path.endswith(OF_SENTENCES) or SENTENCE.fullmatch(plain)):
             yield plain
 
 
 def files() -> list[house.Source]:
-    left_out = (*NOT_FOR_PEOPLE, *FOR_MODELS, "transcript/sql", "registry/storage")
+    left_out = (*NOT_FOR_PEOPLE, *FOR_MODELS)
     return [one for one in house.sources("toolsupport", "chat") if not any(part in one.path for part in left_out)]
 
 
