@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby, islice
@@ -113,14 +113,25 @@ def found(wanted: InsightsFilter, most: int | None = None) -> InsightsResult:
     return InsightsResult(points[:most], cut=len(points) > most)
 
 
-def by_model(wanted: InsightsFilter) -> list[MetricPoint]:
-    """Sum up all days that match the filter: one point for each model and format, in one query."""
-    return [*_points(wanted, *MODEL, "format")]
+def sums(wanted: InsightsFilter, result: InsightsResult) -> tuple[list[MetricPoint], list[MetricPoint]]:
+    """Return a point for each model and format, and one for each day, oldest first: two queries where days are cut."""
+    if result.cut:
+        return [*_points(wanted, *MODEL, "format")], [*_points(wanted, "day")]
+    days = _merged(result.points, lambda point: point.day)
+    return _merged(result.points, lambda point: (point.profile, point.format)), sorted(
+        days, key=lambda point: point.day
+    )
 
 
-def by_day(wanted: InsightsFilter) -> list[MetricPoint]:
-    """Sum up all models and formats that match the filter: one point for each day, oldest first, in one query."""
-    return [*_points(wanted, "day")]
+def _merged(points: Iterable[MetricPoint], key_of: Callable[[MetricPoint], object]) -> list[MetricPoint]:
+    found: dict[object, MetricPoint] = {}
+    for point in points:
+        made = found.setdefault(key_of(point), MetricPoint(point.day, point.profile, point.model, point.format))
+        made.outcomes.update(point.outcomes)
+        made.requests.update(point.requests)
+        made.latency_ms += point.latency_ms
+        made.tokens += point.tokens
+    return [*found.values()]
 
 
 def total(wanted: InsightsFilter) -> MetricPoint:

@@ -49,7 +49,7 @@ def shown(request: AuthedRequest) -> HttpResponse:
     wanted = filter_of(form)
     found = insights.found(wanted)
     context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": Action.CHAT in request.actions}
-    models, days = insights.by_model(wanted), insights.by_day(wanted)
+    models, days = insights.sums(wanted, found)
     context |= {"rates": error_rates.rates(models, days), "spans": _spans(request, today)}
     context["summary"] = insight_summary.summary(models, days, wanted, today)
     return render(request, PAGE + ("#figures" if wants_part(request) else ""), context | _link(wanted, today))
