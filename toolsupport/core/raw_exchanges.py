@@ -8,10 +8,12 @@ import string
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
-from toolsupport.core import sanitize
+from toolsupport.core import redaction, sanitize
 from toolsupport.core.redaction import redact, redact_json
 
 # Characters of one text: of a longer one the middle is left out.
@@ -28,17 +30,43 @@ IN_BASE64 = string.ascii_letters + string.digits + "+/"
 RUN = re.compile(rf"[{IN_BASE64}]*+")
 # Under these names the wires carry files as base64 and nothing else.
 FILES = frozenset({"images", "data", "file_data", "b64_json"})
+# Stands for the tools of a request while the rest of it is read; no request can hold it.
+MARK = uuid4().hex
 BEGINNINGS = {"iVBOR": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
 
-def request_text(body: bytes) -> str:
-    """The body of a request, with the size and digest of each file in its place."""
+def request_text(body: bytes, tools: bytes = b"") -> str:
+    """The body of a request, with the size and digest of each file in its place.
+
+    `tools` is the part of it that many requests repeat, if it has one: that is read once for all of them.
+    """
     try:
-        value = redact_json(_without_files(json.loads(body)))
-        text = json.dumps(value, ensure_ascii=False)
+        text = _around(body, tools) or _dumped(json.loads(body))
     except (ValueError, RecursionError):
         text = redact(_without_data_urls(body.decode(errors="replace")))
     return sanitize.text(_bounded(text))
+
+
+def _around(body: bytes, tools: bytes) -> str:
+    """The body with what is kept of its tools; "" if they do not stand in it under that name."""
+    at = body.rfind(tools) if tools else -1
+    try:
+        value = json.loads(b'%b"%b"%b' % (body[:at], MARK.encode(), body[at + len(tools) :])) if at > 0 else None
+    except ValueError:
+        return ""
+    if not isinstance(value, dict) or value.get("tools") != MARK:
+        return ""
+    return _dumped(value).replace(f'"{MARK}"', _repeated(tools, redaction.known_secrets()), 1)
+
+
+@lru_cache(maxsize=64)
+def _repeated(part: bytes, secrets: int) -> str:
+    """A part as it is kept, which is prepared again only after a new secret is known."""
+    return _dumped(json.loads(part))
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(redact_json(_without_files(value)), ensure_ascii=False)
 
 
 def reply_text(head: bytes, tail: bytes, left_out: int) -> str:
