@@ -51,6 +51,14 @@ SENT: dict[str, dict[str, Any]] = {
     "tools-switches": {"filter_only": "off", "text_formats": "measured", "code_mode": "on", "drift": "ask"},
 }
 # Their work is one step for each server or model; the ceiling of a page says nothing about it.
+# The page whose form is sent there.
+BEFORE = {
+    "compare": "compare",
+    "conversation-tools": "conversation-explain",
+    "conversation-settings": "conversation",
+    "conversation-delete": "conversation",
+}
+MOST = 12  # of any page, as the site runs on SQLite
 IN_BULK = {"models-detect", "servers-refresh", "start-test"}
 
 
@@ -138,6 +146,39 @@ def test_a_page_that_waits_asks_no_more_than_it_needs(
     address: Address, administrator: Visitor, out_there: None
 ) -> None:
     assert list(faults(address, administrator)) == []
+
+
+def asked_as_it_runs(address: Address, verb: str, person: User, client: Client) -> list[str]:
+    """What a request asks of SQLite itself, after its page was shown: the site keeps some rows (`kept_rows`)."""
+    values = [KINDS[name].own(person) for name in address.parameters]
+    url = reverse(address.name, args=values)
+    shown = address.name if verb == "get" else BEFORE.get(address.name)
+    page: Any = client.get(reverse(shown, args=values) if shown else reverse("models"), QUERIES.get(address.name, {}))
+    put_away(page)
+    sent = SENT.get(address.name, {}) if verb == "post" else {}
+    asked: list[str] = []
+    connection.connection.set_trace_callback(asked.append)
+    try:
+        put_away(getattr(client, verb)(url, {**QUERIES.get(address.name, {}), **sent}))
+    finally:
+        connection.connection.set_trace_callback(None)
+    return [sql for sql in asked if sql.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH"))]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep no rows")
+def test_no_page_asks_more_than_twelve_times(out_there: None) -> None:
+    person, client = visitor("admin")
+    session = client.session
+    session[factor_proof.KEY] = int(time.time())
+    session.save()
+    populate(person)
+    addresses = {address.name: address for address in ADDRESSES}
+    found = {}
+    for verb, name in (one.split() for one, most in CEILINGS.items() if most > MOST):
+        found[f"{verb} {name}"] = len(asked_as_it_runs(addresses[name], verb, person, client))
+    assert min(found.values()) > 3  # the trace works
+    assert {one: asked for one, asked in found.items() if asked > MOST} == {}
 
 
 def test_the_ceilings_name_addresses_that_exist() -> None:

@@ -141,7 +141,8 @@ async def _answer(
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
     asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
     offered = request_spec.callable
-    listener = ReplyReader(request_spec.format, offered, _begins_inside(request_spec))
+    stops = request_spec.options.get("stop") or ()
+    listener = ReplyReader(request_spec.format, offered, _begins_inside(request_spec), stops)
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)

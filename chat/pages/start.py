@@ -52,7 +52,7 @@ def test(request: AuthedRequest) -> HttpResponse:
         message = str(error)
     if not wants_part(request):
         return redirect("start")
-    return render(request, f"{PAGE}#live", _context(request) | {"notice": message})
+    return render(request, f"{PAGE}#live", _context(request) | {"notice": message, "began": True})
 
 
 @require_POST

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from chat.transcript.turns import comparisons, turn_case
-from chat.transcript.turns.turn_case import TurnCase
+from chat.transcript.turns.turn_case import OwnTurn, TurnCase
 from toolsupport.core import redaction
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.exams.cases import read_case
@@ -33,20 +33,21 @@ def add(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
     `answer` is an answer of a comparison, whose calls are expected then.
     """
     if request.method == "POST":
-        turn_case.own_turn(request.user, turn_id)
+        turn = turn_case.own_turn(request.user, turn_id)
         form = NewCaseForm(request.POST)
         if form.is_valid() and (exam := _added(form, request.user.pk)):
             messages.success(request, "Added the case.")
             return redirect("team-exam", exam)
-        return _page(request, form, turn_id)
-    made = _made(request, turn_id)
-    return _page(request, NewCaseForm(initial=_initial(made)), turn_id, made.cut)
+        return _page(request, form, turn)
+    turn = turn_case.own_turn(request.user, turn_id)
+    made = _made(request, turn)
+    return _page(request, NewCaseForm(initial=_initial(made)), turn, made.cut)
 
 
-def _made(request: AuthedRequest, turn_id: int) -> TurnCase:
-    made = turn_case.of_turn(request.user, turn_id)
+def _made(request: AuthedRequest, turn: OwnTurn) -> TurnCase:
+    made = turn_case.of_own(turn)
     answer = row_number(request.GET.get("answer", ""))
-    return replace(made, case=comparisons.case_of(request.user, turn_id, answer)) if answer else made
+    return replace(made, case=comparisons.case_of(request.user, turn.row.pk, answer)) if answer else made
 
 
 def _initial(made: TurnCase) -> dict[str, object]:
@@ -66,7 +67,6 @@ def _added(form: NewCaseForm, actor: int) -> int | None:
         return None
 
 
-def _page(request: HttpRequest, form: NewCaseForm, turn_id: int, cut: int = 0) -> HttpResponseBase:
-    conversation = turn_case.own_turn(request.user, turn_id).conversation_id
-    found = {"form": form, "exams": team_exams.names(), "conversation": conversation, "cut": cut}
+def _page(request: HttpRequest, form: NewCaseForm, turn: OwnTurn, cut: int = 0) -> HttpResponseBase:
+    found = {"form": form, "exams": team_exams.names(), "conversation": turn.row.conversation_id, "cut": cut}
     return render(request, EDITOR, found)

@@ -15,6 +15,12 @@ const ask = (frame) => {
   if (!send({ client_id: newId(), ...frame })) say(UNREACHED, "off");
 };
 
+// The pressed button is gone while the answer is written.
+const answerAgain = (frame) => {
+  ask(frame);
+  document.getElementById("text").focus({ preventScroll: true });
+};
+
 // Another model for one answer: the picker is opened for it, and closing it without a choice cancels that.
 const chooseModel = (message) => {
   forAnswer = message;
@@ -22,11 +28,11 @@ const chooseModel = (message) => {
 };
 
 const ACTS = {
-  "data-go-on": () => ask({ type: "turn.continue" }),
+  "data-go-on": () => answerAgain({ type: "turn.continue" }),
   "data-again": (button) => {
     const message = messageAt(button), mode = button.dataset.again;
     if (mode === "model") chooseModel(message);
-    else ask({ type: "turn.regenerate", message, mode });
+    else answerAgain({ type: "turn.regenerate", message, mode });
   },
   "data-raw": (button) => {
     const wire = messageOf(messageAt(button)).querySelector(".wire");
@@ -34,7 +40,7 @@ const ACTS = {
     wire.querySelector("summary").focus();
   },
   "data-branch-here": (button) => composer.edit("", messageAt(button)),
-  "data-branch": (button) => ask({ type: "branch.select", message: Number(button.dataset.branch) }),
+  "data-branch": (button) => button.dataset.branch && ask({ type: "branch.select", message: Number(button.dataset.branch) }),
   "data-edit": (button) => {
     const article = messageOf(messageAt(button));
     composer.edit(article.querySelector("[data-text]").textContent, Number(article.dataset.parent));
@@ -54,9 +60,8 @@ document.addEventListener("click", (event) => {
 document.addEventListener("model:chosen", (event) => {
   if (forAnswer === null) return;
   event.stopImmediatePropagation();
-  ask({ type: "turn.regenerate", message: forAnswer, mode: "same", model: event.detail });
+  answerAgain({ type: "turn.regenerate", message: forAnswer, mode: "same", model: event.detail });
   forAnswer = null;
-  document.getElementById("text").focus();
 });
 
 export const start = (sender) => {

@@ -106,7 +106,7 @@ form.addEventListener("submit", (event) => {
   submit();
 });
 stopButton.addEventListener("click", stop);
-document.getElementById("edit-cancel").addEventListener("click", () => edit());
+document.getElementById("edit-cancel").addEventListener("click", () => { edit(), field.focus(); });
 // The queued message returns in front of the text typed since.
 document.addEventListener("message:edit", ({ detail }) => {
   edit([detail.text, field.value].filter((text) => text.trim()).join("\n"), detail.parent);

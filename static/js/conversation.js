@@ -11,6 +11,7 @@ import * as earlier from "./earlier.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
+import { keepFocus } from "./refocus.js";
 import { gone, online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn } from "./question.js";
 import * as swap from "./swap.js";
@@ -31,15 +32,20 @@ const setTurn = (turn, ended) => {
   queue.setRunning(Boolean(turn), ended);
 };
 
+// The reason of an early end is shown once, below the text.
+const over = (well) => say(well ? `Done, ${answerWords()}` : "");
+
 // After a possible gap: fetch the transcript, then apply the frames that arrived meanwhile.
 const refresh = async () => {
   if (catching) return;
   catching = true;
+  const ran = transcript().dataset.turn;
   try {
     // Signed out, or the conversation is gone: a reload shows the reason.
     if (!(await catchUp(earlier.path))) return void location.reload();
-    setTurn(transcript().dataset.turn);
     if (transcript().dataset.turn) goesOn();
+    else if (ran) over(!queue.ending());
+    setTurn(transcript().dataset.turn);
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
@@ -66,11 +72,11 @@ const FRAMES = {
     if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => { composer.accepted(frame.client_id); queue.accepted(frame.client_id); },
-  "detection.progress": unknown.progress, "turn.phase": phase, storage: saving, "conversation.deleted": gone,
+  "detection.progress": unknown.progress, storage: saving, "conversation.deleted": gone,
+  "turn.phase": (frame) => String(frame.turn) === transcript().dataset.turn && phase(frame),
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");
-    branchOff(frame.parent);
-    putMessage(frame.html);
+    keepFocus(transcript(), () => { branchOff(frame.parent), putMessage(frame.html); });
     if (frame.role === "user") follow();
     if (first) refreshTitle(path);
   },
@@ -80,18 +86,15 @@ const FRAMES = {
     say(frame.tools.length ? "Answering…" : "Answering without tools…");
   },
   "turn.ended": (frame) => {
-    // The reason of an early end is shown once, below the text.
+    over(frame.reason === "done");
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
-    say(frame.reason === "done" ? `Done, ${answerWords()}` : "");
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
-  "call.delta": calls.delta, "call.output": calls.output,
+  "call.delta": calls.delta, "call.output": calls.output, "question.asked": asked, "question.closed": closed,
   "call.started": (frame) => putCall(frame.message, frame.call),
   "call.finished": (frame) => { putCall(frame.message, frame.call); frame.call.status === "done" && changed(frame.call.served_by || frame.call.name); },
   "call.rejected": (frame) => putCall(frame.message, frame),
-  "question.asked": asked,
-  "question.closed": closed,
   tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
   resync: (frame) => (deltas.resync(frame, send), frame.text || calls.forget(frame.message)),
   error: (frame) => { composer.refused(frame.client_id); queue.refused(frame); say(frame.text, "off"); if (frame.code === "not_found") missing(path); },

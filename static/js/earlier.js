@@ -1,5 +1,6 @@
 // The earlier messages of a long chat: fetched by a button, when a reader scrolls up to it, or for a link to one of them.
 import { nameOnce } from "./names.js";
+import { keepFocus } from "./refocus.js";
 
 const PATH = `/chat/${document.getElementById("chat").dataset.conversation}/messages/`;
 const log = document.getElementById("transcript");
@@ -17,7 +18,7 @@ const insert = (html, old) => {
   const anchor = old.nextElementSibling, top = anchor.getBoundingClientRect().top;
   const messages = [...fresh.children].map((child) => document.adoptNode(child));
   log.ariaLive = "off";
-  old.replaceWith(...messages);
+  keepFocus(old, () => old.replaceWith(...messages));
   nameOnce(log);
   for (const message of messages) htmx.process(message);
   scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });

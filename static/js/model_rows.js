@@ -7,8 +7,8 @@ export const list = () => document.getElementById("model-list");
 const foot = () => dialog().querySelector(".model-foot");
 export const offered = () => [...list().querySelectorAll("[role=option]")].filter((option) => !option.hidden);
 export const active = () => list().querySelector("[data-active]");
-const pressed = () => list().querySelector("[data-filter][aria-pressed=true]");
-let rows = [], homes = new Map(), filter = "";
+const filters = () => [...list().querySelectorAll("[data-filter]")];
+let rows = [], homes = new Map(), filter = "", first = "all";
 
 export const activate = (option) => {
   for (const one of rows) one.toggleAttribute("data-active", one === option);
@@ -29,17 +29,20 @@ const arrange = (typed) => {
   for (const row of rows) homes.get(row).append(row);
   const name = (row) => row.dataset.search.split(" ")[0];
   const rank = (row) => (name(row).replace(/:latest$/, "") === typed.replace(/:latest$/, "") ? 0 : name(row).startsWith(typed) ? 1 : 2);
-  if (typed) list().querySelector("[data-matching]").append(...[...rows].sort((one, other) => rank(one) - rank(other)));
-  for (const group of list().querySelectorAll("[role=group]:has([role=option]), [data-matching], [data-recent]"))
+  const matching = list().querySelector("[data-matching]");
+  if (typed) matching.append(...[...rows].sort((one, other) => rank(one) - rank(other)));
+  // A server without models keeps its title, which has the reason.
+  for (const group of new Set([...homes.values(), matching, list().querySelector("[data-recent]")]))
     group.hidden = !group.querySelector("[role=option]:not([hidden])");
 };
 
 export const show = (model) => {
   const typed = search().value.trim().toLowerCase(), words = typed.split(/\s+/).filter(Boolean);
   const fits = rows.filter((row) => words.every((word) => row.dataset.search.includes(word)));
-  const wanted = filter || (words.length ? "all" : pressed()?.dataset.filter ?? "all");
+  const wanted = filter || (words.length ? "all" : first);
   const passing = fits.filter((row) => wanted === "all" || wanted in row.dataset || (!filter && row.ariaSelected === "true"));
-  const shown = new Set(words.length && !passing.length ? fits : passing);
+  const leaves = words.length && !passing.length, shown = new Set(leaves ? fits : passing);
+  for (const one of filters()) one.ariaPressed = String(one.dataset.filter === (leaves ? "all" : wanted));
   for (const row of rows) row.hidden = !shown.has(row);
   arrange(typed);
   document.getElementById("no-models").hidden = shown.size > 0;
@@ -52,6 +55,7 @@ export const fill = (html) => {
   const model = active()?.dataset.model;
   list().innerHTML = html;
   list().ariaBusy = "false";
+  first = filters().find((one) => one.ariaPressed === "true")?.dataset.filter ?? "all";
   const recent = list().querySelector("[data-recent]"), kept = pinned();
   for (const row of [...list().querySelectorAll("[role=option]")].reverse()) {
     row.toggleAttribute("data-pinned", kept.includes(row.dataset.model));
@@ -61,12 +65,10 @@ export const fill = (html) => {
   homes = new Map(rows.map((row) => [row, row.parentElement]));
   search().setAttribute("aria-controls", "model-options");
   search().ariaExpanded = "true";
-  if (filter) filterBy(filter);
   show(model);
 };
 
 export const filterBy = (name) => {
   filter = name;
-  for (const one of list().querySelectorAll("[data-filter]")) one.ariaPressed = String(one.dataset.filter === name);
   if (rows.length) show();
 };

@@ -95,7 +95,11 @@ if (path) {
     look();
   });
   addEventListener("storage", (event) => event.key === STARTED && look());
-  place.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest(".line").remove());
+  place.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-dismiss]")) return;
+    event.target.closest(".line").remove();
+    (place.querySelector("[data-dismiss]") ?? document.getElementById("main")).focus();
+  });
   if (chat) follow(document.getElementById("transcript"));
   look();
 }

@@ -4,6 +4,7 @@ for (const line of document.querySelectorAll("[data-once]")) {
   try { line.hidden = localStorage.getItem(key) === "yes"; } catch { line.hidden = false; }
   line.querySelector("button").addEventListener("click", () => {
     line.hidden = true;
+    document.getElementById("text").focus();
     try { localStorage.setItem(key, "yes"); } catch { /* this page only */ }
   });
 }

@@ -34,8 +34,3 @@ export const changed = (tool) => {
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.target?.closest?.("#files") && [413, 422].includes(event.detail.xhr.status)) Object.assign(event.detail, { shouldSwap: true, isError: false });
 });
-
-// The pressed button is gone after the swap: the focus moves to the message.
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id === "files" && document.activeElement === document.body) event.target.querySelector("[data-status-line]")?.focus();
-});

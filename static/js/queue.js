@@ -21,11 +21,12 @@ const keep = (value) => {
 
 // A tool waits for approval: a message sent now replaces the approval; a queued message stays queued.
 export const asking = () => Boolean(document.querySelector("#transcript [data-call] [data-question]"));
-const ending = () => [...document.querySelectorAll("#transcript > .message")].at(-1)?.querySelector(":scope > [data-ended]")?.dataset.ended;
+export const ending = () => [...document.querySelectorAll("#transcript > .message")].at(-1)?.querySelector(":scope > [data-ended]")?.dataset.ended;
 
 const show = (act, why) => {
+  const focused = line.contains(document.activeElement);
   line.hidden = !entry;
-  if (!entry) return;
+  if (!entry) return void (focused && document.getElementById("text").focus());
   const count = entry.attachments?.length ?? 0;
   part("why").textContent = entry.note || why || WHY[act];
   part("queued-text").textContent = entry.text;
@@ -43,7 +44,7 @@ const deliver = () => {
 
 const settle = (ended = ending(), age = 0) => {
   const [act, why] = decide({ entry, running, asking: asking(), ended, age });
-  if (act === "hold") keep({ ...entry, held: why }), say(why, "ask");
+  if (act === "hold") keep({ ...entry, held: why }), say(why, "read");
   if (act === "send" && !sending) deliver();
   show(act, why);
 };
@@ -65,7 +66,7 @@ export const enqueue = (text, parent, attachments) => {
   entry = read();
   if (entry) return void say("One message is queued already. Edit it, send it or remove it first.", "ask");
   keep({ client_id: newId(), text, parent, attachments, at: Date.now() });
-  say("Queued. It is sent after this answer.");
+  say("Queued. It is sent after this answer.", "read");
   settle();
   return true;
 };
@@ -98,10 +99,7 @@ const ACTS = {
     else if (send({ type: "turn.stop" })) say("Stopping the answer, then sending your message.");
     else say("The server cannot be reached; your message stays queued.", "off");
   },
-  remove: () => {
-    keep(null), show();
-    document.getElementById("text").focus();
-  },
+  remove: () => { keep(null), show(); },
 };
 
 line.addEventListener("click", ({ target }) => entry && ACTS[target.dataset.queue]?.());

@@ -1,4 +1,4 @@
-// A polite status line, and a banner while the server cannot be reached.
+// A polite status line (the tone "read": only for readers, since it is shown elsewhere), and a banner while the server cannot be reached.
 const PATIENCE = 2_000;
 let timer;
 

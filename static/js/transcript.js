@@ -1,5 +1,6 @@
 // Adds and replaces the elements of the transcript, and updates them from the server's HTML.
 import { nameOnce } from "./names.js";
+import { keepFocus } from "./refocus.js";
 import { settle } from "./settle.js";
 
 export const transcript = () => document.getElementById("transcript");
@@ -26,13 +27,13 @@ const keep = (old, fresh) => {
   return [...old.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
 };
 
-const replace = (old, fresh) => {
+const replace = (old, fresh) => keepFocus(old, () => {
   const focused = keep(old, fresh);
   const shown = settle(old, fresh) ? old : fresh;
   if (shown === fresh) old.replaceWith(fresh);
   htmx.process(shown);
   if (focused >= 0) shown.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true });
-};
+});
 
 const put = (parent, fresh) => {
   const old = document.getElementById(fresh.id);
@@ -99,12 +100,14 @@ export const catchUp = async (address) => {
   } while (url !== address());
   const fresh = parse(html), here = transcript();
   const wanted = new Set([...fresh.children].map((child) => child.id));
-  for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();
-  [...fresh.children].forEach((child, index) => {
-    const old = document.getElementById(child.id);
-    if (!old) here.insertBefore(child, here.children[index] ?? null);
-    else if (!old.isEqualNode(child)) replace(old, child);
-    htmx.process(child);
+  keepFocus(here, () => {
+    for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();
+    [...fresh.children].forEach((child, index) => {
+      const old = document.getElementById(child.id);
+      if (!old) here.insertBefore(child, here.children[index] ?? null);
+      else if (!old.isEqualNode(child)) replace(old, child);
+      htmx.process(child);
+    });
   });
   Object.assign(here.dataset, { tail: fresh.dataset.tail, turn: fresh.dataset.turn });
   return true;

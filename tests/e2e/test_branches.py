@@ -79,6 +79,28 @@ def test_an_answer_made_anew_stands_beside_the_first(page: Page) -> None:
     expect(page.locator(".call")).to_have_count(0)
 
 
+def test_the_focus_stays_with_who_goes_through_the_versions_by_keyboard(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    keys, field = page.keyboard, page.get_by_label("Message", exact=True)
+    page.get_by_role("button", name="Regenerate").press("Enter")
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(field).to_be_focused()
+    expect(page.locator(".branches span")).to_have_text("2 / 2")
+    answered(page)
+    page.get_by_role("button", name="Previous version").press("Enter")
+    expect(page.locator(".branches span")).to_have_text("1 / 2")
+    expect(page.get_by_role("button", name="Previous version")).to_be_focused()
+    expect(page.get_by_role("button", name="Previous version")).to_be_disabled()
+    page.get_by_role("button", name="Next version").press("Enter")
+    expect(page.locator(".branches span")).to_have_text("2 / 2")
+    expect(page.get_by_role("button", name="Next version")).to_be_focused()
+    page.get_by_role("button", name="Edit message").press("Enter")
+    page.get_by_role("button", name="Cancel").press("Enter")
+    expect(field).to_be_focused()
+
+
 def test_another_model_answers_once(page: Page) -> None:
     ask(page, "What is 17*23?")
     answered(page)

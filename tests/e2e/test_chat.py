@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -134,7 +135,12 @@ def test_a_swap_is_told_in_the_chat(page: Page) -> None:
     expect(page.locator(".call")).to_have_count(0)
 
 
-def test_the_page_shows_that_the_model_is_loaded(page: Page) -> None:
+def test_the_page_shows_that_the_model_is_loaded(page: Page, site: Site, ana: httpx.Client) -> None:
+    # Another file may have had it loaded on this site.
+    query = "SELECT server_id, name FROM toolsupport_modelprofile WHERE name LIKE 'sim-slow-load%'"
+    [(server, name)] = site.rows(query)
+    unload, token = {"deed": "unload", "name": name}, {"X-CSRFToken": ana.cookies["csrftoken"]}
+    assert "was unloaded" in ana.post(f"/servers/{server}/models/act/", data=unload, headers=token).text
     choose(page, "sim-slow-load")
     ask(page, "Hello")
     expect(page.locator("#status")).to_have_text("Loading the model")
@@ -234,6 +240,7 @@ def test_settings_are_saved_in_place(page: Page) -> None:
 
 def test_the_files_of_the_conversation_are_there(page: Page) -> None:
     # T12
+    page.locator("#files-toggle").click()
     expect(page.locator("#files")).to_contain_text("config.json")
     page.locator("#file").set_input_files({"name": "mine.txt", "mimeType": "text/plain", "buffer": b"hello"})
     expect(page.locator("#files")).to_contain_text("mine.txt")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, until
+from tests.e2e.conftest import PATIENCE, answered, ask, new_chat, until
 from tests.e2e.writing_server import MODEL, WritingServer, known_to, writing_server
 from tests.serving import Site
 
@@ -105,6 +107,23 @@ def test_a_second_tab_and_a_reload_get_the_same_blocks(chat: Page, writer: Writi
     for page in (chat, other):
         answered(page)
     assert other.locator(".prose").last.inner_html() == chat.locator(".prose").last.inner_html()
+
+
+def test_an_answer_that_ended_in_a_gap_is_reported_as_done(chat: Page, writer: WritingServer) -> None:
+    ask(chat, "write")
+    expect(chat.locator("#status")).to_contain_text("Answering")
+    held: list[Route] = []
+    chat.route("**/messages/?*", lambda route: held.append(route))
+    chat.evaluate("document.getElementById('transcript').dataset.tail = -9")  # the page missed frames
+    with chat.expect_request("**/messages/?*"):
+        writer.go_on()
+        writer.go_on()
+    ends = time.monotonic() + PATIENCE / 1000
+    while 'aria-busy="true"' in chat.context.request.get(f"{chat.url}messages/").text():
+        assert time.monotonic() < ends, "the answer does not end"
+    held[0].continue_()
+    answered(chat)
+    expect(chat.locator("#status")).to_have_text(re.compile(r"^Done, \d+ words$"))
 
 
 def test_markup_of_a_model_stays_text_in_the_live_block(chat: Page, writer: WritingServer) -> None:

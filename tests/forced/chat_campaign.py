@@ -1,6 +1,6 @@
 """Chats over websockets whose model is changed at any moment, between servers that enforce schemas and that do not.
 
-python -m tests.forced.chat_campaign --chats 300
+python -m tests.forced.chat_campaign --chats 300 --first 1000
 """
 
 from __future__ import annotations
@@ -202,16 +202,17 @@ def judge_texts(site: Site, tally: ChatTally) -> None:
 
 def judge_turns(site: Site, tally: ChatTally) -> None:
     usable = "(SELECT count(*) FROM chat_toolrun AS run WHERE run.turn_id = one.id AND run.status != 'rejected')"
-    for turn, status, reason, server, model, count in site.rows(
-        f"SELECT one.id, one.status, one.reason, server.name, profile.name, {usable} FROM chat_turn AS one"
+    for turn, status, reason, format_, server, model, count in site.rows(
+        f"SELECT one.id, one.status, one.reason, one.format, server.name, profile.name, {usable} FROM chat_turn AS one"
         " JOIN toolsupport_modelprofile AS profile ON profile.id = one.profile_id"
         " JOIN toolsupport_server AS server ON server.id = profile.server_id"
     ):
         tally.ends[server.partition("-")[2], status] += 1
         if status == "failed":
             tally.failures[f"{server}/{model}: {reason[:200]}"] += 1
-        if status == "done" and model.endswith("-required") and server.endswith("-enforces") and not count:
-            tally.wrong.append(f"turn {turn} of {server}/{model}: no call was made, and one was required")
+        required = model.endswith("-required") and server.endswith("-enforces") and format_
+        if status == "done" and required and not count:
+            tally.wrong.append(f"turn {turn} of {server}/{model} {format_}: no call was made, and one was required")
 
 
 async def campaign(chats: int, first: int = 0) -> tuple[ChatTally, MoodyServer]:

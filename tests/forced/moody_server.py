@@ -23,6 +23,8 @@ from toolsupport.simulator.fitting.fitting import fitted
 KINDS = ("ollama", "llamacpp", "vllm", "lmstudio")
 MOODS = ("enforces", "ignores", "fails-open", "refuses-large", "refuses", "changes")
 MODELS = ("native", "native-whole", "untested", "text", "forced", "toolless", "forced-required", "native-required")
+# Fields of a message in a history that holds its calls as text.
+TEXT_FIELDS = {"role", "content", "thinking", "reasoning_content"}
 LARGE = 900  # characters of a schema
 REFUSALS = (
     (400, '{"error": "schema is too large"}'),
@@ -102,8 +104,16 @@ class MoodyServer:
         return await (self._native if kind == "ollama" else self._openai)(request, reply, body.get("stream", True))
 
     def _check(self, kind: str, body: Any, schema: Any) -> None:
-        if schema and body.get("tools"):
+        tools, messages = body.get("tools") or [], body["messages"]
+        if schema and tools:
             self.wrong.append(f"{kind}: a schema beside tools")
+        if schema and not all(set(one) <= TEXT_FIELDS and one["role"] != "tool" for one in messages):
+            fields = [sorted(one) for one in messages]
+            self.wrong.append(f"{kind}: a schema, and a history that is no text: {fields}")
+        if schema and kind == "llamacpp" and body.get("chat_template_kwargs") != {"enable_thinking": False}:
+            self.wrong.append(f"{kind}: a schema, and thinking is not turned off")
+        if kind != "vllm" and any("strict" in tool["function"] for tool in tools):
+            self.wrong.append(f"{kind}: strict tools")
         if kind != "ollama":
             try:
                 strict_wires.any_openai(body)

@@ -13,6 +13,7 @@ from chat.broadcast.error_codes import FrameError
 from chat.mcp.client.connection import in_words
 from chat.mcp.client.results import ResultReader
 from chat.pages import export_formats
+from chat.templatetags import readable
 from chat.tools import list_directory
 from chat.tools.files import image_sizes
 from chat.tools.files.workspace import WorkspaceEntry
@@ -20,6 +21,7 @@ from chat.tools.sandbox.python_interpreter import PrintedOutput
 from chat.transcript.conversations import listing
 from chat.transcript.messages import bars, titles, typed_results
 from chat.websocket import frame_parsing
+from tests.hostile_texts import further_readers
 from tests.hostile_texts.units import text
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport import providers
@@ -51,6 +53,7 @@ from toolsupport.core import (
     tool_lookup,
     user_models,
 )
+from toolsupport.core.constrained import plain_patterns
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.events import Finished, TextDelta
 from toolsupport.core.exams import exam_files
@@ -64,6 +67,7 @@ from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway import chat_request
 from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.live_arguments import are_sure
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.models import survey_bounds
@@ -291,6 +295,15 @@ def streamed(written: str) -> object:
 
 
 ENTRY_POINTS: Mapping[str, EntryPoint] = {
+    "a file that is read": EntryPoint(further_readers.file, 256 * KIB),
+    "a change of a file": EntryPoint(further_readers.change, 256 * KIB, ("a\nb\n",)),
+    "a graded call": EntryPoint(further_readers.graded, 64 * KIB, ("a ",)),
+    "a conversation for a model": EntryPoint(further_readers.rendered, 64 * KIB),
+    "a search of models": EntryPoint(further_readers.models, 16 * KIB, ("a ",)),
+    "a pattern of a schema": EntryPoint(plain_patterns.plain, 4_000),
+    "arguments that have begun": EntryPoint(lambda written: are_sure('{"path": "' + written, TOOLS[1]), 4_000),
+    "a sentence about a test": EntryPoint(readable.with_code, 4_000),
+    "a result as a chart": EntryPoint(bars.fit, 64 * KIB),
     "an image": EntryPoint(image, 256 * KIB),
     "a listing": EntryPoint(
         lambda written: [list_directory._line(WorkspaceEntry(written[:255], "file", size)) for size in range(500)], 255

@@ -1,6 +1,6 @@
 """Tests models that do one thing only part of the time, again and again, and counts what is found of each.
 
-python -m tests.nightly.flaky_models --times 40 [--pause 0.6]
+python -m tests.nightly.flaky_models --times 40 [--pause 0.6] [--only streamed]
 """
 
 from __future__ import annotations
@@ -28,12 +28,19 @@ TALK = {"content": "I shall see to it."}
 
 @dataclass(frozen=True)
 class Flaky:
-    """`fails` tells from a request whether it is one of those that go wrong at times, `wrong` what is said then."""
+    """`fails` tells from a request whether it is one of those that go wrong at times, `wrong` what is said then.
+
+    `whole` is the chance where the answer is not streamed, if it is another one.
+    """
 
     fails: Callable[[Body], bool]
     chance: float
     found: tuple[str, ...]
     wrong: Callable[[Body], Body] = lambda body: TALK
+    whole: float | None = None
+
+    def chance_of(self, body: Body) -> float:
+        return self.chance if self.whole is None or body["stream"] else self.whole
 
 
 def _tool(body: Body) -> str:
@@ -56,6 +63,13 @@ def _one_of_two(body: Body) -> Body:
     return {"content": "", "tool_calls": honest(body)["tool_calls"][:1]}
 
 
+def _demanded(body: Body) -> bool:
+    return bool(_tool(body)) and body["messages"][-1]["role"] != "tool" and not _greeted(body)
+
+
+# (streamed, not streamed): percentages of calls that arrive.
+STREAMED = ((0, 100), (5, 100), (10, 90), (25, 100), (30, 70), (50, 50), (50, 90), (50, 100), (70, 100), (90, 90))
+
 MODELS = {
     "two calls at once, half of the time": Flaky(
         lambda body: "both calls at once" in _words(body), 0.5, ("parallel",), _one_of_two
@@ -67,6 +81,12 @@ MODELS = {
         lambda body: _tool(body).endswith(("_file", "_directory")), 0.5, FILES
     ),
     "calls, half of the time": Flaky(lambda body: "Then tell me the seat" in _words(body), 0.5, ("tools",)),
+    **{
+        f"calls, {streamed} % streamed, {whole} % not": Flaky(
+            _demanded, 1 - streamed / 100, ("streaming",), whole=1 - whole / 100
+        )
+        for streamed, whole in STREAMED
+    },
 }
 
 
@@ -85,7 +105,7 @@ async def one_test(model: Flaky, seed: int, pause: float) -> tuple[Verdict, int]
         body = json.loads(raw)
         if "messages" not in body:
             return 404, b"{}"
-        message = model.wrong(body) if model.fails(body) and chance.random() < model.chance else honest(body)
+        message = model.wrong(body) if model.fails(body) and chance.random() < model.chance_of(body) else honest(body)
         whole = {"message": {"role": "assistant", **message}, "done": True, "done_reason": "stop"}
         return 200, json.dumps(whole).encode() + b"\n"
 
@@ -104,9 +124,10 @@ def counts(found: Iterable[Verdict], names: Iterable[str]) -> str:
 async def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--times", type=int, default=40)
+    arguments.add_argument("--only", default="", help="test the models whose names hold this")
     arguments.add_argument("--pause", type=float, default=0.0, help="seconds that each answer counts for in addition")
     asked = arguments.parse_args()
-    for name, model in MODELS.items():
+    for name, model in ((name, model) for name, model in MODELS.items() if asked.only in name):
         tests = [await one_test(model, seed, asked.pause) for seed in range(asked.times)]
         verdicts = ", ".join(f"{word} {n}" for word, n in Counter(verdict.name for verdict, _ in tests).items())
         requests = sum(trials for _, trials in tests) / len(tests)

@@ -139,7 +139,7 @@ def running(
 
 def answering(started: dict[str, Served], path: str) -> dict[str, Served]:
     """The same servers, once each of them answers."""
-    with httpx.Client(transport=httpx.HTTPTransport(retries=7), timeout=PATIENCE, trust_env=False) as client:
+    with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=PATIENCE, trust_env=False) as client:
         for server in started.values():
             given_up = time.monotonic() + PATIENCE
             # llama-server answers 503 while it loads its model.

@@ -173,6 +173,10 @@ _BROKEN_OFF = re.compile(
 )
 
 
+# What servers report where a stop string may have ended the reply.
+STOPPED = ("stop", "stop_sequence")
+
+
 def finish_reason(written: str) -> str:
     """Normalise a server's finish reason; every name for a token limit becomes "length"."""
     return "length" if _LIMITED.search(written) else written

@@ -139,7 +139,8 @@ class ReplyState(Protocol):
 class ReasoningReader:
     """Reads the reasoning of one reply from its `source`; `make_draft` returns a parser for drafted calls.
 
-    `began_inside` is what the reply shows about its beginning (None: nothing), `cut`: a limit ended the reply.
+    `began_inside` is what the reply shows about its beginning (None: nothing), `cut`: a limit ended the reply,
+    `stopped`: a stop string may have done so.
     """
 
     def __init__(self, source: TextSource, reply: ReplyState, make_draft: Callable[[], DraftParser]) -> None:
@@ -152,7 +153,7 @@ class ReasoningReader:
         self._visible = 0
         self._seen = self._separated = False
         self.began_inside: bool | None = None
-        self.open = self.cut = False
+        self.open = self.cut = self.stopped = False
 
     @staticmethod
     def marks_beside(openers: Iterable[str]) -> list[str]:
@@ -252,7 +253,7 @@ class ReasoningReader:
 
     def drafted(self) -> Sequence[CallReady]:
         """Return the drafts that count, at the end of the reply."""
-        if self.cut or self._reply.visible != self._visible:
+        if self.cut or self.stopped or self._reply.visible != self._visible:
             return ()
         if self._open_draft is not None:
             self.keep(self._open_draft.flush())

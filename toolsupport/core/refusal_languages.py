@@ -35,14 +35,14 @@ LANGUAGES = {
         r"(?:サポートしていない|非対応の|使えない)",
         r"呼び出し|の使用|使用|利用|コール|機能|は|が|を|に|には|も|、| |(?:この|その|現行の|選択した)?モデル"
         r"|では?",
-        r"(?:ツール|関数)(?!名)",
+        r"(?<![こそあ]の)(?<!した)(?<!れた)(?<!該当)(?<!当該)(?:ツール|関数)(?!名)",
         r"(?:サポートされていません|サポートしていません|サポートしません"
         r"|対応していません|非対応|未対応|利用できません|使用できません|使えません)",
     ),
     "korean": _sentences(
         r"지원하지 않는",
         r"호출|사용|기능|을|를|은|는|이|가|에서|에서는|이|해당|모델| |에",
-        r"(?:도구|함수|툴)(?! ?이름)",
+        r"(?<!\b이 )(?<!\b그 )(?<!해당 )(?<![한된] )(?:도구|함수|툴)(?! ?이름)",
         r"(?:지원하지 않|지원되지 않|지원 안|사용할 수 없)",
     ),
     "spanish": _sentences(
@@ -159,7 +159,7 @@ LANGUAGES = {
     "turkish": _sentences(
         r"desteklemeyen",
         r" |bu|model|ile|tarafından|çağırma\w*|çağrı\w*|kullanım\w*|modelde|seçilen",
-        r"\b(?:araçlar\w*|araç(?= (?:desteği|kullana|çağıra))|araç (?:çağ|kullan)\w+"
+        r"(?<!\bbu )\b(?:araçlar\w*|araç(?= (?:desteği|kullana|çağıra))|araç (?:çağ|kullan)\w+"
         r"|fonksiyon (?:çağ|kullan)\w+|işlev (?:çağ|kullan)\w+)",
         r" desteklen?m(?:iyor|ez|emektedir|ektedir)| desteği (?:yok|bulunmuyor|içermiyor)"
         r"|(?<=araç) (?:kullan|çağır)a(?:maz|mıyor)",
@@ -167,7 +167,7 @@ LANGUAGES = {
     "vietnamese": _sentences(
         r"(?:không|chưa) (?:hỗ trợ|được hỗ trợ|có khả năng|có hỗ trợ|thể (?:sử dụng|gọi))",
         r" |gọi|sử|dụng|việc|các|tính|chức|năng|bất|kỳ|cho|được",
-        r"(?:công cụ|hàm|gọi hàm|gọi công cụ)(?! \w+_)\b",
+        r"(?:công cụ|hàm|gọi hàm|gọi công cụ)(?! (?:\w+_|này\b|đó\b|ấy\b|trên\b))\b",
         r" (?:không|chưa) được (?:mô hình này |mô hình )?hỗ trợ",
     ),
     "indonesian": _sentences(

@@ -123,7 +123,8 @@ _IN_THE_WAY = (
         r"unsupported param(?:eter)?: [`'\"]?(?:tools|functions)[`'\"]?\.?$",
         r"[`'\"]?(?:tools|functions)[`'\"]? param(?:eter)? IS_NOTSUPPORTED(?!.*A_MODEL)",
         r"only named tools are supported",
-        r"THING[^.]{0,80}(?:api[ -]version|(?:newer|later) version)",
+        r"THING(?! (?:calling )?modes?\b)[^.]{0,80}(?:api[ -]version|(?:newer|later) version)",
+        r"THING (?:requires?|needs?) (?:[\w.-]+ ){0,3}v?\d[\w.]* or (?:newer|later|higher|above)",
         r"A_SERVER\b(?:(?!model)[\w .:/-]){0,40} (?:does |do |can )?NOT_SUPPORT_THING",
         r"THING (?:IS_UN|not |un)SUPPORTED (?:by|on|in) (?:this |the |your )?A_SERVER",
     ),
@@ -189,12 +190,24 @@ _A_PART_ONLY = (
         OTHER,
         "only-together",
         r"(?<!request )(?<!requests )\bwith THING IS_UN",
-        r"(?:SPECIAL)(?:[ -]\w+)? THING (?:IS_UN|not )SUPPORTED",
+        r"(?:SPECIAL)(?:[ -](?!feature|capabilit|abilit)\w+)? THING (?:IS_UN|not )SUPPORTED",
         r"NOT_SUPPORT_(?:SPECIAL)(?:[ -]\w+)? THING",
         r"THING (?:IS_UN|not )SUPPORTED(?: by| for| in)?(?: A_MODEL)?,? WITH_ELSE",
         r"NOT_SUPPORT_(?:the use of |using |any )?THING WITH_ELSE",
     ),
     rule(OTHER, "part-elsewhere", *PARTS),
+    rule(
+        OTHER,
+        "on-condition",
+        # What stands in front limits the sentence: in JSON mode, with audio output, if logprobs are requested.
+        r"(?:^|[.!?;:(] ?)CONDITION (?:(?!\b(?:models?|llms?|tools?|functions?)\b|\b[a-z][\w/@-]*\d)[^.!?;:]){1,80}"
+        r"[ ,](?:(?:this|the|that|your) (?:\w+ )?(?:model|llm)\b|it |THING (?:IS_UN|not |un)SUPPORTED)",
+        r"\bmodels?(?: '')?, CONDITION [^.,;:]{1,60}, (?:does|do|can|is|are)\b",
+        r"WORD(?:batch|real-?time|live|assistants?|json|pdf|documents?|files?|audio|video|vision|voice|speech|images?"
+        r"|thinking|reasoning|guided|structured|cach\w+|legacy|preview|offline|async\w*|embeddings?|completions?)END"
+        r"(?: (?:api|mode|endpoint|requests?|jobs?|inputs?|outputs?|calls?|decoding|queue))?[)\]]?(?: ?:| -|(?<=\]))"
+        r" ?[^.:]{0,60}THING",
+    ),
     of_tools(
         OTHER,
         "not-here",
@@ -233,7 +246,7 @@ _TAKES_NO_TOOLS = (
         UNSUPPORTED,
         "is-not-supported",
         # What is not available, and of no model, may be back tomorrow.
-        r"(?!.{0,60}available(?!.*A_MODEL))HEADABILITY(?: features?| capabilit(?:y|ies)"
+        r"(?!.{0,60}available(?!.*A_MODEL| (?:for|with) A_NAME))HEADABILITY(?: features?| capabilit(?:y|ies)"
         r"| functionality)? (?:IS_UN|not (?:yet |currently )?|un)SUPPORTEDOF_IT",
         r"\bmodel features? ABILITY not support",
         r"THING (?:IS_NOT|(?:has|have) not been )enabled,? (?:because|since|as) it is (?:un|not )SUPPORTED by",
@@ -254,7 +267,7 @@ _TAKES_NO_TOOLS = (
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_(?:the )?(?:parameter|param|argument|field|option|key|property):? ?[`'\"]?"
         r"(?:tools|functions)\b(?![.\[_-])",
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_the [`'\"]?(?:tools|functions|toolconfig)[`'\"]?"
-        r" (?:param|argument|field|key|option)",
+        r" (?:param|argument|field|key|option|feature|capabilit|abilit)",
         r"\bmodel[ -]incompatible (?:request )?(?:argument|parameter)s?(?: supplied)?: "
         r"[`'\"]?(?:tools|functions)\b(?![.\[])",
     ),
@@ -264,7 +277,7 @@ _TAKES_NO_TOOLS = (
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? "
         r"(?:THING|the (?:provided|requested|given) THING(?: parameters?)?(?:\.|$))",
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
-        r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b)"
+        r"^only (?!.*\b(?:api|mode|plan|tier|version|stream\w*|requests?)\b)"
         r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
         r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",

@@ -46,10 +46,10 @@ _WORDS = {
     ),
     "persian": SentenceWords(
         r"(?:پشتیبانی|حمایت) ن(?:می|شده)[\u200c ]?(?:کند|شود|است)?",
-        r"(?:ابزار|تابع)[\u200c ]?ها(?:ی)?|توابع",
+        r"(?<!این )(?:ابزار|تابع)[\u200c ]?ها(?:ی)?|(?<!این )توابع",
         r"مدل",
         r"این|از|در|توسط|فراخوانی|استفاده|برای|را|انتخاب[\u200c ]شده|خطا|قابلیت",
-        r"ابزار|تابع",
+        r"(?<!این )(?:ابزار|تابع)",
     ),
     "hebrew": SentenceWords(
         r"(?:אינו|אינה|אינם|אינן|לא|איננו|איננה) (?:תומך|תומכת|תומכים|נתמך|נתמכת|נתמכים|נתמכות)|ללא תמיכה"
@@ -112,7 +112,7 @@ _WORDS = {
     ),
     "filipino": SentenceWords(
         r"hindi (?:sinusuportahan|sumusuporta|suportado)",
-        r"mga (?:tool|function)|(?:tool|function)[ -]calling",
+        r"mga (?:tool|function)\b(?! na ito)|(?:tool|function)[ -]calling",
         r"model(?:ong ito|o)?",
         r"ng|ang|sa|ito|na|napiling",
         rare="hindi ",

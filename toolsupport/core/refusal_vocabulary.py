@@ -53,10 +53,10 @@ SHORT = {
     "END": r"(?![\w/@-]|:\w)",
     # What may stand before and after a sentence that counts: a model, or nothing. Everything else limits it.
     "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:the|this|that|its|native|external|because|since|as|but|so|any|error"
-    r"|use of|using) )",
+    r"|use of|using|feature|capability) )",
     "OF_IT": r"(?: (?:features?|capabilit(?:y|ies)|functionality|support|abilit(?:y|ies)|parameters?))?"
     r"(?: (?:for|by|with|in|on|of|from) (?:A_MODEL(?:'s)?:?(?: (?:''|[`\"']?[\w./:@-]+[`\"']?))?"
-    r"|(?:the )?[`'\"]?[\w./:@-]*[\d/:][\w./:@-]*[`'\"]?|it(?! ')|NAMED))?"
+    r"|(?:the )?[`'\"]?(?!A_MACHINE)[\w./:@-]*[\d/:][\w./:@-]*[`'\"]?|it(?! ')|NAMED))?"
     r"(?= ?(?:$|[^\w '`\"-]| - |['`\"]+(?:$|[^\w '])| (?:yet|natively|currently|directly|either|and|but|so"
     r"|please|because|since"
     r"|which|however|though|try|see|use|choose|status|details|request id)\b))",
@@ -65,10 +65,16 @@ SHORT = {
     "ABILITY": rf"(?!`?['\"]?(?:tool|function)[`'\"]?(?![\w -]| (?:use|usage|call)))(?:{_THING})",
     "A_MODEL": r"(?:(?:this|the|that|your|any|selected|requested|provided|chosen|given|current) ){0,4}"
     r"(?:\w{1,40} )?models?\b",
+    # A name that only a model has: its maker or tag, and a digit.
+    "A_NAME": r"[`'\"]?(?!https?:|(?:api|v\d\w*)/)[a-z][\w.-]*[/:][\w./:@-]*\d[\w./:@-]*",
+    "A_MACHINE": r"(?:[cgnt]pus?|cuda|rocm|vulkan|metal|h\d{2,3}|a\d{2,3}|mi\d{3})\b",
+    "CONDITION": r"(?:in|with|when(?:ever)?|if|while|for|on|under|using|without|during|unless|until|once|where|after"
+    r"|before|because|since|as|given|provided|due to|through|via|outside|inside|within|except|despite|from|at|by"
+    r"|out of|although|upon)",
     "A_SERVER": r"(?:server|backend|inference engine|proxy|gateway|adapter|api version|build)",
     # What follows limits the sentence to something else than tools as such.
     "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"
-    r"|at the same time|unless|without|with (?!A_MODEL)|if )",
+    r"|at the same time|unless|without|with (?!A_MODEL|A_NAME)|if )",
     "SPECIAL": r"parallel|multiple|multi-\w+|nested|custom|strict|hosted|built-?in|server|mcp|computer|web|search"
     r"|forced|named|remote|code|image|file|shell|browser|maps|retrieval|streaming|requested|specified|some"
     r"|certain|following|other",
@@ -76,8 +82,8 @@ SHORT = {
     "SUPPORTED": r"(?:supported|available|allowed|permitted|implemented|accepted|offered|provided)",
     "GIVE_": r"(?:(?:support|accept|allow|permit|handle|implement|advertise|offer|provide)\w* )",
     # Any name of a model, as the last word. Not a kind of people, requests or media.
-    "NAMED": r"(?!(?:[a-z]+(?:s|ing|ed|ion|ly|er)|audio|batch|video|images?|text|json|you|us|me|free|guest)\b)"
-    r"[\w.-]+[.}'\"]*$",
+    "NAMED": r"(?!A_MACHINE|(?:[a-z]+(?:s|ing|ed|ion|ly|er)|audio|batch|video|images?|text|json|you|us|me|free|guest)"
+    r"\b)[\w.-]+[.}'\"]*$",
     "IS_NOT": r"(?:is|are)(?: not|n't)(?: currently| yet| fully| natively)? ",
     "NOT_": r"(?:not|n't|never|cannot|unable to|no longer)(?: currently| yet| natively| directly)? ",
     "IS_UN": r"(?:(?:is|are)(?: currently)?(?: un| not(?: currently| yet| natively)? |n't )|cannot be "

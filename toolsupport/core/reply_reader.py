@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from toolsupport.core import sanitize
 from toolsupport.core.events import (
+    STOPPED,
     CallDelta,
     CallFound,
     CallReady,
@@ -33,6 +34,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.cut_replies import CUT, may_cut
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.types import ToolSpec
 
@@ -44,15 +46,23 @@ class ReplyReader:
 
     Reasoning is removed from the text in all of them; `begins_inside` is how the model's replies begin, if known. Calls
     are emitted at the end of the reply, since the text after a call may show that it was a draft in reasoning. A call
-    found in prose counts only in a reply without any other call: it is emitted as CallFound.
+    found in prose counts only in a reply without any other call: it is emitted as CallFound. `stops` are the strings at
+    which the server ends the reply: it reports such an end as one that the model chose.
     """
 
-    def __init__(self, format: str, tools: Sequence[ToolSpec], begins_inside: bool | None = None) -> None:
+    def __init__(
+        self,
+        format: str,
+        tools: Sequence[ToolSpec],
+        begins_inside: bool | None = None,
+        stops: Iterable[str] = (),
+    ) -> None:
         self._parser = parser(format if format in FORMATS else "", tools, thinking=begins_inside)
         self._reasoning = self._parser.reasoning
         self._format = format
         self._tools = tools
         self._begins_inside = begins_inside
+        self._stops = may_cut(stops)
         self._usage: list[Event] = []
         self._worded = False
         self._begun: set[str] = set()
@@ -191,12 +201,15 @@ class ReplyReader:
 
     def _ended(self, event: Finished | Failed) -> Iterator[Event | None]:
         cut = isinstance(event, Finished) and ended_early(event.reason)
-        for events in self._parser.flushing(cut=cut):
+        stopped = self._stops and isinstance(event, Finished) and event.reason in STOPPED
+        for events in self._parser.flushing(cut=cut, stopped=stopped):
             yield from self._pass_on(events)
             yield None
         yield from self._watched()
+        if stopped and self._native:
+            self._native.append(_whole(self._native.pop()))
         calls: list[Event] = [*self._native, *self._written]
-        found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
+        found = [] if calls or isinstance(event, Failed) else self._found(cut=cut or stopped)
         yield from (*calls, *self._usage, *found, *self._seen(event), event)
 
     def _found(self, *, cut: bool) -> list[Event]:
@@ -220,6 +233,13 @@ class ReplyReader:
         """Return whether the answer is complete text; one that ends in a call may end inside reasoning."""
         calls = self._native or self._written or self._mentioned
         return isinstance(event, Finished) and event.reason == "stop" and self._worded and not calls
+
+
+def _whole(last: Event) -> Event:
+    """Return the last native call of a reply that a stop string may have cut, rejected if it has no arguments yet."""
+    if isinstance(last, CallReady) and not last.raw:
+        return CallRejected(last.call.name, CUT, last.raw, last.call.id, fault="cut")
+    return last
 
 
 def storable(event: Event) -> Event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import dropwhile
 
 from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.types import ChatMessage, Role
@@ -18,9 +19,14 @@ SHOW = (
     r"ejemplo|cómo|mostr|exemplo|como|spieg|esempio|come|pokaż|wyjaśni|przykład|jak|покаж|объясни|пример|как|"
     r"示例|例子|解释|怎么|如何|展示|例|説明|見せ|どう|예시|예를|설명|보여|어떻게"
 )
+GO_ON = (
+    "that|which|to|for|of|in|on|as|is|be|are written|looks?|would|should|could|can|without|and|or|but|please|works?|"
+    "done|made|from|you|i|we|it|like|first|again|now|by|when|if|so|then|only|here|using|at|do|does|must|need|needs|has"
+)
 CALL = (
     r"\b(?:an?|your|such an?|example|tool|any|the) (?:(?:tool|function|example|valid|delete|mail) )?calls?\b"
-    r"(?! (?:logs?|cent|list|graph|stack|records?|history|with))|\byour (?:own )?(?:format|syntax|notation)\b|"
+    # A noun behind it is what is asked about: a call log, the tool call parser.
+    rf"(?![ \t]+(?!(?:{GO_ON})\b)\w)|\byour (?:own )?(?:format|syntax|notation)\b|"
     r"\b(?:call|calling|tool) (?:format|syntax|notation)\b|"
     r"\b(?:aufruf|appel d|llamada|chamada|chiamata|wywołani|вызов)|"
     r"调用|呼び出し|호출"
@@ -40,6 +46,8 @@ NOT_RUN = re.compile(
     r"|実行(?:しないで|せずに)|실행하지",
     re.I,
 )
+# "<system-reminder>…</system-reminder>".
+ELEMENTS = re.compile(r"\s*<[\w-]+>.*</[\w-]+>\s*", re.S)
 TEXT_WANTED = re.compile(
     rf"{SHOW}|\bsee|\bdraft|\bgive|\bwrite|schreib|écri|escrib|escrev|scriv|napisz|напиши|写|書|써", re.I
 )
@@ -52,9 +60,16 @@ def circumstances(
     if called_for:
         return Circumstances(is_result, continues=True)
     logged = [one for one in messages if one.role not in (Role.SYSTEM, Role.NOTICE)]
+    before = list(dropwhile(_is_reminder, reversed(logged)))[::-1]
+    logged = before if before and before[-1].role is Role.TOOL else logged
     asked = next((one.content for one in reversed(logged) if one.role is Role.USER), "")
     follows = bool(logged) and logged[-1].role is not Role.USER
     return Circumstances(is_result, continues=follows, about_calls=is_about_calls(asked))
+
+
+def _is_reminder(message: ChatMessage) -> bool:
+    """Whether a message consists of elements: agents put such reminders behind the results of tools."""
+    return message.role is Role.USER and ELEMENTS.fullmatch(message.content) is not None
 
 
 def is_about_calls(text: str) -> bool:

@@ -164,6 +164,7 @@ CHANGES = {
     "override_undone": "The override was undone.",
     "test_undone": "The test was undone.",
     "undo_reverted": "The undo was reverted.",
+    "unchanged_for_everyone": "Nothing changed for everyone: chats that had left a format have it again.",
     "unchanged_profile": "Nothing changed: the profile of the family has the same value.",
     "unchanged_earlier_test": "Nothing changed: an earlier test found the same.",
     "unchanged_later_test": "Nothing changed: a later test decides.",

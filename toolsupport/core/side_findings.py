@@ -38,6 +38,8 @@ CONSTRAINS_MOST = 9
 # and many tools, a pattern, and a pattern that no grammar can express.
 PLAIN, SEVERAL, NESTED, PATTERN, ODD = SHAPES = ("plain", "several", "nested", "pattern", "odd")
 
+LOST = ("no_call", "none_made")  # codes of trials that demanded a call and got none
+
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
 SAMPLED = (*STEPS, "per_tool")
 
@@ -98,6 +100,24 @@ def next_shape(outcomes: Sequence[TrialOutcome]) -> str:
 def _untried_shapes(made: Sequence[TrialOutcome]) -> list[str]:
     tried = {outcome.subject for outcome in counting(made)}
     return [shape for shape in SHAPES if shape not in tried]
+
+
+def streams(called: Sequence[TrialOutcome], outcomes: Sequence[TrialOutcome]) -> bool:
+    """Return whether streamed answers bring the calls that were demanded: by these trials, and by later ones.
+
+    Two right calls by chance prove little. The later steps demand more; what none of their trials met is left out.
+    """
+    tools = subjects(outcomes, "per_tool")
+    later = [of_step(outcomes, "parallel"), *(of_step(outcomes, "per_tool", tool) for tool in tools)]
+    tried = [bool(outcome.passed) for outcome in counting(called) if outcome.streamed]
+    for made in later:
+        arrived = [outcome.code not in LOST for outcome in made if outcome.streamed and _tells_of_a_call(outcome)]
+        tried += arrived if any(arrived) else []
+    return decided(tried) is True
+
+
+def _tells_of_a_call(outcome: TrialOutcome) -> bool:
+    return outcome.code in LOST or (outcome.passed is not None and outcome.code != "via_bash")
 
 
 def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[bool]:

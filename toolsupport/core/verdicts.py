@@ -301,8 +301,7 @@ def _of_setting(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) 
 def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], detail: Mapping[str, Any]) -> Verdict:
     tried, right = counting(made), passed(made)
     if right == len(tried):
-        streamed = sum(bool(outcome.passed and outcome.streamed) for outcome in made)
-        streams = {"streaming": True} if streamed >= side_findings.LEAST else {}
+        streams = {"streaming": True} if side_findings.streams(made, outcomes) else {}
         return Verdict("native", sentence("called_natively", **tally(tried)), {"tools": True, **streams}, detail)
     why = "" if _is_yes(made) else _why_no_is_open(made)
     if why:

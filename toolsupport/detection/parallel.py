@@ -16,7 +16,8 @@ async def run(runner: ProbeRunner) -> None:
         wanted = demand(runner.chance), demand(runner.chance)
         question = runner.offering(both(*wanted), TOOLS)
         reply = await runner.ask(question)
-        await runner.note(question, reply, TrialOutcome("parallel", *(trouble(reply) or judged(reply, wanted))))
+        judgement = trouble(reply) or judged(reply, wanted)
+        await runner.note(question, reply, TrialOutcome("parallel", *judgement, question.streamed))
 
 
 def judged(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[str, str]:

@@ -67,7 +67,7 @@ async def _try(runner: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec,
     about = f"{runner.chance.choice(NAMES)}{runner.chance.randint(10, 99)}"
     question = runner.offering((ChatMessage(Role.USER, wish.format(about)),), tools)
     reply = await runner.ask(question)
-    outcome = TrialOutcome("per_tool", *(trouble(reply) or judged(reply, name, about)), subject=name)
+    outcome = TrialOutcome("per_tool", *(trouble(reply) or judged(reply, name, about)), question.streamed, name)
     await runner.note(question, reply, outcome)
     return outcome
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.events import (
+    STOPPED,
     CallDelta,
     CallReady,
     Event,
@@ -69,7 +70,7 @@ def summary(tally: RequestSummary) -> JSON:
 
 def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
     """Return OpenAI's finish reason."""
-    if tally.cut or (finished.reason == "length" and not called):
+    if (tally.cut and finished.reason not in STOPPED) or (finished.reason == "length" and not called):
         return "length"
     return "tool_calls" if called else "stop"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections import Counter
@@ -20,7 +21,9 @@ from toolsupport.core.force_tasks import TASKS, TOOLS, ForceTask
 from toolsupport.core.formats import forced_json
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.side_findings import ODD as ODD_SHAPE
 from toolsupport.core.types import JSON, ChatMessage, Permit, RequestSpec, Role
+from toolsupport.detection import constrains
 from toolsupport.detection.probe_reply import ProbeReply, is_malformed
 from toolsupport.providers.exchange_recorder import ExchangeRecorder, RecordedExchange
 from toolsupport.registry.models.request_context import RequestContext
@@ -62,6 +65,14 @@ class ForceFit:
 
 
 NOTHING = ForceFit(None, "")
+# What a server does with a schema that few can read; the first of those seen counts.
+ODD = {
+    "dropped": " But it drops a schema that it cannot read, and its model then writes anything.",
+    "refused": "",
+    "followed": "",
+    "unknown": "",
+}
+ODD_TRIALS = 2
 
 
 def ways(prepared: RequestContext) -> dict[str, RequestSpec]:
@@ -83,14 +94,39 @@ async def measured(prepared: RequestContext, rounds: int) -> AsyncIterator[Force
                 yield await _one(prepared, way, seeded, task)
 
 
-async def _one(prepared: RequestContext, way: str, spec: RequestSpec, task: ForceTask) -> ForceOutcome:
-    began, reply, recorder = time.monotonic(), ProbeReply(budget=LONGEST), ExchangeRecorder(LARGEST)
-    asked = [ChatMessage(Role.USER, task.question)]
-    async with aclosing(exchange.ask(prepared.endpoint, spec, asked, recorder)) as batches:
+async def odd_schema(prepared: RequestContext, found: JSON) -> str:
+    """Return what the server does with a schema that few can read, a key of ODD; "" if it keeps no schema anyway.
+
+    Its tasks have none of that kind, so a server that drops such a schema keeps all of theirs.
+    """
+    if not found["ended"] or found["fits"] != found["ended"]:
+        return ""
+    seen: set[str] = set()
+    for number in range(ODD_TRIALS):
+        asked = constrains.forbidden_constant(random.Random(f"{prepared.build} {number}"), ODD_SHAPE)
+        spec = replace(ways(prepared)[FORCED], tools=(), format="", schema=asked.schema)
+        reply = await _asked(prepared, spec, asked.messages, ExchangeRecorder())
+        code, _ = constrains.judged(reply, asked)
+        kept = "refused" if reply.failed else "followed"
+        seen.add({"right": kept, "unenforced": "dropped"}.get(code, "unknown"))
+    return next(value for value in ODD if value in seen)
+
+
+async def _asked(
+    prepared: RequestContext, spec: RequestSpec, messages: Sequence[ChatMessage], recorder: ExchangeRecorder
+) -> ProbeReply:
+    began, reply = time.monotonic(), ProbeReply(budget=LONGEST)
+    async with aclosing(exchange.ask(prepared.endpoint, spec, messages, recorder)) as batches:
         async for batch in batches:
             for event in batch:
                 reply.take(event)
     reply.seconds = time.monotonic() - began
+    return reply
+
+
+async def _one(prepared: RequestContext, way: str, spec: RequestSpec, task: ForceTask) -> ForceOutcome:
+    recorder = ExchangeRecorder(LARGEST)
+    reply = await _asked(prepared, spec, [ChatMessage(Role.USER, task.question)], recorder)
     sent = recorder.taken()
     return _judged(way, task, reply, _fit(prepared.endpoint.kind, sent[-1]) if sent else NOTHING)
 
@@ -202,6 +238,7 @@ def table(found: JSON, formats: dict[str, str]) -> Iterator[str]:
     for title, key in (("Seconds (median)", "median_seconds"), ("Tokens written (median)", "median_tokens")):
         cells = ["unknown" if found[way][key] is None else f"{found[way][key]:g}" for way in (FREE, FORCED)]
         rows.append((title, cells[0], cells[1]))
+    rows.append(("A schema few can read", "–", found[FORCED].get("odd_schema") or "–"))
     yield from (f"{title:<26}{free:<18}{forced}".rstrip() for title, free, forced in rows)
     for way in (FREE, FORCED):
         for error, times in found[way]["errors"].items():
@@ -216,7 +253,7 @@ def conclusion(constrained: JSON) -> str:
         refused = errors and all(error.startswith("refused") for error in errors)
         return REFUSES if refused else "No constrained reply ended, so they show nothing about the schema."
     if fits == ended:
-        return "Each constrained reply that ended fits its schema."
+        return f"Each constrained reply that ended fits its schema.{ODD.get(constrained.get('odd_schema', ''), '')}"
     return f"{ended - fits} of {ended} constrained replies do not fit their schema: the server does not enforce it."
 
 

@@ -1,4 +1,7 @@
-"""Changes settings of a conversation without losing concurrent changes."""
+"""Changes settings of a conversation without losing concurrent changes.
+
+Its statements are written out, so that what is kept of other rows stays valid (`kept_rows`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,17 @@ import uuid
 from typing import Any
 
 from chat.models import Conversation
-from chat.transcript.locks import hold
+from toolsupport.registry import raw_sql
+
+SETTINGS = "SELECT settings FROM chat_conversation WHERE id = %s {lock}"
+CHANGE = "UPDATE chat_conversation SET settings = %s WHERE id = %s"
 
 
 def change(conversation: uuid.UUID, **changed: Any) -> dict[str, Any]:
     """Change settings and return all of them. Must run in a transaction; locks the conversation until that ends."""
-    hold(conversation)
-    rows = Conversation.objects.filter(pk=conversation)
-    settings: dict[str, Any] = rows.values_list("settings", flat=True).get() | changed
-    rows.update(settings=settings)
+    found = raw_sql.rows(SETTINGS, conversation)
+    if not found:
+        raise Conversation.DoesNotExist
+    settings: dict[str, Any] = raw_sql.parsed(found[0][0]) | changed
+    raw_sql.change(CHANGE, settings, conversation)
     return settings

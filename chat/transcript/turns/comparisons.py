@@ -126,14 +126,15 @@ def cancel(person: Person, turn_id: int) -> None:
 
 def shown(person: Person, turn_id: int) -> ShownComparison:
     """Return the comparison of a turn, without other answers before the first one. Raises NotFound, ConfigError."""
-    turn = turn_case.own_turn(person, turn_id)
-    row = Comparison.objects.filter(turn=turn).first()
-    case = read_case(row.case) if row else turn_case.of_turn(person, turn_id).case
+    own = turn_case.own_turn(person, turn_id)
+    turn = own.row
+    row: Comparison | None = getattr(turn, "comparison", None)
+    case = read_case(row.case) if row else turn_case.of_own(own).case
     rows = list(row.answers.select_related("profile__server")) if row else []
     answers = tuple(_shown(one, case) for one in rows)
     usage = ShownUsage.of(turn.usage)
     original = ShownAnswer(
-        *(0, turn.profile_id, turn.profile.name, turn.profile.server.name, "done", turn_case.last_text(turn)),
+        *(0, turn.profile_id, turn.profile.name, turn.profile.server.name, "done", own.last_text),
         calls=_original(case),
         format=turn.format,
         duration_ms=usage.took_ms,

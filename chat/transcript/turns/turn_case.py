@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from django.db.models import Exists, OuterRef, Subquery, TextField, Value
+from django.db.models.functions import Coalesce
 from django.utils.text import slugify
 
 from chat.models import AUTOMATIC, Message, ToolRun, Turn
@@ -42,19 +44,35 @@ class TurnCase:
     cut: int = 0
 
 
-def own_turn(person: Person, turn_id: int) -> Turn:
+@dataclass(frozen=True, slots=True)
+class OwnTurn:
+    """A turn of the person who asks, with its conversation, model and comparison, and the last text of its answer."""
+
+    row: Turn
+    last_text: str
+
+
+def own_turn(person: Person, turn_id: int) -> OwnTurn:
     """Return a finished turn of the person's own conversations. Raises NotFound."""
-    rows = Turn.objects.select_related("conversation", "profile__server")
-    turn = rows.filter(pk=turn_id, conversation__owner_id=person.pk).exclude(status__in=OPEN).first()
-    if turn is None or not Message.objects.filter(turn=turn).exists():
+    rows = Turn.objects.select_related("conversation", "profile__server", "comparison").exclude(status__in=OPEN)
+    messages = Message.objects.filter(turn=OuterRef("pk"))
+    last = messages.filter(role=Role.ASSISTANT).order_by("-id").values("content")[:1]
+    rows = rows.annotate(last_text=Coalesce(Subquery(last), Value(""), output_field=TextField()))
+    turn = rows.filter(Exists(messages), pk=turn_id, conversation__owner_id=person.pk).first()
+    if turn is None:
         raise NotFound("This answer does not exist.")
-    return turn
+    return OwnTurn(turn, turn.last_text)
 
 
 def of_turn(person: Person, turn_id: int) -> TurnCase:
     """Return a turn as a case. Raises NotFound, ConfigError."""
-    turn = own_turn(person, turn_id)
-    conversation, asked = turn.conversation, begin.question_of(turn_id)
+    return of_own(own_turn(person, turn_id))
+
+
+def of_own(own: OwnTurn) -> TurnCase:
+    """Return a turn of `own_turn` as a case. Raises NotFound, ConfigError."""
+    turn = own.row
+    conversation, asked = turn.conversation, begin.question_of(turn.pk)
     if turn.program or asked.role != Role.USER:
         raise NotFound("This answer has no request of a person.")
     conversation.profile, conversation.leaf = turn.profile, asked
@@ -65,12 +83,6 @@ def of_turn(person: Person, turn_id: int) -> TurnCase:
     messages = fitting([replace(one, content=_short(one.content)) for one in log])
     case = _case(asked.content, messages, list(turn.tool_runs.order_by("id")), prepared)
     return TurnCase(case, len(log) - len(messages))
-
-
-def last_text(turn: Turn) -> str:
-    """Return the last text of a turn."""
-    answers = turn.messages.filter(role=Role.ASSISTANT).order_by("-id")
-    return answers.values_list("content", flat=True).first() or ""
 
 
 def fitting(log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,15 @@ from asgiref.sync import sync_to_async
 from chat.broadcast.outbox import PageSocket
 from chat.websocket import consumer
 from chat.websocket.handlers import PageContext
+from tests.hostile_texts.units import COMMON, text
+from tests.loop_steps import LONGEST_STEP
+from tests.nightly.mallory import worst_server
+from tests.nightly.mallory_attacks import SCHEMAS
+from tests.nightly.worst_server import MODEL
+from tests.toolsupport.test_exchange import ask, request_spec
+from tests.toolsupport.test_loop_share import COSTLY
+from toolsupport import loop_share, providers
+from toolsupport.core.types import ChatMessage, Endpoint, Role, ToolSpec
 
 ROUNDS = 3  # of the event loop: to take the frame from its queue, and two to spare
 
@@ -68,3 +78,49 @@ async def test_frames_that_wait_leave_the_loop_to_others() -> None:  # S2
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
     assert max(after - before for before, after in pairwise(between)) == 1
+
+
+def wishes(person: int) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
+    """What a person asks the worst server for, with the schema of the tool and the format of the reply."""
+    written = [*COSTLY.values(), *(text(unit, 30_000) for unit in COMMON)]
+    for number, one in enumerate(written[person::4]):
+        yield {"text": one}, {}, ("native", "hermes")[number % 2]
+        yield {"error": one}, {}, "native"
+    for schema, arguments in SCHEMAS[person::4]:
+        # A schema that nobody compiled before.
+        fresh = {"type": "object", "title": str(person)} | schema
+        yield {"call": {"name": "note", "arguments": arguments}, "times": 4}, fresh, "native"
+
+
+async def mallory(endpoint: Endpoint, person: int) -> None:
+    loop_share.person.set(f"Mallory {person}")
+    for wish, schema, name in wishes(person):
+        spec = request_spec(MODEL, tools=(ToolSpec("note", "", schema),), format=name)
+        await ask(endpoint, spec, [ChatMessage(Role.USER, json.dumps(wish))])
+
+
+@pytest.mark.asyncio
+async def test_a_ping_beside_the_worst_texts_waits_for_little_work_of_the_loop() -> None:  # S1, S2
+    """By the processor time of the loop's thread: the load of the machine does not change it."""
+    received, sent, held = asyncio.Queue[dict[str, Any]](), list[bytes](), list[float]()
+    page = consumer.ChatConsumer()
+    with worst_server() as address:
+        serving = asyncio.ensure_future(opened(page, received, sent))
+        others = [asyncio.ensure_future(mallory(Endpoint("ollama", address), person)) for person in range(4)]
+        try:
+            await asyncio.sleep(0)
+            while not all(one.done() for one in others):
+                page.recent.clear()  # a page may send fewer
+                began, before = time.thread_time(), len(sent)
+                received.put_nowait({"type": "websocket.receive", "text": '{"type": "ping"}'})
+                while len(sent) == before:
+                    await asyncio.sleep(0)
+                held.append(time.thread_time() - began)
+                await asyncio.sleep(0.002)
+            await asyncio.gather(*others)
+        finally:
+            for task in (serving, *others):
+                task.cancel()
+            await asyncio.gather(serving, *others, return_exceptions=True)
+            await providers.close()
+    assert len(held) > 20 and max(held) < LONGEST_STEP

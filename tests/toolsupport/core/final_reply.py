@@ -58,9 +58,10 @@ def told(
     finish: str = "stop",
     end: Finished | Failed | None = None,
     tools: Sequence[ToolSpec] = OFFERED,
+    stops: Sequence[str] = (),
 ) -> Told:
     """A reply heard in pieces of `size` characters (0: whole), without calls that are only found in its prose."""
-    listener = ReplyReader(format, tools if format else (), begins_inside)
+    listener = ReplyReader(format, tools if format else (), begins_inside, stops)
     if isinstance(reply, str):
         step = size or max(1, len(reply))
         reply = [TextDelta(reply[at : at + step]) for at in range(0, len(reply), step)]

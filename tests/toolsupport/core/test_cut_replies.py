@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import by_night
 from tests.tables import every
 from tests.toolsupport.core.final_reply import told
-from toolsupport.core.events import CallRejected, Finished, TextDelta, ended_early, finish_reason
+from toolsupport.core.events import STOPPED, CallReady, CallRejected, Finished, TextDelta, ended_early, finish_reason
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.cut_replies import CUT, is_complete
 from toolsupport.core.reply_reader import ReplyReader
@@ -114,6 +114,75 @@ def test_servers_have_several_words_for_the_limit(written: str) -> None:
 @every("written", ("stop", "tool_calls", "eos_token", "stop_sequence", "end_turn", "tool_use", "function_call", "STOP"))
 def test_an_end_that_the_model_chose_is_no_limit(written: str) -> None:
     assert finish_reason(written) == written and not ended_early(written)
+
+
+@every("format", FORMATS)
+@every("finish", STOPPED)
+def test_a_stop_string_within_a_call_makes_no_half_call(format: str, finish: str) -> None:
+    """None of its arguments is required, so that half of it would be a call, too."""
+    whole = told(format, FORMATS[format].write_calls(ONE)).calls
+    assert len(whole) == 1
+    for before in ("", "<think>hm</think>\n"):
+        written = before + FORMATS[format].write_calls(ONE)
+        for length in range(4, len(written)):
+            found = told(format, written[:length], finish=finish, stops=["\n\nHuman"])
+            assert found.calls in ([], whole), written[:length]
+
+
+@every(
+    "format, half",
+    [
+        ("hermes", '<tool_call>{"name": "now"'),
+        ("qwen3_coder_xml", "<tool_call>\n<function=now>\n"),
+        ("glm45", "<tool_call>now"),
+        ("mistral_args", "[TOOL_CALLS]now[ARGS]"),
+        ("mistral_args", "[TOOL_CALLS]now"),
+        ("pythonic", "[now("),
+        ("llama3_json", '{"name": "now"'),
+        ("kimi_k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0"),
+        ("react", "Action: now\nAction Input: "),
+        ("gemma4", "<|tool_call>call:now{"),
+        ("invoke", '<invoke name="now">'),
+        ("hermes", '<think>Maybe <tool_call>{"name": "now"'),
+        ("hermes", '<think>Maybe <tool_call>{"name": "now"}</tool_call>'),
+        ("hermes", '<think>Maybe <tool_call>{"name": "now"}</tool_call></think>'),
+    ],
+)
+def test_half_a_call_without_arguments_is_not_run_behind_a_stop_string(format: str, half: str) -> None:
+    assert told(format, half, stops=["</tool_call>", ":"]).calls == []
+
+
+@every("format", FORMATS)
+@every("stop", ["<|im_end|>", "</s>", "\nObservation:", "Observation", " <|eot_id|> "])
+def test_a_stop_string_that_ends_the_turn_cuts_no_call(format: str, stop: str) -> None:
+    written = FORMATS[format].write_calls(OTHER)
+    for length in range(4, len(written) + 1):
+        assert told(format, written[:length], stops=[stop]) == told(format, written[:length])
+
+
+@every(
+    "format, written",
+    [
+        ("hermes", '<tool_call>{"name": "now", "arguments": {}}'),
+        ("qwen3_coder_xml", "<tool_call>\n<function=now>\n</function>\n"),
+        ("harmony", "<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}"),
+        ("lfm2_pythonic", "<|tool_call_start|>[now()]"),
+        ("kimi_k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}"),
+        ("react", "Action: now\nAction Input: {}"),
+        ("mistral_args", "[TOOL_CALLS]now[ARGS]{}"),
+    ],
+)
+def test_a_stop_string_behind_a_closed_call_leaves_it(format: str, written: str) -> None:
+    assert told(format, written, stops=["</tool_call>"]).calls == [("now", {})]
+
+
+@every("raw, calls", [("", 0), ("{}", 1)])
+def test_a_native_call_without_arguments_behind_a_stop_string(raw: str, calls: int) -> None:
+    """Behind "tool_calls" the server read a whole one."""
+    native = [CallReady(OTHER[0], raw)]
+    assert len(told("native", native, stops=["x"]).calls) == calls
+    assert len(told("native", native, stops=["x"], finish="tool_calls").calls) == 1
+    assert len(told("native", native).calls) == 1
 
 
 @every("format", FORMATS)

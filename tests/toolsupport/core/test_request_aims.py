@@ -39,6 +39,10 @@ def test_a_person_wants_to_see_a_call(asked: str) -> None:
         "Give me a call tomorrow: put it in todo.txt",
         "Explain to Kim by mail that I have a call at five",
         "Show the call log",
+        "Explain how the tool call parser works",
+        "Show me where tool calls are parsed",
+        "Describe the function call handling of this project and fix it",
+        "Show me the tool call code and clean it up",
         "Explain the function call in src/main.py",
         "Explain how the call to foo() works",
         "Show me what's in build and delete old.log",
@@ -58,12 +62,16 @@ def test_a_person_wants_something_done(asked: str) -> None:
 def test_work_continues_behind_results() -> None:
     asked, answer = ChatMessage(Role.USER, "Show me a call"), ChatMessage(Role.ASSISTANT, "")
     notice, result = ChatMessage(Role.NOTICE, "Model changed."), ChatMessage(Role.TOOL, "done", call_id="1")
+    reminder = ChatMessage(Role.USER, "\n<system-reminder>\nThe list of tasks is empty.\n</system-reminder>\n")
     for log, continues, about in (
         ([], False, False),
         ([asked], False, True),
         ([asked, notice], False, True),
         ([asked, answer, result], True, True),
         ([asked, answer, ChatMessage(Role.USER, "Delete it")], False, False),
+        ([asked, answer, result, reminder, reminder], True, True),
+        ([asked, answer, result, ChatMessage(Role.USER, "Delete it")], False, False),
+        ([asked, answer, reminder], False, False),
     ):
         found = circumstances(log, lambda raw: raw == "x")
         assert (found.continues, found.about_calls, found.is_result("x")) == (continues, about, True)

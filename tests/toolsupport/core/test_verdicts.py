@@ -123,6 +123,28 @@ def test_one_streamed_call_is_no_finding_about_streaming(streamed: int, found: d
     assert dict(judge((*OPEN, *made)).values) == {"tools": True, **found}
 
 
+LATER_CALLS = {  # D6: (later trials, whether they are streamed, whether calls can be streamed)
+    "none": ((), True, True),
+    "each arrived": (("parallel", "right", "only_one", "right"), True, True),
+    "one of four was lost": (("parallel", "right", "none_made", "right", "right"), True, False),
+    "one of nine was lost": (("parallel", *["right"] * 8, "none_made"), True, True),
+    "two of ten were lost": (("parallel", *["right"] * 8, *["none_made"] * 2), True, False),
+    "all were lost, which is about two calls": (("parallel", *["none_made"] * 3), True, True),
+    "lost without streaming": (("parallel", "right", "none_made", "none_made"), False, True),
+    "a file tool was called at times": (("per_tool", "right", "no_call", "no_call"), True, False),
+    "a file tool was never called": (("per_tool", *["no_call"] * 7), True, True),
+    "a file tool failed for another reason": (("per_tool", "right", "timeout", "cut"), True, True),
+}
+
+
+@pytest.mark.parametrize("name", LATER_CALLS)
+def test_later_calls_count_as_streamed_ones(name: str) -> None:
+    (step, *codes), streamed, streams = LATER_CALLS[name][0] or ("parallel",), *LATER_CALLS[name][1:]
+    later = [TrialOutcome(step, code, streamed=streamed, subject="read_file") for code in codes]
+    judged = judge((*OPEN, *called("right", "right", "right"), *later))
+    assert (judged.name, judged.values.get("streaming")) == ("native", True if streams else None)
+
+
 def test_two_of_four_are_no_finding_about_streaming() -> None:  # D6
     codes = ("no_call", "right")
     for pairs in (1, 2, 3, 4, 5):

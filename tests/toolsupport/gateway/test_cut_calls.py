@@ -47,3 +47,25 @@ async def test_a_cut_call_is_no_call(program: Program, path: str, written: bool)
             assert not CALLED.search(whole.content), (word, whole.content)
             if word in LIMITS:
                 assert end_of(path, answer) == limited, (word, whole.content)
+
+
+STOPPED = '<tool_call>\n{"name": "list_directory"'
+STOPS = {"/v1/chat/completions": ("stop", "stop"), "/v1/messages": ("stop_sequences", "end_turn")}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", STOPS)
+async def test_half_a_call_behind_a_stop_string_of_the_program_is_no_call(program: Program, path: str) -> None:
+    stops, end = STOPS[path]
+    auto = {"type": "auto"} if path == "/v1/messages" else "auto"
+    body = ASKED[path][0] | {"tool_choice": auto, "model": "made/m", stops: [","]}
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "vllm", tools=False, format="hermes")
+        for stream in (False, True):
+            half = (said(delta={"content": "I look. "}), said(delta={"content": STOPPED}), said(finish_reason="stop"))
+            server.answers[:] = [(HEAD, *half, DONE, LAST_CHUNK)]
+            answered = await post(program, path, **body, stream=stream)
+            whole = b"".join([one async for one in answered]) if stream else answered.content
+            assert answered.status_code == 200, whole
+            assert not CALLED.search(whole), whole
+            assert stream or end_of(path, orjson.loads(whole)) == end

@@ -7,9 +7,9 @@ with one call that was made, so that no call counts twice. A repeated call is a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from toolsupport.core.exams.argument_match import plain, wrong_argument
+from toolsupport.core.exams.argument_match import normalised, plain, wrong_argument
 from toolsupport.core.exams.cases import ExamCase, ExpectedCall
 from toolsupport.core.types import JSON, ToolCall
 
@@ -101,7 +101,7 @@ def _difference(case: ExamCase, made: Sequence[ToolCall], pairs: dict[int, int])
             continue
         same_tool = next((call for call in left if call.name == wanted.name), None)
         if same_tool is not None:
-            argument = _wrong_argument(case, same_tool, wanted)
+            argument = _wrong_argument(case, replace(same_tool, arguments=normalised(same_tool.arguments)), wanted)
             facts = {"tool": wanted.name, "argument": argument, "expected": wanted.arguments.get(argument)}
             return CaseGrade("wrong_argument", facts | {"made": same_tool.arguments.get(argument)})
         if left:
@@ -112,6 +112,7 @@ def _difference(case: ExamCase, made: Sequence[ToolCall], pairs: dict[int, int])
 
 def _pairs(case: ExamCase, made: Sequence[ToolCall]) -> dict[int, int]:
     """Return expected call → call that was made, as many as possible (augmenting paths); the nearest order first."""
+    made = [replace(call, arguments=normalised(call.arguments)) for call in made]
     fits = [
         sorted(
             (

@@ -37,6 +37,14 @@ NOW = re.compile(r"\bnow\W*\Z", re.I)
 GERUND = re.compile(
     r"\A\W*(?:(?:ok|okay|sí|sim|certo|claro|bien|ora|ahora|agora)[, ]+)?(?![cq]uando)\w{2,}[aei]ndo\b", re.I
 )
+# "The file is now being deleted."
+IN_PROGRESS = re.compile(
+    r"\b(?:(?:is|are) now being \w|(?:wird|werden) (?:jetzt|nun|sofort|gleich)|wordt nu|worden nu"
+    r"|(?:est|sont) (?:maintenant|actuellement) en (?:train|cours) d)\b",
+    re.I,
+)
+# A heading, a bold title or an entry of a list is the next part of a text.
+TITLE = re.compile(r"\s*(?:(?:#{1,6}|\d{1,4}[.)]|[-+•*])\s.*|\*{1,2}[^*.!?]+\*\*\W*)", re.S)
 # "Deleting takes one argument": an -ing form that is the subject of a verb.
 SUBJECT = re.compile(r"\A\W*\w+ing(?: \w+){0,2} \w*[^\Ws]s (?:an?|the|it|one|two|no|only|nothing|its|as)\b", re.I)
 # Words of a sentence that adds nothing ("On it.", "Almost there!"), and of one that may name what the tool does.
@@ -79,14 +87,14 @@ def leads_on(words: str) -> bool:
         return True
     last, length = sentences[-1], _length(sentences[-1])
     short = length <= BRIEF or (length <= SHORT and not call_intent.is_label(last))
-    return short or bool(FIRST_PERSON.search(last))
+    return short or (bool(FIRST_PERSON.search(last)) and not call_intent.SUPPOSED.match(last))
 
 
 def continues_below(sentence: str) -> bool:
     """Whether a sentence below a call is one that a model writes behind a call which it made."""
     if call_cues.USER.match(sentence) or call_cues.AFTERWARDS.match(sentence.strip()) or announces(sentence):
         return True
-    length, labelled = _length(sentence), any(colon in sentence for colon in call_cues.COLONS)
+    length, labelled = _length(sentence), any(one in sentence for one in call_cues.COLONS) or TITLE.fullmatch(sentence)
     return not labelled and (length <= BRIEF or (length <= SHORT and bool(ACTIONS.search(sentence))))
 
 
@@ -105,6 +113,8 @@ def _sentences(words: str) -> list[str]:
 def _acts(sentence: str) -> bool:
     sentence = call_intent.NUMBERING.sub("", STATED.sub(" ", sentence))
     if FIRST_PERSON.search(sentence) or UNSPACED_PERSON.search(sentence) or NOW.search(sentence):
+        return True
+    if IN_PROGRESS.search(sentence):
         return True
     starts = (sentence, call_intent.LED.sub("", sentence))
     return any(map(GERUND.match, starts)) or (any(map(call_intent.ING.match, starts)) and not SUBJECT.match(sentence))

@@ -76,7 +76,7 @@ class CallPosition:
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     `ruler`: the sign of the line directly above, which makes it a listing if such a line follows. `new_sentence`: no
     sentence is open before it on its line. `label`: words that lead to it and announce no call, "" if none do.
-    `words`: those in front of it, on its line or above.
+    `words`: those in front of it, on its line or above. `entry`: it is an entry of a list, below another one.
     """
 
     quoted: bool = False
@@ -91,6 +91,7 @@ class CallPosition:
     new_sentence: bool = True
     label: str = ""
     words: str = ""
+    entry: bool = False
 
 
 class ContextTracker:
@@ -165,6 +166,7 @@ class ContextTracker:
             new_sentence=not self._before or self._tail.rstrip(" \t*_")[-1:] in call_cues.SENTENCE_ENDS,
             label="" if quoted else self._label(),
             words=self._tail if self._before else self._above(),
+            entry=self._listed and not self._before and LISTED.match(self._tail) is not None,
         )
 
     def called(self, raw: str, place: CallPosition) -> None:
@@ -271,7 +273,7 @@ class ContextTracker:
             return
         if self._tail.strip():
             self._words, self._cue, self._cue_whole = True, self._tail, self._whole
-            self._transcript = self._transcript or bool(call_cues.USER.match(line))
+            self._transcript = self._transcript or any(one.match(line) for one in (call_cues.USER, call_cues.SPEAKER))
             self._listed = bool(LISTED.match(line)) or (self._listed and line[:1].isspace())
             self._forget_open_quotes()
         elif self._whole:
@@ -318,7 +320,8 @@ class ContextTracker:
         )
         if self._section or self._quoted_above or (self._diff and call_cues.DIFF_LINE.match(tail)):
             return True
-        assistant = self._transcript and call_cues.ASSISTANT.match(tail.strip() or cue)
+        speaker = tail.strip() or cue
+        assistant = self._transcript and (call_cues.ASSISTANT.match(speaker) or call_cues.SPEAKER.fullmatch(speaker))
         around = call_cues.ELEMENT.search(tail if tail.strip() else self._cue)
         within = around and not call_cues.OWN_ELEMENT.match(around[1])
         if shown or titled or assistant or within or tail.rstrip().endswith("~~") or self._indented():
@@ -336,7 +339,7 @@ class ContextTracker:
             return above
         stands_alone = not self._cue_whole or HEADS.match(above)
         words = self._tail if self._before else "" if stands_alone and not above.endswith(call_cues.COLONS) else above
-        return words if call_intent.is_label(words) else ""
+        return words if call_intent.is_label(words, takes_object=self._before) else ""
 
     def _indented(self) -> bool:
         """Whether Markdown shows this line as code: it is indented below words and a blank line, in no list."""

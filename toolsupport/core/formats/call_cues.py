@@ -354,6 +354,8 @@ OWN_ELEMENT = re.compile(
     re.I,
 )
 USER = re.compile(r"[ \t*_>]*(?:user|human|q|question|frage|pregunta|问题?|問題?|質問|вопрос)[*_]*[:：]", re.I)
+# "A:", in a dialogue.
+SPEAKER = re.compile(r"[ \t*_>-]*[A-Z][*_]*[:：][*_ \t]*")
 ASSISTANT = re.compile(
     r"[ \t*_>]*(?:assistant|ai|model|bot|a|answer|antwort|respuesta|réponse|回?答|ответ)[*_]*[:：][*_]*[ \t]*\Z", re.I
 )

@@ -34,6 +34,28 @@ TITLE = re.compile(r"[\W_]*(?:\w[\w'’-]*[ *_]*){1,4}\Z")
 ENDED = re.compile(r"[.!?…。！？।։؟][*_)\"'’”\s]*\Z")
 WORD = re.compile(r"[^\W\d_]+")
 SHORTEST_WORD = 3
+UNENDED = re.compile(r"\w[ \t*_]*\Z")
+# What the first person did at another time is not what it does now: "I sent one mail yesterday:"
+PAST = re.compile(
+    r"\b(?:yesterday|last (?:time|night|week|month|year|spring|summer|autumn|winter|\w+day)|previously|ago|back then|"
+    r"gestern|neulich|(?:letzte|vorige)[nrs]? (?:mal|nacht|woche|monat|jahr)|avant-hier|la semaine dernière|"
+    r"la dernière fois|ayer|anoche|la (?:última vez|semana pasada)|ieri|l['’]ultima volta|ontem|da última vez|gisteren|"
+    r"vorige (?:keer|week)|igår|i går|wczoraj|ostatnio|včera|вчера|вчора|в прошлый раз|tegnap|dün|hôm qua|kemarin)\b"
+    r"|昨天|昨日|昨晚|上次|前回|어제|지난|أمس",
+    re.I,
+)
+ANEW = re.compile(
+    r"\b(?:will|['’]ll|let me|let['’]s|now|again|need|jetzt|maintenant|ahora|ora|agora|nu|teraz|сейчас)\b", re.I
+)
+# Its first person is that of a story.
+SUPPOSED = re.compile(
+    r"\W*(?:(?:now|just|so|for example),? )?(?:imagine|suppose|supposing|assum(?:e|ing)|pretend|angenommen|"
+    r"stell\w* (?:dir|euch|sie sich) vor|imagin(?:ez|ons|a|emos)|suppos(?:ez|ons)|supón|supongamos|immagin\w+|"
+    r"supponi\w+|suponha\w*|stel je voor|wyobraź|załóżmy|представь\w*|допустим|предположим|уяви\w*|припустимо)\b"
+    r"|假设|假設|假如|想象|想像|もし|仮に|만약",
+    re.I,
+)
+FEW = 2  # words: "Tool call"
 STEM = 5
 LONGEST_VALUE = 200
 # "Reading the file", but no thing or text that ends so: "Greeting", "Training data".
@@ -64,8 +86,11 @@ ORDER = re.compile(
 )
 
 
-def is_label(words: str) -> bool:
-    """Whether these words in front of a call, from the beginning of its line, lead to it and announce no call."""
+def is_label(words: str, *, takes_object: bool = False) -> bool:
+    """Whether these words in front of a call, from the beginning of its line, lead to it and announce no call.
+
+    `takes_object`: they are on its line. Without a sign at their end the call is their object: "the job runs <call>".
+    """
     words = MARKS.sub(" ", words).replace("_", " ")
     if ENDED.search(words):
         return False
@@ -77,7 +102,9 @@ def is_label(words: str) -> bool:
         return False
     if TEXTS.search(last) or SHOWN_BY.search(last):
         return True
-    return not (ORDER.match(last) or OPENINGS.match(last) or ACTIONS.search(last))
+    if ORDER.match(last) or OPENINGS.match(last):
+        return False
+    return not ACTIONS.search(last) or bool(takes_object and UNENDED.search(last) and len(WORD.findall(last)) > FEW)
 
 
 def asks_or_points(words: str) -> bool:
@@ -88,7 +115,9 @@ def asks_or_points(words: str) -> bool:
     last = NUMBERING.sub("", sentences[-1])
     if ASKED.search(words):
         return True
-    if FIRST_PERSON.search(last) or WILL.search(last) or ING.match(last):
+    if FIRST_PERSON.search(last) and PAST.search(last) and not (ENDED.search(words) or ANEW.search(last)):
+        return True
+    if (FIRST_PERSON.search(last) and not SUPPOSED.match(last)) or WILL.search(last) or ING.match(last):
         return False
     return bool(QUESTION.search(words) or THUS.search(last))
 

@@ -1,13 +1,16 @@
-"""Judges whether a written call was complete when a token limit cut its reply.
+"""Judges whether a written call was complete when a token limit or a stop string cut its reply.
 
 Used only for calls that nothing but the end of the reply ended. Formats with an end mark need theirs; in the others the
-JSON or Python must be closed.
+JSON or Python must be closed. Behind a stop string closed JSON is enough in all of them: the string may be the mark,
+and servers remove the mark that ends a turn.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from toolsupport.core.formats.end_marks import END_MARKS
 from toolsupport.core.json_repair import END_ADDED, STRING_CLOSED
 from toolsupport.core.types import ToolCall
 
@@ -31,6 +34,10 @@ FENCE = re.compile(r"(?:Action:\s{0,4})?(`{3,16})")
 BEGUN_MARK = re.compile(r"<[|｜]?\w{0,20}[|｜]?\Z")
 BRACKET_MARK = re.compile(r"\[[A-Z_]{2,20}\]\Z")
 SPECIAL = re.compile(r"[\"'()\[\]{}]")
+# JSON or Python directly behind a mark.
+BEHIND_MARK = re.compile(r"[>\]]\s*(?=[\[{])")
+# What ends a turn, or the part of a reply that a model writes itself, cuts nothing.
+OBSERVATION = "observation"
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 TAIL = 120  # characters; no end mark is longer
 
@@ -38,6 +45,19 @@ TAIL = 120  # characters; no end mark is longer
 def closed_by_model(call: ToolCall) -> bool:
     """Return whether the arguments needed no end: a text in them may hold the mark at which the limit cut them."""
     return not {END_ADDED, STRING_CLOSED} & set(call.repairs)
+
+
+def may_cut(stops: Iterable[str]) -> bool:
+    """Return whether one of these stop strings may end a reply within a call."""
+    ends = (stop.strip() for stop in stops)
+    return any(end not in END_MARKS and not end.lower().startswith(OBSERVATION) for end in ends)
+
+
+def is_closed(written: str) -> bool:
+    """Return whether the JSON or Python behind the mark of a call is closed, whatever is missing behind it."""
+    written = written.strip()
+    found = BEHIND_MARK.search(written)
+    return found is not None and written[-1] in CLOSING and _closed(written[found.end() :])
 
 
 def is_complete(written: str) -> bool:

@@ -37,7 +37,7 @@ FIRST_PERSON = _words(
     # Indonesian, Vietnamese, Tagalog, Swahili
     r"saya|aku|kami|mari|akan|tôi|chúng tôi|hãy|đang|sẽ|ako|ko|nita\w+|nina\w+",
     # Verbs with an ending of their own for it, in languages that leave the pronoun out
-    r"(?!меню|интервью|такую|эту|\w+(?:ию|ью|[нвщ]ую|скую)(?!\w))\w{2,}(?:ю|юсь|ём|ем)|\w{3,}[жчшщ]у|ищу|\w*йду|иду|"
+    r"(?!меню|интервью|(?:так|кажд|друг|люб|сам|всяк|цел|перв|втор|стар|прост|хорош|плох|больш)ую|эту|\w+(?:ию|ью|[нвщ]ую|скую)(?!\w))\w{2,}(?:ю|юсь|ём|ем)|\w{3,}[жчшщ]у|ищу|\w*йду|иду|"
     r"беру|\w{3,}(?:в|р|д|н|ж)ам|"
     r"\w{2,}(?:yorum|yoruz|(?:aca|ece)ğ(?:ım|im|ız|iz)|[ae]y[ıi]m|[ae]l[ıi]m)|\w{2,}(?:uję|ujemy|[śćżłz]ę)|"
     r"robię|\w*(?:[mnwb]iam|dzam|uwam|ytam|ukam|ywam|[oy]łam|ieram|łączam)|\w{2,}(?:ám|ím|ujem|uju)|\w{3,}[ωώ]|"

@@ -69,6 +69,9 @@ LONGEST_VERB = 8
 LONGEST_SENTENCE = 160
 # Directly below a call: a sign that points at it, or the dash in front of an author.
 POINTS_UP = frozenset("^↑⬆☝👆⇧▲–—―")
+# What begins an entry of a list, a heading or a row: below a doubtful call it is the next part of the text.
+MARKS_OF_LINES = frozenset("-+•#|")
+LIST_ENTRY = re.compile(r"(?:[-+•*]|\d{1,4}[.)]) ")
 SENTENCE_ENDS = frozenset(".!?…。！？؟।\n\r")
 QUESTION_SIGNS = frozenset("?？؟")
 LINE_ENDS = frozenset("\n\r")
@@ -161,7 +164,7 @@ class MentionFilter:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
             # The words in front of it add nothing: those below it decide.
             self._doubted = bool(place.words.strip()) and _lacks_announcement(place, call)
-            self._doubted = self._doubted and not self._circumstances().continues
+            self._doubted = (self._doubted and not self._circumstances().continues) or place.entry
         self._stopped = self._broken = self._below = self._apart = False
         self._signs = self._ahead = ""
         self._held.append(call)
@@ -284,13 +287,25 @@ class MentionFilter:
         Below the call a question may follow it on its line.
         """
         over = character in LINE_ENDS or len(self._sentence) == LONGEST_SENTENCE
-        first = character in SENTENCE_ENDS and SENTENCE_ENDS.isdisjoint(self._sentence)
+        if self._leads_on(character):
+            self._sentence += character
+            return None
+        first = character in SENTENCE_ENDS and SENTENCE_ENDS.isdisjoint(self._sentence) and not self._sentence.isdigit()
         if over or first or character in QUESTION_SIGNS:
             about = self._is_about_call(character)
             if about or over or not self._below:
                 return about
         self._sentence += character
         return None
+
+    def _leads_on(self, character: str) -> bool:
+        """Whether the sentence below a doubtful call ends in a colon: it may lead to another call, as in "Then Bo:".
+
+        So may the next entry of a list.
+        """
+        listed = LIST_ENTRY.match(self._sentence) and LINE_ENDS.isdisjoint(self._sentence)
+        leads = self._below and (listed or self._sentence.rstrip().endswith(call_cues.COLONS))
+        return self._doubted and bool(leads) and character.isspace() and len(self._sentence) < LONGEST_SENTENCE
 
     def _is_about_call(self, end: str = "") -> bool:
         """Return whether the sentence that was read, with the sign at its end, is about the held call."""
@@ -320,11 +335,12 @@ class MentionFilter:
             self._apart = True
             return None
         kind = unicodedata.category(character)
-        if not self._signs and (kind in ("Lu", "Lo") or character in "(*_¿¡"):
+        next_part = self._doubted and (character.isdigit() or character in MARKS_OF_LINES)
+        if not self._signs and (next_part or kind in ("Lu", "Lo") or character in "(*_¿¡"):
             unspaced = kind == "Lo" and self._held_place.unfinished and not self._apart
             return True if unspaced else self._at_sentence(character)
         if self._apart:
-            return False
+            return kind == "Ll" and self._held_place.unfinished and not self._signs
         if not self._signs and character in POINTS_UP:
             return True
         if self._held_place.unfinished or character in GOES_ON_BELOW:

@@ -21,7 +21,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
 )
 from toolsupport.core.formats.announcements import Circumstances
-from toolsupport.core.formats.cut_replies import CUT, closed_by_model, is_complete
+from toolsupport.core.formats.cut_replies import CUT, closed_by_model, is_closed, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
 from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
 from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
@@ -38,15 +38,15 @@ class ReplyEvents:
     """The events not emitted yet; `calls` counts the complete calls among all of them.
 
     `answer` is all text and calls read so far, `visible` counts it without white space and end marks, `quotes` returns
-    whether a mark at its end is quoted. `cut`: a limit ended the reply. `stray`: a call contains a mark which ends
-    reasoning.
+    whether a mark at its end is quoted. `cut`: a limit or a stop string (`stopped`) ended the reply. `stray`: a call
+    contains a mark which ends reasoning.
     """
 
     def __init__(self, fence: FenceRule = FenceRule.QUOTES) -> None:
         self.calls = self.visible = 0
         self.answer: list[str] = []
         self.quotes = QuoteTracker()
-        self.cut = self.stray = False
+        self.cut = self.stopped = self.stray = False
         self._made: list[CallReady] = []
         self._block: list[str] = []
         self._behind: list[str] = []
@@ -146,7 +146,7 @@ class ReplyEvents:
     def rejected(self, rejection: CallRejected) -> None:
         """Keep the text of an unreadable call in the answer, followed by the reason."""
         self._decide_last(followed=True)
-        if self.cut and not is_complete("".join([*self._block, rejection.raw])):
+        if self.cut and not self._is_complete(rejection.raw):
             rejection = replace(rejection, reason=CUT, fault="cut")
         self._read(rejection, PROOFS.search(rejection.raw, 0) is not None)
 
@@ -155,12 +155,16 @@ class ReplyEvents:
         last, self._last = self._last, None
         if last is None:
             return
-        if followed or (closed_by_model(last.call) and is_complete("".join(self._block))):
+        if followed or (closed_by_model(last.call) and self._is_complete()):
             self._read(last, _strays(last))
         else:
             self._read(CallRejected(last.call.name, CUT, last.raw, last.call.id, fault="cut"), stray=False)
         behind, self._behind = self._behind, []
         self.text("".join(behind))
+
+    def _is_complete(self, last: str = "") -> bool:
+        written = "".join([*self._block, last])
+        return is_complete(written) or (self.stopped and is_closed(written))
 
     def _read(self, call: CallReady | CallRejected, stray: bool) -> None:
         self.visible += 1

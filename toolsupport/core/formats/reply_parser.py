@@ -103,15 +103,19 @@ class ReplyParser:
             self._steps.send(None)
         return self._reading.reply.handed_out()
 
-    def flush(self, *, cut: bool = False) -> list[Event]:
-        """Return the events at the end of the reply. `cut`: a token limit ended it, so open marks are unintended."""
-        return [event for events in self.flushing(cut=cut) for event in events]
+    def flush(self, *, cut: bool = False, stopped: bool = False) -> list[Event]:
+        """Return the events at the end of the reply. `cut`: a token limit ended it, so open marks are unintended.
 
-    def flushing(self, *, cut: bool = False) -> Iterator[list[Event]]:
+        `stopped`: a stop string of the request may have ended it.
+        """
+        return [event for events in self.flushing(cut=cut, stopped=stopped) for event in events]
+
+    def flushing(self, *, cut: bool = False, stopped: bool = False) -> Iterator[list[Event]]:
         """Yield the same events in steps: a mark that is never closed holds all text behind it until the end."""
         if not self._reading.source.ended:
             self._reading.source.ended = True
-            self._reading.reply.cut = self.reasoning.cut = cut
+            self._reading.reply.cut, self._reading.reply.stopped = cut or stopped, stopped and not cut
+            self.reasoning.cut, self.reasoning.stopped = cut, stopped
             for _ in self._steps:
                 yield self._reading.reply.handed_out()
         yield self._reading.reply.handed_out()

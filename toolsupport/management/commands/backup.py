@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
+        # As an exception it removes the unfinished file, which has every key.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         try:
             made = making.make(file)
         except ConfigError as error:

@@ -71,20 +71,23 @@ class Command(BaseCommand):
         if not kind.constrains:
             raise CommandError(NO_FIELD.format(kind=kind.title))
         outcomes: list[ForceOutcome] = []
+        specs = force_report.ways(prepared)
         try:
             async for outcome in force_report.measured(prepared, count):
                 outcomes.append(outcome)
                 if not quiet:
                     self.tell(len(outcomes), 2 * count * len(TASKS))
+            figures = force_report.figures(outcomes)
+            constrained = figures[force_report.FORCED]
+            constrained["odd_schema"] = await force_report.odd_schema(prepared, constrained) or None
         finally:
             await providers.close()
-        specs = force_report.ways(prepared)
         return {
             "model": prepared.request_spec.model,
             "server_kind": prepared.endpoint.kind,
             "formats": {way: spec.format for way, spec in specs.items()},
             "rounds": count,
-            "figures": force_report.figures(outcomes),
+            "figures": figures,
             "outcomes": [asdict(one) | {"seconds": round(one.seconds, 3)} for one in outcomes],
         }
 

@@ -1,21 +1,20 @@
-"""Decides one capability of many models at once, as one bundle of the history."""
+"""Decides one capability of many models in steps, as one bundle of the history."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.models import ModelProfile, Override
+from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
-
-MOST = 500  # models in one act: each takes several queries in one transaction
+from toolsupport.registry.write_steps import STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +41,11 @@ class BulkChange:
 
 
 @dataclass(frozen=True, slots=True)
-class BulkResult:
-    """The entry of the history that leads the bundle, and how many models were decided and left out."""
+class BulkStep:
+    """The entry of the history that leads the bundle, and the models (ids) that are not decided yet."""
 
-    entry: int
-    decided: int
-    left_out: int
+    entry: int | None
+    rest: Sequence[int]
 
 
 def newest() -> int:
@@ -57,7 +55,8 @@ def newest() -> int:
 
 def preview(decision: BulkDecision) -> tuple[BulkChange, ...]:
     """Return the models that get a row: all but those a person has decided the same way for the present build."""
-    rows = list(ModelProfile.objects.select_related("server").filter(pk__in=decision.profiles).order_by("name", "pk"))
+    there = ModelProfile.objects.select_related("server").filter(server__removed_at=None, pk__in=decision.profiles)
+    rows = list(there.order_by("name", "pk"))
     known = effective_values.known_of_each(rows)
     changes: list[BulkChange] = []
     for row in rows:
@@ -69,18 +68,30 @@ def preview(decision: BulkDecision) -> tuple[BulkChange, ...]:
     return tuple(changes)
 
 
+def step(decision: BulkDecision, lead: int | None = None) -> BulkStep:
+    """Decide for the first models of a preview, except those with a newer row; `lead` is the entry of the step before.
+
+    A step that is repeated, because its result was lost, changes nothing. Raises ConfigError if none was decided.
+    """
+    rest = decision.profiles[STEP:]
+    made = _write(replace(decision, profiles=decision.profiles[:STEP]), HistoryBundle(_own(decision, lead)))
+    if made.lead is None and not rest:
+        raise ConfigError("Nothing changes: these models already have this value.")
+    return BulkStep(made.lead, rest)
+
+
+def _own(decision: BulkDecision, lead: int | None) -> int | None:
+    """Return the entry if this person's decision about this capability made it."""
+    mine = HistoryEntry.objects.filter(kind="override", actor=decision.actor, capability=decision.capability)
+    return lead if lead and mine.filter(pk=lead, lead=None, override__gt=decision.seen).exists() else None
+
+
 @transaction.atomic
-def apply(decision: BulkDecision) -> BulkResult:
-    """Decide for each model of the preview, except those with a newer row. Raises ConfigError if none is left."""
-    if len(decision.profiles) > MOST:
-        raise ConfigError(f"Choose a filter with {MOST} models or fewer.")
+def _write(decision: BulkDecision, bundle: HistoryBundle) -> HistoryBundle:
+    overrides.lock(decision.profiles)
     newer = Override.objects.filter(profile__in=decision.profiles, capability=decision.capability, session="")
     late = set(newer.filter(pk__gt=decision.seen).values_list("profile", flat=True))
-    wanted = preview(decision)
-    bundle, chosen = HistoryBundle(), [change.profile for change in wanted if change.profile not in late]
-    for profile in chosen:
-        made = NewOverride(profile, decision.capability, decision.value, actor=decision.actor, reason=decision.reason)
-        overrides.add_to(bundle, made)
-    if bundle.lead is None:
-        raise ConfigError("Nothing changes: these models already have this value.")
-    return BulkResult(bundle.lead, len(chosen), len(wanted) - len(chosen))
+    made = NewOverride(0, decision.capability, decision.value, actor=decision.actor, reason=decision.reason)
+    chosen = [change.profile for change in preview(decision) if change.profile not in late]
+    overrides.add_all([replace(made, profile=profile, bundle=bundle) for profile in chosen])
+    return bundle

@@ -51,14 +51,20 @@ class HistoryEvent:
 
 def record(happening: HistoryEvent) -> int:
     """Write a line and return its id, in the same transaction as the event. Raises NotFound."""
-    [row] = record_all([happening])
+    [row] = _write([happening])
     if happening.bundle is not None:
         happening.bundle.lead = happening.bundle.lead or row
     return row
 
 
 def record_all(happenings: Sequence[HistoryEvent]) -> list[int]:
-    """Write several lines, none of them the first of a bundle, in a few queries; return their ids. Raises NotFound."""
+    """Write several lines in a few queries; return their ids. The first line leads its bundle. Raises NotFound."""
+    if happenings and (bundle := happenings[0].bundle) is not None and bundle.lead is None:
+        return [record(happenings[0]), *_write(happenings[1:])]
+    return _write(happenings)
+
+
+def _write(happenings: Sequence[HistoryEvent]) -> list[int]:
     now, facets = timezone.now(), cache(facet)
     unread = {one.profile for one in happenings if one.server is None}
     servers = dict(ModelProfile.objects.filter(pk__in=unread).values_list("pk", "server")) if unread else {}

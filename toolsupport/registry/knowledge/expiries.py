@@ -8,6 +8,7 @@ from toolsupport.core import reasons
 from toolsupport.core.errors import Conflict
 from toolsupport.core.sentences import sentence
 from toolsupport.models import Override
+from toolsupport.registry import write_steps
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 
@@ -15,7 +16,7 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 def withdraw_expired(now: datetime) -> int:
     """Withdraw each override that has expired, so that the evidence counts again; return how many there were."""
     rows = Override.objects.filter(expires_at__lte=now, withdraws=None, withdrawn_by=None, proposed=False)
-    return sum(_withdraw(row) for row in rows.order_by("pk"))
+    return sum(write_steps.of_each(list(rows.order_by("pk")), lambda part: sum(map(_withdraw, part))))
 
 
 def _withdraw(row: Override) -> bool:

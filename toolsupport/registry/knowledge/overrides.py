@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -61,23 +62,31 @@ def add(decision: NewOverride) -> int:
 
 
 @transaction.atomic
-def add_all(decisions: Sequence[NewOverride]) -> None:
-    """Append claims about different models, in a few queries, however many there are. Raises NotFound."""
-    ids = [decision.profile for decision in decisions]
-    for decision in decisions:
+def add_all(decisions: Sequence[NewOverride], withdraws: Mapping[int, Override] = MappingProxyType({})) -> None:
+    """Append claims about different models, in a few queries, however many there are. Raises NotFound.
+
+    By the id of its model, `withdraws` has the row that a decision withdraws instead of making a claim.
+    """
+    for decision in (one for one in decisions if one.profile not in withdraws):
         _check(decision)
-    locked = ModelProfile.objects.select_related("server").select_for_update(of=("self",)).order_by("pk")
-    profiles = locked.in_bulk(ids)
+    profiles = lock(decision.profile for decision in decisions)
     if len(profiles) < len(decisions):
         raise NotFound("This model does not exist.")
     rows = list(profiles.values())
     before = effective_values.known_of_each(rows)
-    newest = dict(Override.objects.filter(profile__in=ids).values_list("profile").annotate(newest=Max("seq")))
-    made = [_row(profiles[one.profile], newest.get(one.profile, 0) + 1, one) for one in decisions]
+    newest = dict(Override.objects.filter(profile__in=profiles).values_list("profile").annotate(newest=Max("seq")))
+    places = ((one, profiles[one.profile], newest.get(one.profile, 0) + 1) for one in decisions)
+    made = [_row(profile, seq, one, withdraws.get(one.profile)) for one, profile, seq in places]
     Override.objects.bulk_create(made, batch_size=200)
     after = effective_values.known_of_each(rows)
     events = zip(decisions, made, strict=True)
     event_log.record_all([_event(one, row, (before[one.profile], after[one.profile])) for one, row in events])
+
+
+def lock(profile_ids: Iterable[int]) -> dict[int, ModelProfile]:
+    """Lock these models, in one order for all who lock several; return them by id, with their servers."""
+    rows = ModelProfile.objects.filter(pk__in=list(profile_ids)).select_related("server").order_by("pk")
+    return {row.pk: row for row in rows.select_for_update(of=("self",), no_key=True)}
 
 
 def _check(decision: NewOverride) -> None:
@@ -85,11 +94,6 @@ def _check(decision: NewOverride) -> None:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
         raise ValueError("unknown is not a value: withdraw the override instead")
-
-
-def add_to(bundle: HistoryBundle, decision: NewOverride) -> int:
-    """Append the claim with its entry of the history in this bundle; return its seq. Raises Conflict, NotFound."""
-    return add(replace(decision, bundle=bundle))
 
 
 @transaction.atomic
@@ -165,7 +169,8 @@ def withdraw_test(detection: int, actor: int | None) -> int:
         event_log.record(replace(line, capability=name, text=UNDONE, **values))
     if not changed:
         main = next((row for row in rows if row.capability == "tools"), rows[0])
-        text = _why_unchanged(profile, main)
+        in_chats = any(row.session for row in rows)
+        text = sentence("unchanged_for_everyone") if in_chats else _why_unchanged(profile, main)
         held = before[main.capability].value
         event_log.record(replace(line, capability=main.capability, before=held, after=held, text=text))
     return len(rows)

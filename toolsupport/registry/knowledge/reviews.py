@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.sentences import sentence
 from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile, Override, Review
+from toolsupport.registry import write_steps
 from toolsupport.registry.knowledge import effective_values, event_log, overrides
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -21,6 +22,7 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 # Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 REOPENED = "reopened"  # an agreement that was withdrawn
+UNDO = "undo"
 FLAGS = (DISAGREES, CONTRADICTED)
 NO_REASON = "Give a reason for other people to read."
 RESTORED = sentence("undo_reverted")
@@ -40,7 +42,6 @@ class NewReview:
     note: str = ""
 
 
-@transaction.atomic
 def act(deed: str, judgement: NewReview) -> None:
     """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with a message for people."""
     if deed not in DEEDS:
@@ -48,7 +49,10 @@ def act(deed: str, judgement: NewReview) -> None:
     entry = HistoryEntry.objects.select_related("override").filter(pk=judgement.entry).first()
     if entry is None:
         raise NotFound("This entry does not exist.")
-    DEEDS[deed](entry, judgement)
+    if deed == UNDO:  # of thousands of models, in steps
+        return _undo(entry, judgement)
+    with transaction.atomic():
+        return DEEDS[deed](entry, judgement)
 
 
 @transaction.atomic
@@ -203,15 +207,19 @@ def _decision(claim: Override, judgement: NewReview) -> NewOverride:
 
 def _undo(entry: HistoryEntry, judgement: NewReview) -> None:
     """Withdraw every decision of a person in a bundle that still counts, as one bundle again."""
-    decided = Override.objects.filter(pk__in=_of_bundle(entry), source="user_confirmed", proposed=False)
-    rows = decided.filter(withdrawn_by=None, withdraws=None)
-    bundle = HistoryBundle()
-    for claim in rows.order_by("pk"):
-        decision = NewOverride(
-            claim.profile_id, claim.capability, actor=judgement.reviewer, reason=judgement.note, bundle=bundle
-        )
-        overrides.withdraw(claim.pk, decision)
-    if bundle.lead is None:
+    decided = Override.objects.filter(pk__in=_of_bundle(entry), source="user_confirmed", proposed=False, withdraws=None)
+    made = NewOverride(0, entry.capability, actor=judgement.reviewer, reason=judgement.note, bundle=HistoryBundle())
+
+    @transaction.atomic
+    def withdraw(claims: Sequence[Override]) -> None:
+        overrides.lock(claim.profile_id for claim in claims)
+        # Read again behind the lock: two people may undo it at once.
+        still = {one.profile_id: one for one in decided.filter(pk__in=[one.pk for one in claims], withdrawn_by=None)}
+        overrides.add_all([replace(made, profile=profile) for profile in still], still)
+
+    for _ in write_steps.of_each(list(decided.filter(withdrawn_by=None).order_by("pk")), withdraw):
+        pass
+    if made.bundle is None or made.bundle.lead is None:
         raise Conflict("All of this was already withdrawn.", entry.text)
 
 
@@ -245,6 +253,6 @@ DEEDS: Mapping[str, Callable[[HistoryEntry, NewReview], None]] = MappingProxyTyp
         REOPENED: _reopen,
         "accept": _accept,
         "reject": _reject,
-        "undo": _undo,
+        UNDO: _undo,
     }
 )

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
-
 from toolsupport.core import families
 from toolsupport.core.errors import NotFound
 from toolsupport.core.families import FamilyIndex
 from toolsupport.core.families.names import pattern_words
 from toolsupport.models import Family, ModelProfile
+from toolsupport.registry import write_steps
 
 # The row as pages get it.
 TeamFamily = Family
@@ -23,6 +22,7 @@ FACTS = (
     *("tools", "call_format", "parallel", "streaming_calls", "prompt_style", "multi_turn", "max_tools"),
     *("thinking", "vision", "context"),
 )
+STORED = ("family", "team_family")  # columns of a model
 
 
 def assign(profiles: Sequence[ModelProfile]) -> None:
@@ -46,15 +46,16 @@ def _assign(profiles: Sequence[ModelProfile], rows: Iterable[Family]) -> None:
         profile.family = found.name if found else ""
 
 
-@transaction.atomic
 def apply() -> int:
-    """Assign all models again after a change to a family; return how many changed."""
+    """Assign all models again after a change to a family, in steps; return how many changed.
+
+    Models that an interruption leaves out are assigned when their server is asked again.
+    """
     profiles = list(ModelProfile.objects.select_related("server"))
     before = {profile.pk: (profile.family, profile.team_family) for profile in profiles}
     assign(profiles)
     changed = [profile for profile in profiles if before[profile.pk] != (profile.family, profile.team_family)]
-    ModelProfile.objects.bulk_update(changed, ["family", "team_family"], batch_size=100)
-    return len(changed)
+    return sum(write_steps.of_each(changed, lambda part: ModelProfile.objects.bulk_update(part, STORED)))
 
 
 def _family(row: Family) -> families.FamilyProfile:
@@ -121,14 +122,12 @@ def preview(changed: Family, removed: bool = False) -> list[FamilyMove]:
     ]
 
 
-@transaction.atomic
 def save(family: Family) -> int:
     """Save a family; return how many models changed."""
     family.save()
     return apply()
 
 
-@transaction.atomic
 def remove(family_id: int) -> int:
     """Delete a family; its models use the shipped table again. Returns how many changed. Raises NotFound."""
     get(family_id).delete()

@@ -110,8 +110,12 @@ def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
 
 
 def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
-    """Return those of these tests that were undone, by id: one query."""
-    lines = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal").select_related("actor").order_by("pk")
+    """Return those of these tests that were undone, by id: one query.
+
+    A test may withdraw rows itself, such as a chat's choice of a format; the lines about that name the row.
+    """
+    undone = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal", override=None)
+    lines = undone.select_related("actor").order_by("pk")
     found: dict[int, UndoReport] = {}
     for line in lines:
         before, after = (profiles.state_and_words(line.capability, value)[1] for value in (line.before, line.after))

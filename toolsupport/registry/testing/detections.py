@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from toolsupport.core import reasons
 from toolsupport.core.coded_text import joined
-from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import leases
+from toolsupport.registry import leases, write_steps
 from toolsupport.registry.knowledge import (
     drift_marks,
     effective_values,
@@ -118,27 +118,43 @@ def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> lis
         raise ConfigError("An administrator has turned off tests of models.")
     settle()
     profiles = ModelProfile.objects.select_related("server").in_bulk([asked.profile for asked in wanted])
+    for asked in wanted:
+        if asked.profile not in profiles:
+            raise NotFound("This model does not exist.")
+        if not profiles[asked.profile].chats:
+            raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
     left = MOST_AN_HOUR - _recent(wanted[0].actor) if limited and wanted else len(wanted)
     opened: list[OpenedDetection] = []
-    try:
-        for asked in wanted:
-            if sum(test.fresh for test in opened) >= left:
-                most = f"You have started {MOST_AN_HOUR} tests within an hour, the maximum."
-                raise Busy(most, "tests")
-            if asked.profile not in profiles:
-                raise NotFound("This model does not exist.")
-            if not profiles[asked.profile].chats:
-                raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
-            opened.append(_open(asked, profiles[asked.profile]))
-    finally:
-        _bundle(test.id for test in opened if test.fresh)
+    fresh: list[int] = []
+
+    def write(part: Sequence[DetectionRequest]) -> list[OpenedDetection]:
+        return _open_part(part, profiles, left - len(fresh), fresh[:1])
+
+    for part in write_steps.of_each(wanted, write):
+        opened += part
+        fresh += [test.id for test in part if test.fresh]
+        if len(fresh) >= left and len(opened) < len(wanted):
+            raise Busy(f"You have started {MOST_AN_HOUR} tests within an hour, the maximum.", "tests")
     return opened
 
 
-def _bundle(tests: Iterable[int]) -> None:
-    """Note that these tests were started together: they are one entry of the history."""
-    if len(ids := list(tests)) > 1:
-        Detection.objects.filter(pk__in=ids).update(bulk_id=ids[0])
+@transaction.atomic
+def _open_part(
+    part: Sequence[DetectionRequest], profiles: Mapping[int, ModelProfile], left: int, first: Sequence[int]
+) -> list[OpenedDetection]:
+    """Queue tests until `left` are new. They are one entry of the history, with the `first` test of earlier parts."""
+    # Locked in one order: two people who test the same models would wait for each other.
+    overrides.lock(asked.profile for asked in part)
+    opened: list[OpenedDetection] = []
+    fresh = list(first)
+    for asked in part:
+        if len(fresh) - len(first) >= left:
+            break
+        opened.append(_open(asked, profiles[asked.profile]))
+        fresh += [test.id for test in opened[-1:] if test.fresh]
+    if len(fresh) > max(1, len(first)):
+        Detection.objects.filter(pk__in=fresh).update(bulk_id=fresh[0])
+    return opened
 
 
 def _recent(actor: int | None) -> int:
@@ -293,17 +309,22 @@ def skip(detection: int, step: str) -> None:
 
 def cancel_bulk(actor: int) -> None:
     """Cancel the open tests of one person's bulk."""
-    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", status__in=OPEN)
-    for detection in mine.order_by("-pk").values_list("pk", flat=True):
-        cancel(detection)
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
+    mine.filter(status="queued").update(status="cancelled", finished_at=Now())
+    mine.filter(status="running").update(cancel_requested_at=Now())
 
 
 @transaction.atomic
 def undo(detection: int, actor: int | None) -> int:
-    """Withdraw the measurements of a test; return the number of claims. Raises NotFound."""
-    _status(detection)
+    """Withdraw the measurements of a test that has ended; return the number of claims. Raises NotFound, Conflict."""
+    if (status := _status(detection)) in OPEN:
+        raise Conflict("This test has not ended.", f"It is {status}.")
     Detection.objects.filter(pk=detection).update(remaining=False)
-    return overrides.withdraw_test(detection, actor)
+    withdrawn = overrides.withdraw_test(detection, actor)
+    if withdrawn and switches.in_force().on_drift != "off":
+        profile = Detection.objects.select_related("profile__server").get(pk=detection).profile
+        drift_marks.follow([profile], stale_tests.kinds([profile]) if profile.chats else ())
+    return withdrawn
 
 
 @transaction.atomic

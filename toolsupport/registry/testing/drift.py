@@ -9,7 +9,8 @@ from django.db import transaction
 
 from toolsupport.core.sentences import sentence
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
-from toolsupport.registry.knowledge import drift_marks, effective_values, event_log, stale_tests
+from toolsupport.registry import write_steps
+from toolsupport.registry.knowledge import drift_marks, effective_values, event_log, overrides, stale_tests
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
@@ -33,8 +34,8 @@ def mark_all() -> int:
     return _mark(Server.objects.filter(enabled=True).exclude(reachable=False).values_list("pk", flat=True))
 
 
-@transaction.atomic
 def _mark(servers: Iterable[int]) -> int:
+    """Do so in steps: thousands of models may have changed at once."""
     wanted = switches.in_force().on_drift
     rows = ModelProfile.objects.select_related("server").filter(server__in=servers, gone_since=None, enabled=True)
     there = list(rows)
@@ -43,32 +44,42 @@ def _mark(servers: Iterable[int]) -> int:
         return 0
     # A model that does not chat any more is not tested.
     tested = [profile for profile in there if profile.chats]
-    stale, noted = stale_tests.kinds(there), _noted(there)
+    stale, bundle = stale_tests.kinds(there), HistoryBundle()
     drift_marks.follow(there, [profile.pk for profile in tested if profile.pk in stale])
-    changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
-    bundle = HistoryBundle()
-    for profile in changed:
-        _note(profile, CHANGED, bundle)
-    for profile in there:
-        # Without this line a second change to the same build would look like the one that was noted.
-        if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
-            _note(profile, BACK, HistoryBundle())
+    changed = _unnoted([profile for profile in there if profile.pk in stale], CHANGED)
+    noted = sum(write_steps.of_each(changed, lambda part: _note(part, CHANGED, bundle)))
+    # Without these lines a second change to the same build would look like the one that was noted.
+    back = _unnoted([profile for profile in there if profile.pk not in stale], BACK)
+    sum(write_steps.of_each(back, lambda part: _note(part, BACK)))
     if wanted == "auto":
         detections.open_tests([asked for profile in tested for asked in _tests(profile, stale.get(profile.pk, ()))])
-    return len(changed)
+    return noted
+
+
+def _unnoted(profiles: Sequence[ModelProfile], text: str) -> list[ModelProfile]:
+    """Return the models whose newest line is not about their present build; one that is back had a line before."""
+    noted = _noted(profiles)
+    return [one for one in profiles if noted.get(one.pk, one.build.key if text == BACK else None) != one.build.key]
+
+
+@transaction.atomic
+def _note(part: Sequence[ModelProfile], text: str, bundle: HistoryBundle | None = None) -> int:
+    """Write a line for each of these models, unless another process did so; return how many."""
+    overrides.lock(profile.pk for profile in part)
+    new = _unnoted(part, text)
+    known = effective_values.known_of_each(new)
+    made = event_log.HistoryEvent("drift", 0, "tools", text=text, bundle=bundle)
+    for profile in new:
+        holds = known[profile.pk]["tools"].value
+        line = replace(made, profile=profile.pk, server=profile.server_id, before=holds, after=holds)
+        event_log.record(replace(line, evidence={"build": profile.build.key}))
+    return len(new)
 
 
 def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
     """Return the build in the newest line about a change, by model id."""
     lines = HistoryEntry.objects.filter(profile__in=profiles, facet__kind="drift").order_by("pk")
     return {profile: evidence.get("build", "") for profile, evidence in lines.values_list("profile_id", "evidence")}
-
-
-def _note(profile: ModelProfile, text: str, bundle: HistoryBundle) -> None:
-    holds = effective_values.known(profile)["tools"].value
-    evidence = {"build": profile.build.key}
-    change = event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence)
-    event_log.record(replace(change, bundle=bundle))
 
 
 def _tests(profile: ModelProfile, kinds: Iterable[str]) -> list[DetectionRequest]:

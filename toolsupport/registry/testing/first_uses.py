@@ -21,8 +21,10 @@ PATIENCE = timedelta(seconds=10)
 LOADING = timedelta(seconds=300)
 # A test that decided nothing is not repeated at once for the next request.
 PAUSE = timedelta(minutes=10)
-# What a first finding may be: the rest of a test adds to it and does not change it.
+# What a first finding may be: the rest of a test adds to it and does not change it. That calls can be streamed is left
+# out, since later trials may differ.
 EARLY = ("tools", "streaming", "tools_thinking")
+OPEN_STILL = ("streaming", True)
 
 
 def open_for(profile_id: int, actor: int) -> int | None:
@@ -69,6 +71,7 @@ def found(detection: int, owner: str, values: Mapping[str, Any], reason: str) ->
     if row.profile.build.key != row.build_key:
         return False
     before = effective_values.known(row.profile)["tools"].value
-    detections.measure(row, {name: value for name, value in values.items() if name in EARLY}, reason)
+    early = {name: value for name, value in values.items() if name in EARLY and (name, value) != OPEN_STILL}
+    detections.measure(row, early, reason)
     mine.update(detail={**row.detail, "before": before})
     return True

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
+from django_htmx.http import HttpResponseClientRedirect
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.resolve import CAPABILITIES
@@ -19,6 +23,7 @@ from toolsupport.registry.models import profiles
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages import capability_form, model_filters
 from toolsupport.web.pages.capability_form import CapabilityForm
+from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/bulk_edit.html"
@@ -35,16 +40,41 @@ class BulkForm(CapabilityForm):
 @require_http_methods(["GET", "POST"])
 @requires(Action.DECIDE_FOR_ALL)
 def edit(request: AuthedRequest) -> HttpResponse:
-    """Choose a capability and a value, see which models change, decide for all of them."""
-    given = request.POST if request.method == "POST" else request.GET
-    ids, form, wrong = _models(request), BulkForm(given), ""
-    decision = _decision(request, ids, form) if form.is_valid() and form.meant is not None else None
-    if request.method == "POST" and decision:
+    """Choose a capability and a value, see which models change, decide for all of them, some in each request."""
+    form, wrong = BulkForm(request.POST if request.method == "POST" else request.GET), ""
+    valid = form.is_valid() and form.meant is not None
+    if request.method == "POST" and valid:
         try:
-            return redirect("history-entry", bulk_decisions.apply(decision).entry)
+            return _decide(request, _decision(request, _ids(request.POST.get("models", "")), form))
         except ConfigError as error:
+            if wants_part(request):
+                messages.error(request, str(error))
+                return HttpResponseClientRedirect(reverse("models-edit"))
             wrong = str(error)
-    return render(request, PAGE, _context(request, ids, decision) | {"form": form, "wrong": wrong or _fault(form)})
+    ids = _models(request)
+    context = _context(request, ids, _decision(request, ids, form) if valid else None)
+    return render(request, PAGE, context | {"form": form, "wrong": wrong or _fault(form)})
+
+
+def _decide(request: AuthedRequest, decision: BulkDecision) -> HttpResponse:
+    """Decide for some of the models; show how far it is, or the entry of the history at the end."""
+    done = bulk_decisions.step(decision, row_number(request.POST.get("lead", "")))
+    if not done.rest:
+        entry = reverse("history-entry", args=[done.entry])
+        return HttpResponseClientRedirect(entry) if wants_part(request) else redirect(entry)
+    total = max(row_number(request.POST.get("total", "")), len(decision.profiles))
+    context: dict[str, Any] = {name: request.POST.get(name, "") for name in ("capability", "value", "reason", "seen")}
+    context |= {"lead": done.entry or "", "listed": _listed(done.rest), "total": total, "done": total - len(done.rest)}
+    return render(request, PAGE + ("#progress" if wants_part(request) else ""), context)
+
+
+def _ids(listed: str) -> list[int]:
+    """Return the models (ids) of the preview, even if the filter matches others by now."""
+    return [number for number in dict.fromkeys(map(row_number, listed.split(","))) if number]
+
+
+def _listed(ids: Sequence[int]) -> str:
+    return ",".join(map(str, ids))
 
 
 def _models(request: AuthedRequest) -> list[int]:
@@ -54,12 +84,8 @@ def _models(request: AuthedRequest) -> list[int]:
 
 
 def _decision(request: AuthedRequest, ids: list[int], form: BulkForm) -> BulkDecision:
-    given = form.cleaned_data
-    seen = row_number(request.POST.get("seen", ""))
-    # Only the models of the preview: others may match the filter by now.
-    shown = {row_number(one) for one in request.POST.get("models", "").split(",")}
-    chosen = [one for one in ids if one in shown] if request.method == "POST" else ids
-    return BulkDecision(chosen, given["capability"], form.meant, seen, request.user.pk, given["reason"])
+    given, seen = form.cleaned_data, row_number(request.POST.get("seen", ""))
+    return BulkDecision(ids, given["capability"], form.meant, seen, request.user.pk, given["reason"])
 
 
 def _context(request: AuthedRequest, ids: list[int], decision: BulkDecision | None) -> dict[str, Any]:
@@ -72,7 +98,6 @@ def _context(request: AuthedRequest, ids: list[int], decision: BulkDecision | No
     filters = [(name, request.GET[name]) for name in fields if request.GET.get(name)]
     return {
         "models": len(ids),
-        "most": bulk_decisions.MOST,
         "capability": known,
         "choices": capability_form.choices(known),
         "value": given.get("value", ""),
@@ -81,7 +106,7 @@ def _context(request: AuthedRequest, ids: list[int], decision: BulkDecision | No
         "after": profiles.state_and_words(known, decision.value)[1] if decision else "",
         "changes": changes,
         "rows": rows,
-        "listed": ",".join(str(change.profile) for change in changes),
+        "listed": _listed([change.profile for change in changes]),
         "seen": bulk_decisions.newest(),
         "filters": filters,
         "query": urlencode(filters),

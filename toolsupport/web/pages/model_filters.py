@@ -22,6 +22,7 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
         "schema": ("Output follows a schema", lambda row: row.follows_schema),
     }
 )
+LONGEST, WORDS = 1_000, 8  # characters and words of a search that count: each is looked for in every model
 REVIEW, STATE, OLDER = "review", "state", "older"
 CHOSEN = (STATE, REVIEW, OLDER, "sort")  # what a search keeps besides its own fields
 # Order → its key; a minus before it turns it around.
@@ -80,7 +81,7 @@ def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collect
 
 def named(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> list[ModelRow]:
     """Return the models that match the search and the filters, in whatever state."""
-    words = wanted.get("q", "").lower().split()
+    words = wanted.get("q", "")[:LONGEST].lower().split()[:WORDS]
     found = [row for row in rows if all(word in f"{row.name} {row.server}".lower() for word in words)]
     return [row for row in found if all(_passes(row, name, wanted) for name in FILTERS)]
 

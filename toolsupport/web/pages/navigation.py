@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
@@ -56,16 +58,27 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     """Return the context of every page: `navigation` [{title, url, about, icon, rare, current, unread, needs}, …].
 
     `needs` counts what an administrator has to do there, in the words `what_needs`; `section_here` is the title of the
-    section of this page, `quotas_near` how many quotas are used up or nearly.
+    section of this page, `quotas_near` how many quotas are used up or nearly. Counting waits until a
+    template shows it, which parts of pages do not.
     """
     allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
-    waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
-    marks = admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
     sections = [section for section in SECTIONS if section.action in allowed]
     here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
-    shown = [_shown(section, request.path, waiting, marks) for section in sections]
-    near, may_chat = marks[admin_marks.QUOTAS], Action.CHAT in allowed
-    return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": may_chat}
+
+    @cache
+    def marks() -> Mapping[str, int]:
+        return admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
+
+    def shown() -> list[dict[str, Any]]:
+        waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
+        return [_shown(section, request.path, waiting, marks()) for section in sections]
+
+    return {
+        "navigation": SimpleLazyObject(shown),
+        "section_here": here,
+        "quotas_near": SimpleLazyObject(lambda: marks()[admin_marks.QUOTAS]),
+        "may_chat": Action.CHAT in allowed,
+    }
 
 
 def _leads_nowhere(request: HttpRequest) -> bool:

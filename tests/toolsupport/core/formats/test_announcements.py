@@ -53,7 +53,9 @@ def answer(name: str, row: dict[str, Any]) -> int:
     call = ToolCall("1", row["tool"], row["arguments"])
     fields = {key: {"type": "string"} for key in row["arguments"]}
     reply = (row.get("shown") or row["meant"]).replace("@@", ALL[name].write_calls([call]))
-    seen = circumstances([ChatMessage(Role.USER, row["asked"])], lambda _raw: False)
+    log = [ChatMessage(Role.USER, row["asked"])]
+    log += [ChatMessage(Role.TOOL, "something", call_id="1")] if row.get("continues") else []
+    seen = circumstances(log, lambda _raw: False)
     tools = [ToolSpec(row["tool"], "", {"type": "object", "properties": fields})]
     return len(calls(read(name, [reply], tools=tools, circumstances=seen)))
 
@@ -89,6 +91,16 @@ def test_behind_results_a_sentence_about_them_is_enough(name: str, frame: str) -
         ("Okay.\n@", "delete_file", 1),
         ("Okay.\n@\nThat is all there is to it.", "delete_file", 0),
         ("@\nThat is all there is to it.", "delete_file", 1),
+        ("The old one:\n@\nWhat is left of it:\nnothing", "delete_file", 0),
+        ("1. The old one\n   @\n2. Whatever comes next\n", "delete_file", 0),
+        ("Look:\n\n1. Install it\n2. @\n3. Whatever comes next\n", "read_file", 0),
+        ("**Invocation**\n@\n\n**Returns**\nnothing", "delete_file", 0),
+        ("The runner understands\n\n@\n\nwithout a shell.", "delete_file", 0),
+        ("I sent it off last night:\n@", "send_mail", 0),
+        ("I sent it off last night; now again:\n@", "send_mail", 1),
+        ("Imagine that I quote a manual, and it holds a line.\n@", "delete_file", 0),
+        ("The nightly job calls @", "read_file", 0),
+        ("A: Well?\nB: @", "read_file", 0),
     ],
 )
 def test_words_around_a_call(words: str, tool: str, count: int) -> None:  # F3
@@ -124,3 +136,14 @@ def test_a_call_that_a_person_wants_to_see(asked: str, count: int) -> None:  # F
 )
 def test_the_name_of_a_tool_shows_whether_it_only_reads(name: str, reads: bool) -> None:
     assert only_reads(name) is reads
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@every("labels, count", [(("First Kim:", "Then Bo:"), 2), (("1. Kim", "2. Bo"), 2), (("Kim:", ""), 2)])
+def test_words_between_two_calls_lead_to_the_second(name: str, labels: tuple[str, str], count: int) -> None:  # F3
+    written = ALL[name].write_calls([ToolCall("1", "send_mail", {"to": "Kim"})])
+    reply = "\n".join(part for label in labels for part in (label, written) if part)
+    seen = circumstances([ChatMessage(Role.USER, "Mail Kim and Bo")], lambda _raw: False)
+    tools = [ToolSpec("send_mail", "", {"type": "object", "properties": {"to": {"type": "string"}}})]
+    for pieces in ([reply], list(reply)):
+        assert len(calls(read(name, pieces, tools=tools, circumstances=seen))) == count

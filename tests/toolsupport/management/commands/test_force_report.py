@@ -52,10 +52,13 @@ class ScriptedHandler(BaseHTTPRequestHandler):
     """An OpenAI-compatible server that answers each request with a schema in the same way."""
 
     sends: tuple[int, bytes]
+    odd: tuple[int, bytes]
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         status, data = self.sends if "response_format" in body else (200, streamed("No idea.", "stop"))
+        if LOOKAROUND in json.dumps(body):
+            status, data = self.odd
         self.send_response(status)
         self.send_header("content-type", "text/event-stream")
         self.send_header("content-length", str(len(data)))
@@ -71,9 +74,13 @@ def streamed(text: str, reason: str) -> bytes:
     return "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]).encode()
 
 
+LOOKAROUND = "(?!"
+REFUSES_ODD = 400, b'{"error": {"message": "the grammar cannot be parsed"}}'
+
+
 @contextmanager
-def serving(status: int, data: bytes) -> Iterator[str]:
-    handler = type("Handler", (ScriptedHandler,), {"sends": (status, data)})
+def serving(status: int, data: bytes, odd: tuple[int, bytes] = REFUSES_ODD) -> Iterator[str]:
+    handler = type("Handler", (ScriptedHandler,), {"sends": (status, data), "odd": odd})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -150,6 +157,36 @@ def test_the_table_ends_with_a_conclusion(name: str, tmp_path: Path) -> None:
         known(url, "m", kind="openai")
         lines = printed("m", "--rounds", "1", "--file", tmp_path / "report.json").splitlines()
     assert lines[-2] == CONCLUDED[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "odd", "found"),
+    [
+        ("enforces, and its model makes one call", REFUSES_ODD, "refused"),
+        ("enforces, and its model makes one call", (200, streamed("Hello there.", "stop")), "dropped"),
+        ("enforces, and its model makes one call", (503, b"busy"), "unknown"),
+        ("ignores the schema", (200, streamed("Hello there.", "stop")), "–"),
+    ],
+)
+def test_a_server_that_drops_what_it_cannot_read_is_told_apart(
+    name: str, odd: tuple[int, bytes], found: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "report.json"
+    with serving(200, streamed(*SENT[name]), odd) as url:
+        known(url, "m", kind="openai")
+        lines = printed("m", "--rounds", "1", "--file", file).splitlines()
+    [row] = [line for line in lines if line.startswith("A schema few can read")]
+    assert row.split()[-1] == found
+    assert ("it drops a schema that it cannot read" in lines[-2]) is (found == "dropped")
+    kept = json.loads(file.read_text())["figures"]["constrained"]["odd_schema"]
+    assert kept == (None if found == "–" else found)
+
+
+@pytest.mark.parametrize(("model", "found"), [("sim-constrained", "followed"), ("sim-fails-open", "dropped")])
+def test_simulated_servers_differ_in_that_too(simulator: str, model: str, found: str) -> None:
+    known(simulator, model)
+    report = json.loads(printed(model, "--rounds", "1", "--json"))
+    assert report["figures"]["constrained"]["odd_schema"] == found
 
 
 def test_an_unknown_model_and_a_number_out_of_range_are_refused() -> None:

@@ -166,6 +166,34 @@ def test_undo_says_why_nothing_changed(number: int, why: str):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("values", [{}, {"format": "mistral"}])
+def test_a_format_that_a_chat_left_is_no_undo_and_comes_back_with_one(values: dict[str, object]):
+    profile, bob = ModelProfileFactory(), UserFactory(username="bob")
+    _tested(profile, **values)
+    overrides.add(overrides.NewOverride(profile.pk, "format", "hermes", session="chat"))
+    test = _running(profile)
+    detections.add_trial(test, "w1", TrialRecord("formats", 1, {}, {"subject": "hermes"}, False))
+    assert detections.conclude(test, "w1", DetectionResult("ignored", {}, values, "Hermes failed."))
+    chosen = overrides.NewOverride(profile.pk, "format", session="chat")
+    assert not overrides.in_force(profile, chosen)
+    assert detection_reports.shown(test).undone is None
+    assert detections.undo(test, bob.pk)
+    assert [claim.value for claim in overrides.in_force(profile, chosen)] == ["hermes"]
+    undone = detection_reports.shown(test).undone
+    assert undone is not None and undone.actor == "bob"
+    told = undone.why if values else str(undone.changes)
+    assert ("chats that had left a format have it again" if values else "'Text format', 'no'") in told
+
+
+@pytest.mark.django_db
+def test_a_test_that_runs_cannot_be_undone():
+    test = _running(ModelProfileFactory())
+    with pytest.raises(Conflict):
+        detections.undo(test, None)
+    assert detections.conclude(test, "w1", NATIVE) and detections.undo(test, None) == 2
+
+
+@pytest.mark.django_db
 def test_a_test_confirms_only_what_holds_of_its_own_build():
     profile = ModelProfileFactory(digest="one")
     _tested(profile, tools=True)

@@ -77,8 +77,12 @@ def test_a_test_of_the_new_build_ends_it(model: ModelProfile):
     drift.mark(model.server_id)
     test = concluded(model)
     assert drift.mark(model.server_id) == 0 and not stale_tests.kinds([model])
+    model.refresh_from_db()
+    assert model.drifted_since is None
     detections.undo(test, None)
     assert stale_tests.kinds([model])
+    model.refresh_from_db()
+    assert model.drifted_since is not None, "administrators see it at once"
 
 
 def test_switched_off_nothing_is_noted(model: ModelProfile):

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from django.core.management import call_command
 
 from tests import databases
 from tests.databases import ENGINES
@@ -23,7 +24,7 @@ from tests.serving import Site
 from tests.toolsupport.services.backups.test_archive import unpacked, written
 from tests.upgrades import archives
 from tests.upgrades.make_archive import SECRET_KEY
-from toolsupport.services.backups import restoring
+from toolsupport.services.backups import making, restoring
 from toolsupport.services.backups.archive import ArchiveWriter
 
 FILES = {"workspaces/one/notes.txt": "Buy milk.", "examples/ü b.txt": "", "encryption_keys.json": '{"keys": []}'}
@@ -247,3 +248,15 @@ def test_a_place_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> 
     (tmp_path / "a.tar.unfinished").symlink_to(tmp_path / "elsewhere")
     assert "No backup was made" in refused(site, "backup", str(tmp_path / "a.tar"))
     assert not (tmp_path / "elsewhere").exists() and not (tmp_path / "a.tar").exists()
+
+
+@pytest.mark.django_db
+def test_a_backup_that_is_terminated_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # S3
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(making, "_add_all", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    try:
+        with pytest.raises(SystemExit):
+            call_command("backup", str(tmp_path / "a.tar"))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,8 @@ from django.test import Client
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.models import HistoryEntry, ModelProfile, Override
-from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry import write_steps
+from toolsupport.registry.knowledge import bulk_decisions, effective_values, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +36,9 @@ def vision(model: Any) -> object:
     return effective_values.known(model)["vision"].value
 
 
-def hidden(page: str) -> dict[str, str]:
-    return {name: re.search(rf'name="{name}" value="([^"]*)"', page)[1] for name in ("models", "seen")}  # type: ignore[index]
+def hidden(page: str, *names: str) -> dict[str, str]:
+    found = {name: re.search(rf'name="{name}" value="([^"]*)"', page) for name in names or ("models", "seen")}
+    return {name: match[1] for name, match in found.items() if match}
 
 
 # M5, D2
@@ -65,6 +67,40 @@ def test_what_was_decided_after_the_preview_stays(client: Client, models: list[M
     client.post("/models/edit/", VISION | sent)
     assert [vision(one) for one in (*models, late)] == [True, False, True, None]
     assert "Nothing changes" in client.post("/models/edit/", VISION | sent).content.decode()
+
+
+# S2: each step is short, so that the writes of others pass between two
+def test_many_models_are_decided_in_steps_that_the_page_shows(
+    client: Client, reviewer: User, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(bulk_decisions, "STEP", 2)
+    server = ServerFactory()
+    many: list[ModelProfile] = ModelProfileFactory.create_batch(5, server=server)
+    sent = VISION | hidden(client.get("/models/edit/", VISION | {"server": server.name}).content.decode())
+    page = client.post("/models/edit/", sent).content.decode()
+    assert "2 of 5 models are done" in page and 'hx-trigger="load' in page and "<html" in page
+    later = VISION | hidden(page) | {"lead": hidden(page, "lead")["lead"], "total": "5"}
+    # The answer was lost: the same step once more changes nothing.
+    assert "2 of 5 models are done" in client.post("/models/edit/", sent).content.decode()
+    assert sum(vision(one) is True for one in many) == 2
+    page = client.post("/models/edit/", later, headers={"HX-Request": "true"}).content.decode()
+    assert "4 of 5 models are done" in page and "<html" not in page
+    end = client.post("/models/edit/", later | hidden(page), headers={"HX-Request": "true"})
+    lead = HistoryEntry.objects.get(lead=None, kind="override")
+    assert end.headers["HX-Redirect"] == f"/history/{lead.pk}/" and lead.inside.count() == 4
+    assert [vision(one) for one in many] == [True] * 5
+    monkeypatch.setattr(write_steps, "STEP", 2)
+    client.post(f"/history/{lead.pk}/act/", {"do": "undo"})
+    assert [vision(one) for one in many] == [None] * 5
+    assert HistoryEntry.objects.get(lead=None, kind="withdrawal").inside.count() == 4
+
+
+def test_a_step_joins_no_entry_of_another_person(client: Client, reviewer: User, models: list[ModelProfile]):
+    overrides.add(NewOverride(models[0].pk, "vision", False, actor=UserFactory().pk))
+    theirs = HistoryEntry.objects.get()
+    sent = VISION | hidden(client.get("/models/edit/", VISION).content.decode())
+    client.post("/models/edit/", sent | {"lead": str(theirs.pk), "seen": "0"})
+    assert theirs.inside.count() == 0 and HistoryEntry.objects.filter(lead=None).count() == 2
 
 
 def test_a_value_that_does_not_fit_is_refused(client: Client, models: list[ModelProfile], reviewer: User):
