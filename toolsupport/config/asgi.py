@@ -126,7 +126,7 @@ class ThreadedASGIHandler(ASGIHandler):
         with closing(body):
             set_script_prefix(get_script_prefix(scope))
             request, refused = self.create_request(scope, body)
-            if request is None:
+            if refused is not None:
                 await self.send_response(refused, send)
                 refused.close()
                 return
