@@ -13,6 +13,8 @@ from django.conf import settings
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.messages.view_models import ShownUsage
+from chat.transcript.settings import turn_settings
+from chat.transcript.turns import resume
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.runner import TurnRunner
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
@@ -152,6 +154,20 @@ async def test_a_model_that_needs_the_refused_schema_goes_on_in_text(conversatio
     assert await in_database(formats)() == [("list_directory", "hermes", "done")]
     [(code, facts)] = await in_database(notices)()
     assert code == "fallback" and "too many states" in facts["failed"] and facts["fallback"] == "Hermes"
+
+
+@pytest.mark.parametrize("known", [HELD, {"tools": True}])
+def test_a_turn_that_waited_goes_on_in_the_format_it_fell_back_to(
+    conversation: Conversation, known: dict[str, Any]
+) -> None:  # K2
+    """A person's answer, or tools found meanwhile, do not make its server refuse the same request again."""
+    now_known(conversation, known)
+    prepared = turn_settings.prepared(conversation)
+    turn = Turn.objects.create(
+        conversation=conversation, profile=conversation.profile, client_id="c1", status="waiting", format="hermes"
+    )
+    assert prepared.request_spec.format != "hermes" and prepared.request_spec.if_refused == "hermes"
+    assert resume.gone_on(turn, prepared).request_spec.format == "hermes"
 
 
 @pytest.mark.asyncio
