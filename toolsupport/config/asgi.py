@@ -114,6 +114,9 @@ class ThreadedASGIHandler(ASGIHandler):
         else:
             await super().__call__(scope, receive, send)
 
+    # Their errors are raised by `answer`.
+    parts = TaskSupervisor("answers to programs", expected=(Exception,))
+
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         """Do what `handle` does, without a trip to the thread of chats before the request and after it.
 
@@ -124,27 +127,27 @@ class ThreadedASGIHandler(ASGIHandler):
         except RequestAborted:
             return
         with closing(body):
-            set_script_prefix(get_script_prefix(scope))
             request, refused = self.create_request(scope, body)
             if refused is not None:
                 await self.send_response(refused, send)
                 refused.close()
                 return
-            leaving = asyncio.ensure_future(self.listen_for_disconnect(receive))
-            working = asyncio.ensure_future(self._worked(request, send))
+            leaving = self.parts.spawn(self.listen_for_disconnect(receive))
+            working = self.parts.spawn(self._worked(request, scope, send))
             try:
                 await asyncio.wait((leaving, working), return_when=asyncio.FIRST_COMPLETED)
             finally:
                 for task in (leaving, working):
                     task.cancel()
-                left, done = await asyncio.gather(leaving, working, return_exceptions=True)
-            for failure in (left, done):
-                if isinstance(failure, Exception) and not isinstance(failure, RequestAborted):
-                    raise failure
-            if isinstance(done, HttpResponseBase):
-                done.close()
+                ends: list[Any] = await asyncio.gather(leaving, working, return_exceptions=True)
+            for end in ends:
+                if isinstance(end, Exception) and not isinstance(end, RequestAborted):
+                    raise end
+                if isinstance(end, HttpResponseBase):
+                    end.close()
 
-    async def _worked(self, request: Any, send: Any) -> HttpResponseBase:
+    async def _worked(self, request: Any, scope: Any, send: Any) -> HttpResponseBase:
+        set_script_prefix(get_script_prefix(scope))
         response: HttpResponseBase = await self.run_get_response(request)
         with suppress(asyncio.CancelledError):  # the client left
             await self.send_response(response, send)

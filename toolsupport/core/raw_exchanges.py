@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
-from uuid import uuid4
 
 from toolsupport.core import redaction, sanitize
 from toolsupport.core.redaction import redact, redact_json
@@ -30,8 +29,6 @@ IN_BASE64 = string.ascii_letters + string.digits + "+/"
 RUN = re.compile(rf"[{IN_BASE64}]*+")
 # Under these names the wires carry files as base64 and nothing else.
 FILES = frozenset({"images", "data", "file_data", "b64_json"})
-# Stands for the tools of a request while the rest of it is read; no request can hold it.
-MARK = uuid4().hex
 BEGINNINGS = {"iVBOR": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
 
@@ -51,12 +48,18 @@ def _around(body: bytes, tools: bytes) -> str:
     """The body with what is kept of its tools; "" if they do not stand in it under that name."""
     at = body.rfind(tools) if tools else -1
     try:
-        value = json.loads(b'%b"%b"%b' % (body[:at], MARK.encode(), body[at + len(tools) :])) if at > 0 else None
+        value = json.loads(b"%b0%b" % (body[:at], body[at + len(tools) :])) if at > 0 else None
     except ValueError:
         return ""
-    if not isinstance(value, dict) or value.get("tools") != MARK:
+    if not isinstance(value, dict) or value.get("tools") != 0:
         return ""
-    return _dumped(value).replace(f'"{MARK}"', _repeated(tools, redaction.known_secrets()), 1)
+    names = list(value)
+    place = names.index("tools")
+    before, behind = (
+        _dumped({name: value[name] for name in some})[1:-1] for some in (names[:place], names[place + 1 :])
+    )
+    kept = f'"tools": {_repeated(tools, redaction.known_secrets())}'
+    return f"{{{', '.join(filter(None, (before, kept, behind)))}}}"
 
 
 @lru_cache(maxsize=64)

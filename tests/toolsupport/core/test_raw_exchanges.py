@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core import raw_exchanges, redaction
-from toolsupport.core.raw_exchanges import HEAD, LONGEST, MARK, readable, reply_text, request_text
+from toolsupport.core.raw_exchanges import HEAD, LONGEST, readable, reply_text, request_text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9
 STANDS_FOR = f"[image/png, {len(PNG):,} bytes, SHA-256 {sha256(PNG).hexdigest()}]"
@@ -55,7 +55,7 @@ TOOLS: Any = [
 
 def test_tools_that_requests_repeat_are_kept_as_the_rest_is() -> None:
     written = orjson.dumps(TOOLS)
-    quoted = {"role": "user", "content": f'{written.decode()} "tools":[] {MARK[:20]}'}
+    quoted = {"role": "user", "content": f'{written.decode()} "tools":[] "tools": 0'}
     nested = {"role": "assistant", "tool_calls": [{"function": {"arguments": {"tools": TOOLS}}}]}
     secret = {"role": "user", "content": "password=hunter2hunter2", "images": [WRITTEN]}
     for more in ({}, {"options": {"tools": TOOLS}}, {"tool_choice": "auto", "think": True}):
