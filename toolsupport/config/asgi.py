@@ -12,7 +12,7 @@ import django
 django.setup(set_prefix=False)
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -139,7 +139,7 @@ class ThreadedASGIHandler(ASGIHandler):
             finally:
                 for task in (leaving, working):
                     task.cancel()
-                ends: list[Any] = await asyncio.gather(leaving, working, return_exceptions=True)
+                ends: Sequence[Any] = await asyncio.gather(leaving, working, return_exceptions=True)
             for end in ends:
                 if isinstance(end, Exception) and not isinstance(end, RequestAborted):
                     raise end
