@@ -107,6 +107,11 @@ def pages() -> list[str]:
     return sorted(str(page.relative_to(house.ROOT)) for page in found)
 
 
+def test_no_page_holds_the_marks_of_an_unfinished_merge() -> None:
+    marks = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+    assert [page for page in [*pages(), "CHANGELOG.md"] if marks.search((house.ROOT / page).read_text())] == []
+
+
 def test_docs_are_plain_english() -> None:
     found = {page: list(banned((house.ROOT / page).read_text())) for page in pages()}
     assert {page: lines for page, lines in found.items() if lines} == {}

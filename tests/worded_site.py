@@ -35,7 +35,7 @@ FACTS = {
     "tools": "read_file, bash and 3 more",
     "context": "8,192",
     "before": "4,096",
-    "help": "A larger context (num_ctx) or fewer tools would help.",
+    "help": "A larger context or fewer tools would help.",
     "person": "Ana",
     "reason": "Asked by its owner.",
     "flag": "--jinja",

@@ -5,5 +5,5 @@ from django.apps import AppConfig
 
 class ToolsupportConfig(AppConfig):
     name = "toolsupport"
-    verbose_name = "Models and what is known of them"
+    verbose_name = "Models and evidence"
     default_auto_field = "django.db.models.BigAutoField"

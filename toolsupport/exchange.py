@@ -357,11 +357,11 @@ def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request
 
 def _trouble(event: Failed, request_spec: RequestSpec, request: Request) -> Trouble | None:
     """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
+    found = classify(event.status, event.body)
     if request.schema is not None and is_refusal(event.status, event.body):
         part = forced_calls.refused_part(request_spec, request.schema)
         if part == "keywords" or request_spec.permit is not Permit.PROBE:
-            return SchemaRefused(event.message, part)
-    found = classify(event.status, event.body)
+            return SchemaRefused(found.message or f"status {event.status}", part)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)
     if request_spec.permit is Permit.PROBE:

@@ -159,13 +159,12 @@ def is_text(value: Any) -> bool:
 
 @register.filter
 def csv_table(text: str) -> dict[str, Any]:
-    """Return the header, first rows and note of a CSV result; `lines` are the rows, each with the length of its bar."""
+    """Return the header, first rows and note of a CSV result; `lines` are the rows, each with its bar."""
     (head, *rows), note = bars.query_table(text)
     shown = rows[: bars.SHOWN_ROWS]
-    lines = list(zip_longest(shown, bars.lengths(shown) or ()))
-    hidden = max(0, len(rows) - len(shown))
-    curve = bars.line(head, shown)
-    return {"curve": curve, "head": head, "rows": shown, "lines": lines, "note": note, "hidden": hidden}
+    chart = bars.chart(head, shown)
+    lines = list(zip_longest(shown, chart.bars if chart else ()))
+    return {"chart": chart, "head": head, "lines": lines, "note": note, "hidden": max(0, len(rows) - len(shown))}
 
 
 @register.filter

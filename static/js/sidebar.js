@@ -13,10 +13,14 @@ const show = () => {
 };
 
 // The first message makes a chat's row: one that began elsewhere is fetched, once (an archived one stays away).
+// The page itself came with the rows of all that had ended by then.
 const missed = new Set();
+let began = false;
 const fetchRows = () => {
-  const fresh = known.answers.filter(({ chat }) => !missed.has(chat) && !document.getElementById(`listed-${chat}`));
-  for (const { chat } of fresh) missed.add(chat);
+  const rowless = known.answers.filter(({ chat }) => !missed.has(chat) && !document.getElementById(`listed-${chat}`));
+  const fresh = rowless.filter(({ state }) => began || state !== "ended");
+  for (const { chat } of rowless) missed.add(chat);
+  began = true;
   // As its own search: a later one replaces it.
   if (fresh.length && !list().contains(document.activeElement)) document.getElementById("conversation-search").requestSubmit();
 };

@@ -7,8 +7,8 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -111,17 +111,32 @@ PROXIES: dict[str, Callable[[Path, Front], list[str]]] = {"caddy": caddy, "nginx
 
 
 @contextmanager
-def behind(program: str, folder: Path) -> Iterator[Front]:
-    """Two processes with the settings that the file names, and the proxy in front of them."""
+def behind(program: str, folder: Path, machines: int) -> Iterator[Front]:
+    """Two processes with the settings that the file names, and the proxy in front of them.
+
+    Two machines have PostgreSQL, the keys in the environment, and data directories of their own.
+    """
+    with databases.database(databases.migrated()) if machines == 2 else nullcontext("") as address:
+        apart = {"TOOLSUPPORT_SECRET_KEY": "s" * 50, "TOOLSUPPORT_ENCRYPTION_KEYS": "e" * 50} if address else {}
+        places = [folder / f"machine{number}" for number in range(1, machines + 1)] if address else [folder, folder]
+        for place in places:
+            place.mkdir(exist_ok=True)
+        apart["DATABASE_URL"] = address or f"sqlite:///{folder / 'toolsupport.sqlite3'}"
+        with proxied(program, folder, places, apart) as front:
+            yield front
+
+
+@contextmanager
+def proxied(program: str, folder: Path, places: Sequence[Path], apart: dict[str, str]) -> Iterator[Front]:
     port = free_port()
     environment = {
-        "DATABASE_URL": f"sqlite:///{folder / 'toolsupport.sqlite3'}",
+        **apart,
         "REDIS_URL": databases.needed("TOOLSUPPORT_TEST_REDIS_URL", databases.REDIS),
         "TOOLSUPPORT_ORIGINS": f"https://localhost:{port}",
         "TOOLSUPPORT_ALLOWED_HOSTS": "localhost",
         "TOOLSUPPORT_TRUSTED_PROXIES": "127.0.0.1",
     }
-    with serving(folder, **environment) as first, serving(folder, **environment) as second:
+    with serving(places[0], **environment) as first, serving(places[1], **environment) as second:
         front = Front(port, (first, second))
         (folder / "proxy").mkdir()
         certificate(folder / "proxy")
@@ -216,9 +231,10 @@ async def ended(page: Page) -> bool:
 # P6 O2
 @pytest.mark.nightly
 @pytest.mark.asyncio
+@pytest.mark.parametrize("machines", [1, 2])
 @pytest.mark.parametrize("program", [pytest.param(name, marks=needs(name)) for name in sorted(PROXIES)])
-async def test_two_processes_behind(program: str, tmp_path: Path) -> None:
-    with behind(program, tmp_path) as front, front.browser() as browser:
+async def test_two_processes_behind(program: str, machines: int, tmp_path: Path) -> None:
+    with behind(program, tmp_path, machines) as front, front.browser() as browser:
         sign_in(front, browser)
         wrong_password(front)
         events = front.sites[0].rows("SELECT address FROM toolsupport_securityevent WHERE kind = 'sign_in_wrong'")

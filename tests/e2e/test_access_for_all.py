@@ -98,6 +98,7 @@ def test_axe_would_find_something(open_browser: Open) -> None:
 
 def test_axe_finds_nothing_in_the_chat(open_browser: Open) -> None:
     page = new_chat(open_browser(viewport={"width": 1400, "height": 900}).new_page())
+    page.locator("#files-toggle").click()
     expect(page.locator("#files")).to_contain_text("config.json")
     assert violations(page) == [], "an empty conversation"
     ask(page, "Read config.json and tell me the version")

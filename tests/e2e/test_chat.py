@@ -240,6 +240,7 @@ def test_settings_are_saved_in_place(page: Page) -> None:
 
 def test_the_files_of_the_conversation_are_there(page: Page) -> None:
     # T12
+    page.locator("#files-toggle").click()
     expect(page.locator("#files")).to_contain_text("config.json")
     page.locator("#file").set_input_files({"name": "mine.txt", "mimeType": "text/plain", "buffer": b"hello"})
     expect(page.locator("#files")).to_contain_text("mine.txt")

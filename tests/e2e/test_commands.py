@@ -80,7 +80,7 @@ def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None
     expect(menu).to_contain_text("write_file for notes.md")
     assert violations(page) == [] and overflow(page) <= 0
     menu.get_by_role("button", name="Ask again before write_file for notes.md").click()
-    expect(menu).to_contain_text("Each change asks first")
+    expect(menu).to_contain_text("Each change needs approval")
     page.keyboard.press("Escape")
     ask(page, ASK)
     expect(page.locator("[data-question]")).to_have_count(1)

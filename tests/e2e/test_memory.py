@@ -21,7 +21,7 @@ def wire(page: Page) -> str:
 
 
 def open_files(page: Page) -> None:
-    if page.locator("#memory-text").is_hidden():  # it opens by itself once a tool changed something
+    if page.locator("#panel").is_hidden():  # it opens by itself once a tool changed something
         page.locator("#files-toggle").click()
     expect(page.locator("#memory-text")).to_be_visible()
 

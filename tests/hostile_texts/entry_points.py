@@ -317,7 +317,8 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
         lambda written: client_address.client("127.0.0.1", written, client_address.PRIVATE), 16 * KIB, ("1.", "::1,")
     ),
     "numbers of a table": EntryPoint(
-        lambda written: bars.lengths([["name", written[at : at + 64]] for at in range(0, len(written), 64)]), 64 * KIB
+        lambda written: bars.chart(["a", "b"], [["name", written[at : at + 64]] for at in range(0, len(written), 64)]),
+        64 * KIB,
     ),
     "blocks of an answer": EntryPoint(blocks, BLOCK, ("a\nb\n", "\\\n", "}\n{\n")),
     "an exam": EntryPoint(refusing(exam, ConfigError), 64 * KIB),

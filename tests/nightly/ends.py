@@ -16,7 +16,7 @@ import sqlite3
 import sys
 import time
 import warnings
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,8 +158,13 @@ async def busy(site: Site, client: httpx.Client, idle: set[int]) -> bool:
 
 def is_worker(process: int) -> bool:
     """Whether a process is one of the pool for costly work, which starts them as needed and keeps them."""
+    return runs(process, "work_pool")
+
+
+def runs(process: int, words: str) -> bool:
+    """Whether these words are in the command line of a process."""
     try:
-        return "work_pool" in Path(f"/proc/{process}/cmdline").read_text()
+        return words in Path(f"/proc/{process}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
 
@@ -196,6 +201,9 @@ async def terminate(site: Site, client: httpx.Client, kinds: Iterable[str], lock
         for kind in kinds:
             await held.enter_async_context(running(site, client, KINDS[kind]))
         held.enter_context(closing(unread(site)))
+        held.enter_context(closing(queried(site)))
+        while not any(runs(child, "toolsupport.sources.worker") for child in children(site.process.pid)):
+            await asyncio.sleep(0.05)
         below = children(site.process.pid)
         if locked:
             other = held.enter_context(closing(sqlite3.connect(database_of(site), isolation_level=None)))
@@ -221,11 +229,20 @@ def database_of(site: Site) -> Path:
 
 def unread(site: Site) -> socket.socket:
     """A program's request for an answer without end, of which nothing is ever read."""
-    key = site.manage("create_api_key", "ana").split()[-1]
-    body = json.dumps(
-        {"model": "evil/evil-endless-text", "messages": [{"role": "user", "content": "?"}], "stream": True}
-    )
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+    asked = {"model": "evil/evil-endless-text", "messages": [{"role": "user", "content": "?"}], "stream": True}
+    return requested(site, "/v1/chat/completions", asked)
+
+
+def queried(site: Site) -> socket.socket:
+    """A program's endless query outside any chat."""
+    call = {"model": f"Ollama/{NAME}", "name": "execute_sql", "arguments": {"source": "stock", "query": ENDLESS_SQL}}
+    return requested(site, "/api/tools/execute", call)
+
+
+def requested(site: Site, path: str, asked: Mapping[str, object]) -> socket.socket:
+    """A request of a program, whose answer is not read."""
+    key, body = site.manage("create_api_key", "ana").split()[-1], json.dumps(asked)
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
     open_socket = socket.create_connection(("127.0.0.1", site.port))
     open_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     open_socket.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())

@@ -225,3 +225,14 @@ def test_numbers_that_no_column_holds_are_refused(bob: User, number: str) -> Non
     answers = [client.get(f"/admin/toolsupport/server/?pk__in={number}"), client.post("/admin/auth/group/", chosen)]
     assert [answer for answer in answers if answer.status_code >= 500] == []
     assert client.get("/admin/toolsupport/server/?pk__in=1").status_code == 200
+
+
+def test_rows_and_empty_values_have_names(admin_client: Client) -> None:
+    OverrideFactory()
+    index = admin_client.get("/admin/").content.decode()
+    assert "History entries" in index and "MCP tools" in index and "API keys" in index
+    assert "entrys" not in index and "Mcp" not in index
+    filters = (
+        admin_client.get("/admin/toolsupport/modelprofile/").content.decode().partition('id="changelist-filter"')[2]
+    )
+    assert '<a href="?family=">' in filters and ">Empty</a>" in "".join(filters.split())

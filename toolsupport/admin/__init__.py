@@ -12,11 +12,13 @@ from django.db import DataError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from toolsupport.admin import models, people
+from toolsupport.admin import models, naming, people
 from toolsupport.registry.people import sessions
 
 __all__ = ["models", "people"]
 log = logging.getLogger(__name__)
+admin.site.site_header = admin.site.site_title = "Administration of toolsupport"
+naming.name_rows(admin.site._registry)
 
 
 def _permitted(request: HttpRequest) -> bool:

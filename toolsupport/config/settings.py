@@ -45,6 +45,7 @@ MIDDLEWARE = [
     "toolsupport.web.api_errors.JsonErrors",
     "toolsupport.web.storage_errors.StorageErrors",
     "toolsupport.web.refused_methods.NoTrace",
+    "toolsupport.web.refused_methods.form_addresses",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     # Form tokens are masked differently in every response, and the length varies, against BREACH.

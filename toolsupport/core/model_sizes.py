@@ -12,8 +12,9 @@ from toolsupport.core.tool_limits import BILLION, LARGE, SMALL
 _HOSTED = re.compile(
     r"(?:claude|gemini(?! nano)|chatgpt|grok|sonar|gpt (?:[3-9]|35)(?:\.\d+|o)?(?![a-z])|o[1-9]"
     r"|deepseek (?:chat|reasoner)|mistral (?:large|medium)|pixtral large|magistral medium|devstral medium"
-    r"|qwen(?: [\d.]+)? (?:max|plus|turbo)|command a|nova (?:pro|premier|lite|micro)|kimi (?:latest|k2)"
-    r"|glm (?:4\.[5-9]|5)|codestral latest|doubao|ernie [\d.]+ (?:\d+k|turbo|speed)|yi (?:large|lightning)"
+    r"|qwen(?: [\d.]+)? (?:max|plus|turbo|flash)|command a|nova (?:pro|premier|lite|micro)|kimi (?:latest|k2)"
+    r"|glm (?:4 (?:plus|air|long)|4\.[5-9]|5)|codestral latest|doubao|ernie (?:x\d|[\d.]+ (?:\d+k|turbo|speed))"
+    r"|yi (?:large|lightning)|moonshot v\d|minimax m\d"
     r"|jamba [\d. ]*large|reka core|inflection|palmyra|hunyuan (?:large|pro|turbos?|standard|t1)|step \d \d+k)\b"
 )
 _WHOLE = re.compile(r"(\d+(?:\.\d+)?)([bmt])")

@@ -48,7 +48,10 @@ def in_force(entry: OverrideStatus, overridden: Sequence[OverrideStatus], family
     outcome = f"overrides {_list(lower)}." if lower else "is the only source."
     older = " It was set for an older build." if entry.stale and entry.source == "user_confirmed" else ""
     phrase = _phrase(entry, family)
-    return f"{phrase[:1].upper()}{phrase[1:]} {outcome}{older}"
+    # A person's name stays as it is written.
+    named = entry.claim.source == "user_confirmed" and phrase.startswith(entry.claim.actor or "\n")
+    first = phrase[:1] if named else phrase[:1].upper()
+    return f"{first}{phrase[1:]} {outcome}{older}"
 
 
 def of_nothing(capability: str, family: FamilyProfile | None) -> str:

@@ -147,7 +147,7 @@ VERDICTS = {
 }
 # What to do about a conversation that is too long, by kind of server.
 CONTEXT = {
-    "context_of_request": "A larger context (num_ctx) or fewer tools would help.",
+    "context_of_request": "A larger context or fewer tools would help.",
     "context_llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
     "context_vllm": "Start its server with a larger --max-model-len, or offer fewer tools.",
     "context_sglang": "Start its server with a larger --context-length, or offer fewer tools.",
@@ -170,7 +170,7 @@ CHANGES = {
     "unchanged_later_test": "Nothing changed: a later test decides.",
     "unchanged_person": "Nothing changed: a person decided it.",
     "unchanged_server": "Nothing changed: the server's own claim applies.",
-    "imported": "Imported from user_models.json.",
+    "imported": "Imported from a file.",
     "build_changed": "The model has changed since it was tested: the measured values may no longer apply.",
     "build_back": "The model runs a build that was tested: the measured values apply.",
 }
@@ -273,7 +273,7 @@ MCP = {
     "mcp_no_answer": "It does not answer in time.",
     "mcp_error": "It answered with an error: {text:quoted}",
     "mcp_protocol": "Its answer does not follow the protocol.",
-    "mcp_unreachable": "It cannot be reached ({kind}: {text}).",
+    "mcp_unreachable": "It cannot be reached: {text:bare}.",
     "mcp_left": "It was left.",
     "mcp_list_too_large": "Its list of tools is too large: it has more than {most:,} values.",
     "mcp_too_many_values": "It sent a message with too many values.",

@@ -54,7 +54,7 @@ def document(site: str) -> JSON:
                 "post": _in_messages_shape(_answer("MessagesRequest", messages_shapes.MESSAGE, messages_shapes.EVENT))
             },
             "/v1/messages/count_tokens": {"post": _count()},
-            "/api/models": {"get": _operation("All models with what is known of them", 401, 403, 429)},
+            "/api/models": {"get": _operation("All models, with their capabilities", 401, 403, 429)},
             "/api/models/{model_id}": {"get": _of_model("One model with its evidence and overrides")},
             "/api/models/{model_id}/detect": {"post": _detect()},
             "/api/detections/{detection_id}": {"get": _detection()},

@@ -180,7 +180,8 @@ def _verified(token: str, keys: JSON, nonce: str) -> JSON:
         raise NotAllowed(REFUSED.format("its ID token is not valid")) from error
     sole = found["aud"] in (audience, [audience])  # for several audiences the token must name the one that asked
     sure = isinstance(found["sub"], str) and found["sub"] and found.get("azp", audience if sole else "") == audience
-    if not sure or not hmac.compare_digest(str(found.get("nonce", "")).encode(), nonce.encode()):
+    given = str(found.get("nonce", "")).encode(errors="replace")
+    if not sure or not hmac.compare_digest(given, nonce.encode()):
         raise NotAllowed(REFUSED.format("its ID token belongs to another sign-in"))
     return found
 

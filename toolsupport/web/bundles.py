@@ -29,6 +29,7 @@ IMPORT = re.compile(r'^import (?:(?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from
 EXPORT = re.compile(r"^export (?=(?:const|class|function) (?P<name>\w+))", re.M)
 TAKEN = re.compile(r"^const \{ ([^}]*) \} = modules\.(\w+);$", re.M)
 COMMENT = re.compile(r"^ *//.*\n", re.M)
+BARE = re.compile(r"/\*.*?\*/\n?|^ +", re.M | re.S)  # comments and indentation of style sheets
 LEFT = re.compile(r"^(?:import|export)\b", re.M)
 
 
@@ -53,7 +54,7 @@ def script_bundle(kind: str) -> str:
 
 def bundles(root: Path) -> Iterator[tuple[str, str]]:
     """Yield each bundle with its text."""
-    yield style_bundle(), "\n".join((root / "css" / f"{name}.css").read_text() for name in STYLES)
+    yield style_bundle(), BARE.sub("", "\n".join((root / "css" / f"{name}.css").read_text() for name in STYLES))
     for kind, entries in PAGES.items():
         yield script_bundle(kind), joined(root / "js", entries)
 

@@ -21,6 +21,7 @@ MIDDLEWARE = [
     "toolsupport.web.storage_errors.StorageErrors",
     "toolsupport.web.program_chain.DjangoChecks",
     "toolsupport.web.authentication.api_key_auth.Bearer",
+    "toolsupport.web.unstorable_texts.NoNulInAddress",
 ]
 # Left out, each with the reason why a request with a key does not need it.
 LEFT_OUT = {
@@ -30,7 +31,7 @@ LEFT_OUT = {
     "django.middleware.csrf.CsrfViewMiddleware": "no browser adds a key by itself",
     "django.contrib.auth.middleware.AuthenticationMiddleware": "the key names the person",
     "toolsupport.web.authentication.trusted_header.TrustedHeader": "the key is the only proof that counts",
-    "toolsupport.web.unstorable_texts.NoNul": "programs send JSON, whose fields are checked",
+    "toolsupport.web.unstorable_texts.NoNul": "fields of JSON are checked by the views, addresses by NoNulInAddress",
     "toolsupport.web.refused_methods.NoTrace": "the views of the API name their own methods",
     "django.contrib.messages.middleware.MessageMiddleware": "messages are for pages",
     "django_htmx.middleware.HtmxMiddleware": "fragments are for pages",

@@ -1,13 +1,18 @@
-"""Refuses TRACE for views that take every method, such as those of Django's administration."""
+"""Answers methods that an address does not take: no TRACE anywhere, and a page for who opens the address of a form."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from toolsupport.web import api_errors
+from toolsupport.web.pages import errors
 
 METHODS = ("GET", "HEAD", "POST")
 
@@ -19,3 +24,31 @@ class NoTrace(MiddlewareMixin):
         if request.method == "TRACE" and not api_errors.wanted_by(request):
             return HttpResponseNotAllowed(METHODS)
         return None
+
+
+@sync_and_async_middleware
+def form_addresses(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Middleware that gives a page to a browser that opens an address which takes forms only."""
+    if iscoroutinefunction(get_response):
+
+        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
+            answer: HttpResponseBase = await get_response(request)
+            return await sync_to_async(_page)(request, answer) if _refused(request, answer) else answer
+
+        return asynchronous
+
+    def synchronous(request: HttpRequest) -> HttpResponseBase:
+        answer: HttpResponseBase = get_response(request)
+        return _page(request, answer) if _refused(request, answer) else answer
+
+    return synchronous
+
+
+def _refused(request: HttpRequest, answer: HttpResponseBase) -> bool:
+    return answer.status_code == 405 and request.method == "GET" and not api_errors.wanted_by(request)
+
+
+def _page(request: HttpRequest, answer: HttpResponseBase) -> HttpResponse:
+    page = errors.not_allowed(request)
+    page.headers["Allow"] = answer.headers["Allow"]
+    return page

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
+from django.utils.decorators import async_only_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from toolsupport.web import api_errors
@@ -23,16 +25,30 @@ class NoNul(MiddlewareMixin):
     """
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], *_: Any) -> HttpResponse | None:
-        place = _place(request, form=not getattr(view, "csrf_exempt", False))
-        if not place:
-            return None
-        words = WORDS.format(place=place)
-        if api_errors.wanted_by(request):
-            answer: HttpResponse = api_errors.answer(400, words)
-            return answer
-        # No request context: it would read the address again.
-        page = render_to_string("toolsupport/error.html", {"title": TITLE, "words": words, "again": False})
-        return HttpResponse(page, status=400)
+        return _refused(request, form=not getattr(view, "csrf_exempt", False))
+
+
+@async_only_middleware
+def NoNulInAddress(get_response: Any) -> Any:
+    """Middleware for programs, whose bodies are JSON with fields that are checked."""
+
+    async def answer(request: HttpRequest) -> HttpResponseBase:
+        return _refused(request, form=False) or await get_response(request)
+
+    return answer
+
+
+def _refused(request: HttpRequest, form: bool) -> HttpResponse | None:
+    place = _place(request, form)
+    if not place:
+        return None
+    words = WORDS.format(place=place)
+    if api_errors.wanted_by(request):
+        answer: HttpResponse = api_errors.answer(400, words)
+        return answer
+    # No request context: it would read the address again.
+    page = render_to_string("toolsupport/error.html", {"title": TITLE, "words": words, "again": False})
+    return HttpResponse(page, status=400)
 
 
 def _place(request: HttpRequest, form: bool) -> str:

@@ -151,7 +151,7 @@ def in_words(error: BaseException) -> str:
         return sentence("mcp_error", text=_one_line(error, 300))
     if kind in ("ValidationError", "MCPError"):
         return sentence("mcp_protocol")
-    return sentence("mcp_unreachable", kind=kind, text=_one_line(error, 200))
+    return sentence("mcp_unreachable", text=_one_line(error, 200) or sentence("connection_failed"))
 
 
 def _one_line(error: BaseException, longest: int) -> str:

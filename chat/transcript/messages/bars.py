@@ -5,22 +5,37 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
-NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+# As databases write them: averages have up to 17 digits after the point, large floats an exponent.
+NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?")
 
 # Rows from which a line shows more than two bars do.
 FEWEST = 3
 SHOWN_ROWS = 100
+LONGEST_NAME = 60
+
+
+class Bar(NamedTuple):
+    """Where the bar of a row begins and how long it is, in percent of the width."""
+
+    start: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True)
-class LineChart:
-    """The points of a line in a box of 100 by 40, and what it shows in one sentence."""
+class Chart:
+    """The column of the numbers with the bar of each row, None where it has no number; the path of a line in a box of
+    100 by 40 with its sentence, "" for few rows.
+    """
 
-    points: str
-    text: str
+    column: int
+    bars: Sequence[Bar | None]
+    path: str = ""
+    text: str = ""
 
 
 def query_table(text: str) -> tuple[list[list[str]], str]:
@@ -35,34 +50,71 @@ def query_table(text: str) -> tuple[list[list[str]], str]:
 def fit(text: str) -> bool:
     """Whether a query's result can be drawn as bars and as a line."""
     head, *rows = query_table(text)[0]
-    return line(head, rows[:SHOWN_ROWS]) is not None
+    drawn = chart(head, rows[:SHOWN_ROWS])
+    return drawn is not None and bool(drawn.path)
 
 
-def lengths(rows: Sequence[Sequence[str]]) -> list[float] | None:
-    """Return the length of each row's bar in percent of the longest; None if bars would not fit these rows.
+def chart(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Chart | None:
+    """Return the bars of these rows and the line through them; None where one of two columns is not all numbers.
 
-    They fit two rows or more of two cells, where the second cells are numbers of at least 0 and the first are names.
+    An empty cell is no number. Numbers in both columns are names and numbers if the first ones only rise or only fall,
+    as years do.
     """
-    if len(rows) < 2 or any(len(row) != 2 for row in rows):
+    column = _number_column(rows)
+    if column is None or len(head) != 2:
         return None
-    if not all(NUMBER.fullmatch(number) for _, number in rows) or all(NUMBER.fullmatch(name) for name, _ in rows):
+    numbers = [float(row[column]) if row[column] else None for row in rows]
+    known = [number for number in numbers if number is not None]
+    low, high = min(0.0, *known), max(0.0, *known)
+    if low == high:
         return None
-    numbers = [float(number) for _, number in rows]
-    most = max(numbers)
-    if min(numbers) < 0 or most == 0:
-        return None
-    return [round(100 * number / most, 1) for number in numbers]
+    shares = [None if number is None else (number - low) / (high - low) * 100 for number in numbers]
+    zero = -low / (high - low) * 100
+    bars = [None if one is None else Bar(round(min(one, zero), 1), round(abs(one - zero), 1)) for one in shares]
+    if len(known) < FEWEST:
+        return Chart(column, bars)
+    return Chart(column, bars, _path(shares), _sentence(head, rows, column))
 
 
-def line(head: Sequence[str], rows: Sequence[Sequence[str]]) -> LineChart | None:
-    """Return the line through the numbers, from left to right; None where bars would not fit, or for few rows."""
-    found = lengths(rows)
-    if found is None or len(found) < FEWEST or len(head) != 2:
+def _number_column(rows: Sequence[Sequence[str]]) -> int | None:
+    if any(len(row) != 2 for row in rows):
         return None
-    step = 100 / (len(found) - 1)
-    points = " ".join(f"{number * step:.1f},{40 - 0.4 * length:.1f}" for number, length in enumerate(found))
-    low, high = (pick(rows, key=lambda row: float(row[1])) for pick in (min, max))
-    return LineChart(
-        points,
-        f"{head[1]} by {head[0]}, {len(rows)} points: lowest {low[1]} at {low[0]}, highest {high[1]} at {high[0]}.",
+    first, second = ([row[column] for row in rows] for column in (0, 1))
+    if _numbers(second) and (not _numbers(first) or _axis(first)):
+        return 1
+    return 0 if _numbers(first) and not _numbers(second) else None
+
+
+def _numbers(cells: Sequence[str]) -> bool:
+    """Whether two cells or more are numbers, and the others are empty."""
+    given = [cell for cell in cells if cell]
+    return len(given) >= 2 and all(NUMBER.fullmatch(cell) for cell in given)
+
+
+def _axis(cells: Sequence[str]) -> bool:
+    if not all(cells):
+        return False
+    steps = [float(before) < float(after) for before, after in pairwise(cells)]
+    return len(set(cells)) == len(cells) and len(set(steps)) == 1
+
+
+def _path(shares: Sequence[float | None]) -> str:
+    """The line from left to right, with a gap where a number is missing; a lone point is a dot."""
+    step = 100 / (len(shares) - 1)
+    pieces: Iterator[list[str]] = (
+        [f"{place * step:.1f} {40 - 0.4 * share:.1f}" for place, share in group if share is not None]
+        for missing, group in groupby(enumerate(shares), key=lambda one: one[1] is None)
+        if not missing
     )
+    return "".join("M" + "L".join(piece) + ("h0" if len(piece) == 1 else "") for piece in pieces)
+
+
+def _sentence(head: Sequence[str], rows: Sequence[Sequence[str]], column: int) -> str:
+    known = [row for row in rows if row[column]]
+    low, high = (pick(known, key=lambda row: float(row[column])) for pick in (min, max))
+    title, by, least, most = (_short(cells[1 - column]) for cells in (head[::-1], head, low, high))
+    return f"{title} by {by}, {len(known)} points: lowest {low[column]} at {least}, highest {high[column]} at {most}."
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"

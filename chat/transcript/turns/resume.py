@@ -67,7 +67,7 @@ def _pause(inner: ToolRun) -> Pause:
 def gone_on(turn: Turn, prepared: ChatRequestContext) -> ChatRequestContext:
     """Continue a turn in the format it fell back to before."""
     request_spec = prepared.request_spec
-    if turn.format not in request_spec.fallbacks:
+    if not turn.format or turn.format not in (*request_spec.fallbacks, request_spec.if_refused):
         turn.conversation.settings = turn.conversation.settings | {"format": turn.format}
         return turn_settings.prepared(turn.conversation)
     return replace(

@@ -13,6 +13,8 @@ from django.conf import settings
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.messages.view_models import ShownUsage
+from chat.transcript.settings import turn_settings
+from chat.transcript.turns import resume
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.runner import TurnRunner
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
@@ -151,7 +153,23 @@ async def test_a_model_that_needs_the_refused_schema_goes_on_in_text(conversatio
     assert ["response_format" in body for body in bodies] == [True, True, False, False]
     assert await in_database(formats)() == [("list_directory", "hermes", "done")]
     [(code, facts)] = await in_database(notices)()
-    assert code == "fallback" and "too many states" in facts["failed"] and facts["fallback"] == "Hermes"
+    assert code == "fallback" and facts["fallback"] == "Hermes"
+    assert "The response_format schema has too many states" in facts["failed"] and "127.0.0.1" not in facts["failed"]
+
+
+@pytest.mark.parametrize("known", [HELD, {"tools": True}])
+def test_a_turn_that_waited_goes_on_in_the_format_it_fell_back_to(
+    conversation: Conversation, known: dict[str, Any]
+) -> None:  # K2
+    """A person's answer, or tools found meanwhile, do not make its server refuse the same request again."""
+    now_known(conversation, known)
+    prepared, profile = turn_settings.prepared(conversation), conversation.profile
+    assert profile is not None
+    turn = Turn.objects.create(
+        conversation=conversation, profile=profile, client_id="c1", status="waiting", format="hermes"
+    )
+    assert prepared.request_spec.format != "hermes" and prepared.request_spec.if_refused == "hermes"
+    assert resume.gone_on(turn, prepared).request_spec.format == "hermes"
 
 
 @pytest.mark.asyncio

@@ -60,7 +60,7 @@ async def asked(application: Any, given: dict[str, Any], body: bytes = b"") -> A
 
 
 # What each of them makes anew, and what only compression and sessions add.
-CHECKS = "toolsupport.web.program_chain.DjangoChecks"
+CHECKS = {"toolsupport.web.program_chain.DjangoChecks", "toolsupport.web.unstorable_texts.NoNulInAddress"}
 FRAMES = b"X-Frame-Options"
 OWN = (b"X-Request-ID", b"Vary")
 
@@ -93,6 +93,7 @@ CASES: dict[str, tuple[str, str, list[tuple[bytes, bytes]], bytes, int]] = {
     "a list": ("GET", "/v1/models", [HOST], b"", 200),
     "the head of a list": ("HEAD", "/v1/models", [HOST], b"", 200),
     "an unknown model": ("GET", "/v1/models/a/b/c", [HOST], b"", 404),
+    "a model with a NUL": ("GET", "/v1/models/a\0b", [HOST], b"", 400),
     "an unknown address": ("GET", "/v1/nothing", [HOST], b"", 404),
     "an unknown address of Anthropic's": ("POST", "/v1/messages/x", [HOST], b"{}", 404),
     "another method": ("PUT", "/v1/models", [HOST], b"{}", 405),
@@ -191,4 +192,4 @@ def test_every_middleware_of_the_site_is_kept_or_left_out_for_a_reason() -> None
     joined = [f"{made.__module__}.{made.__name__}" for made in program_chain.JOINED]
     kept = [*program_chain.MIDDLEWARE, *joined]
     # Tests run without the middleware for static files.
-    assert set(site.MIDDLEWARE) | set(program_chain.LEFT_OUT) == {*kept, *program_chain.LEFT_OUT} - {CHECKS}
+    assert set(site.MIDDLEWARE) | set(program_chain.LEFT_OUT) == {*kept, *program_chain.LEFT_OUT} - CHECKS

@@ -59,6 +59,8 @@ def test_the_size_stands_in_the_name_or_the_family(name: str, billions: float) -
         *("ft:gpt-4o-mini-2024-07-18:acme::abc", "amazon.nova-pro-v1:0", "openai.gpt-oss-120b-1:0", "MiniMax-M2.1"),
         *("accounts/fireworks/models/llama-v3p3-70b-instruct", "codestral-latest", "doubao-pro-32k", "ERNIE-4.0-8K"),
         *("ai21.jamba-1-5-large-v1:0", "longcat-flash-chat", "stepfun/step3", "hunyuan-a13b", "GLM-4.5-Air-AWQ"),
+        *("deepseek/deepseek-v3.2", "llama-4-maverick", "qwen-flash", "MiniMax-M1", "moonshot-v1-128k", "glm-4-plus"),
+        *("ernie-x1-turbo-32k", "meta-llama/Llama-4-Scout-17B-16E-Instruct"),
     ],
 )
 def test_large_models_are_not_cut_to_two(name: str) -> None:

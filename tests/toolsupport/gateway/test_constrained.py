@@ -231,6 +231,7 @@ async def test_a_model_that_needs_the_refused_schema_writes_text(
     facts = said["x_toolsupport"]
     assert (facts["format"], facts["forced"], facts["tools_left_out"]) == ("hermes", None, None)
     assert "refused the schema" in facts["format_reason"] and "hermes" in facts["format_reason"].casefold()
+    assert "127.0.0.1" not in facts["format_reason"]  # the server's words, without its address
     if not stream:
         assert answer.headers["X-Toolsupport-Format-Reason"].startswith("Its server refused the schema")
     assert await in_database(constrains)() == "enforced"

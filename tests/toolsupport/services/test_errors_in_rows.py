@@ -110,8 +110,8 @@ def test_an_mcp_server_that_cannot_be_reached() -> None:
     server = McpServerFactory(url=f"http://127.0.0.1:{closed_port()}/mcp")
     words = async_to_sync(server_check.ask)(server.pk)
     found = stored(McpServer, "last_error")
-    assert found == {"code": "mcp_unreachable", "kind": "ConnectError", "text": "All connection attempts failed"}
-    said = "It cannot be reached (ConnectError: All connection attempts failed)."
+    assert found == {"code": "mcp_unreachable", "text": "All connection attempts failed"}
+    said = "It cannot be reached: All connection attempts failed."
     assert words == McpServer.objects.get().last_error == said
 
 

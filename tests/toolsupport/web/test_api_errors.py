@@ -67,6 +67,14 @@ def test_a_stranger_gets_json_and_learns_nothing(db: None, path: str) -> None:
     assert answer.status_code == 401 and is_error(answer, "GET")
 
 
+def test_the_address_of_a_form_has_a_page_for_a_browser(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    answer = client.get("/account/password/")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    assert "This address has no page" in answer.content.decode() and "Sections" in answer.content.decode()
+    assert client.delete("/models/").content == b""
+
+
 def test_pages_stay_pages(client: Client, alice: User) -> None:
     client.force_login(alice)
     assert client.get("/v10/models").headers["Content-Type"].startswith("text/html")

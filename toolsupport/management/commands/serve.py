@@ -28,7 +28,7 @@ from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import database_upgrade, local_bus, process_group, serve_lock
 from toolsupport.services.backups import kept_backups
-from toolsupport.services.exit_deadline import deadline
+from toolsupport.services.exit_deadline import deadline, kill_children
 from toolsupport.services.supervisor import TaskSupervisor
 from toolsupport.web import connection_settings, static_files
 
@@ -225,6 +225,7 @@ def stop_on_signals(server: BoundedServer) -> None:
         finally:
             server.stop()
             deadline.set(AFTER_STOP)
+            kill_children()  # a request outside a chat, whose query may still run, is not cancelled
 
     def asked_to_stop(*_: object) -> None:
         # Once is enough: a second signal waits for the same end.

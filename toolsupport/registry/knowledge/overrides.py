@@ -63,10 +63,7 @@ def add(decision: NewOverride) -> int:
 
 @transaction.atomic
 def add_all(decisions: Sequence[NewOverride], withdraws: Mapping[int, Override] = MappingProxyType({})) -> None:
-    """Append claims about different models, in a few queries, however many there are. Raises NotFound.
-
-    By the id of its model, `withdraws` has the row that a decision withdraws instead of making a claim.
-    """
+    """Append claims about different models, or by model (id) withdraw a row, in a few queries. Raises NotFound."""
     for decision in (one for one in decisions if one.profile not in withdraws):
         _check(decision)
     profiles = lock(decision.profile for decision in decisions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from toolsupport.registry.metrics.insights import MetricPoint
@@ -67,12 +67,11 @@ class ErrorRates:
         return self.models, self.servers
 
 
-def rates(points: Iterable[MetricPoint]) -> ErrorRates:
-    """Sum up the points of the insights."""
-    points = list(points)
+def rates(points: Sequence[MetricPoint], by_day: Iterable[MetricPoint]) -> ErrorRates:
+    """Sum up the points of models, and those of days, oldest first."""
     models = _grouped(points, lambda point: (point.model, point.profile))
     servers = _grouped(points, lambda point: (point.model.partition("/")[0], 0))
-    days = sorted(_grouped(points, lambda point: (point.day.isoformat(), 0)), key=lambda rate: rate.name)
+    days = _grouped(by_day, lambda point: (point.day.isoformat(), 0))
     lines = (_line([day.before for day in days]), _line([day.after for day in days]))
     return ErrorRates(_worst_first(models), _worst_first(servers), lines)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -13,18 +13,18 @@ from toolsupport.registry.metrics import insights, reply_times
 from toolsupport.registry.metrics.insights import InsightsFilter, MetricPoint
 from toolsupport.registry.metrics.reply_times import ReplyTimes
 
+NATIVE = "native"
 UNRELIABLE = 80  # percent of calls that could run, below which a model counts as broken
+
+MOST_TRACED = 90  # days of a small line
 
 
 @dataclass(slots=True)
-class ModelBar:
-    """The calls of one model: its bar has the colour of the evidence that its calls are."""
+class CallBar:
+    """The calls of one model or format."""
 
-    profile: int
-    model: str
+    name: str
     outcomes: Counter[str] = field(default_factory=Counter)
-    formats: Counter[str] = field(default_factory=Counter)
-    times: ReplyTimes = field(default_factory=ReplyTimes)
 
     @property
     def calls(self) -> int:
@@ -35,6 +35,27 @@ class ModelBar:
     def success(self) -> float:
         """In percent."""
         return insight_sentences.percent(self.outcomes["ready"] + self.outcomes["repaired"], self.calls)
+
+
+@dataclass(slots=True)
+class FormatBar(CallBar):
+    """The calls of all models in one format."""
+
+    label: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """What calls in this format are."""
+        return "proven" if self.name == NATIVE else "text"
+
+
+@dataclass(slots=True)
+class ModelBar(CallBar):
+    """The calls of one model: its bar has the colour of the evidence that its calls are."""
+
+    profile: int = 0
+    formats: Counter[str] = field(default_factory=Counter)
+    times: ReplyTimes = field(default_factory=ReplyTimes)
 
     @property
     def repaired(self) -> int:
@@ -52,18 +73,22 @@ class ModelBar:
         if self.success < UNRELIABLE:
             return "broken", "Unreliable"
         usual = self.formats.most_common(1)[0][0] if self.formats else ""
-        return ("proven", "Native") if usual == "native" else ("text", "Text mode") if usual else ("off", "No tools")
+        return ("proven", "Native") if usual == NATIVE else ("text", "Text mode") if usual else ("off", "No tools")
 
 
 @dataclass(frozen=True, slots=True)
 class InsightTile:
-    """One number with its unit and what it compares with; `state` narrows the calls that it links to."""
+    """One number with its unit and what it compares with; `state` narrows the calls that it links to.
+
+    `trace` is the path of its line, day by day, or "".
+    """
 
     title: str
     number: str
     unit: str = ""
     beside: str = ""
     state: str = ""
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +110,7 @@ class InsightSummary:
     worst: ModelBar | None
     tiles: Sequence[InsightTile]
     bars: Sequence[ModelBar]
+    formats: Sequence[FormatBar]
     causes: Sequence[CauseShare]
     line: str
     days: Sequence[date]
@@ -93,30 +119,33 @@ class InsightSummary:
     failed: int
 
 
-def summary(points: Sequence[MetricPoint], wanted: InsightsFilter, today: date) -> InsightSummary:
-    """Sum up these points, and compare them with the same time before: two queries."""
+def summary(
+    points: Sequence[MetricPoint], by_day: Sequence[MetricPoint], wanted: InsightsFilter, today: date
+) -> InsightSummary:
+    """Sum up the points of models and of days, and compare them with the same time before: two queries."""
     times = reply_times.by_model(wanted)
     outcomes, bars = Counter[str](), _bars(points, times)
     for bar in bars:
         outcomes += bar.outcomes
     causes = Counter({name: outcomes[name] for name in CAUSES if outcomes[name]})
     biggest = next((name for name, _ in causes.most_common(1)), "")
-    models = {bar.model: bar.outcomes[biggest] for bar in bars if bar.outcomes[biggest]}
+    models = {bar.name: bar.outcomes[biggest] for bar in bars if bar.outcomes[biggest]}
     totals = CallTotals(outcomes.total(), outcomes["repaired"], causes, models)
     words, worst = insight_sentences.biggest_cause(totals)
-    days, line = _days(points)
+    line = [_success(day) for day in by_day]
     return InsightSummary(
         insight_sentences.headline(totals, insight_sentences.period(wanted.since, wanted.until, today)),
         words,
-        next((bar for bar in bars if bar.model == worst), None),
-        _tiles(totals, reply_times.of_all(times), _before(wanted, today)),
+        next((bar for bar in bars if bar.name == worst), None),
+        _tiles(totals, by_day, reply_times.of_all(times), _before(wanted, today)),
         bars,
+        _formats(points),
         [
             CauseShare(name, CAUSES[name][0], calls, round(100 * calls / causes[biggest], 1))
             for name, calls in causes.most_common()
         ],
         insight_sentences.trace(line),
-        days,
+        [day.day for day in by_day],
         first=line[0] if line else 0,
         last=line[-1] if line else 0,
         failed=totals.failed,
@@ -126,23 +155,35 @@ def summary(points: Sequence[MetricPoint], wanted: InsightsFilter, today: date) 
 def _bars(points: Sequence[MetricPoint], times: Mapping[int, ReplyTimes]) -> list[ModelBar]:
     bars: dict[int, ModelBar] = {}
     for point in points:
-        bar = bars.setdefault(point.profile, ModelBar(point.profile, point.model))
+        bar = bars.setdefault(point.profile, ModelBar(point.model, profile=point.profile))
         bar.times = times.get(point.profile, bar.times)
         bar.outcomes += point.outcomes
         if point.format:
             bar.formats[point.format] += point.calls
-    return sorted(bars.values(), key=lambda bar: (-bar.calls, bar.model))
+    return sorted(bars.values(), key=lambda bar: (-bar.calls, bar.name))
 
 
-def _days(points: Sequence[MetricPoint]) -> tuple[list[date], list[float]]:
-    """The days with calls, oldest first, and the success of each."""
-    by_day: defaultdict[date, Counter[str]] = defaultdict(Counter)
+def _success(point: MetricPoint) -> float:
+    return insight_sentences.percent(point.valid + point.repaired, point.calls)
+
+
+def _formats(points: Sequence[MetricPoint]) -> list[FormatBar]:
+    """A bar for each format, most calls first; refusals of all tools have no format."""
+    bars: dict[str, FormatBar] = {}
     for point in points:
-        by_day[point.day] += point.outcomes
-    days = sorted(by_day)
-    ran = [by_day[day]["ready"] + by_day[day]["repaired"] for day in days]
-    shares = [insight_sentences.percent(good, by_day[day].total()) for day, good in zip(days, ran, strict=True)]
-    return days, shares
+        if point.format:
+            bars.setdefault(point.format, FormatBar(point.format, label=point.label)).outcomes += point.outcomes
+    return sorted(bars.values(), key=lambda bar: (-bar.calls, bar.label))
+
+
+def _trace(by_day: Sequence[MetricPoint], count: Callable[[MetricPoint], int]) -> str:
+    """The line of a count from the first day with calls to the last, days without calls included."""
+    if not by_day:
+        return ""
+    counts = {point.day: count(point) for point in by_day}
+    days = (by_day[-1].day - by_day[0].day).days + 1
+    each = [counts.get(by_day[0].day + timedelta(days=n), 0) for n in range(days)][-MOST_TRACED:]
+    return insight_sentences.trace([100 * one / max(each) for one in each]) if any(each) else ""
 
 
 def _before(wanted: InsightsFilter, today: date) -> MetricPoint | None:
@@ -156,14 +197,25 @@ def _before(wanted: InsightsFilter, today: date) -> MetricPoint | None:
     return insights.total(replace(wanted, since=since, until=until))
 
 
-def _tiles(totals: CallTotals, times: ReplyTimes, before: MetricPoint | None) -> list[InsightTile]:
+def _tiles(
+    totals: CallTotals, by_day: Sequence[MetricPoint], times: ReplyTimes, before: MetricPoint | None
+) -> list[InsightTile]:
     was = before or MetricPoint(date.min, 0, "", "")
-    ran = insight_sentences.percent(was.valid + was.repaired, was.calls)
+    ran = _success(was)
     share = insight_sentences.percent(totals.repaired, totals.calls)
     return [
-        InsightTile("Calls", f"{totals.calls:,}", "", insight_sentences.change(totals.calls, was.calls)),
-        InsightTile("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, " %")),
-        InsightTile("Repaired first", f"{totals.repaired:,}", "", f"{share:g} % of all calls", "repaired"),
+        InsightTile(
+            *("Calls", f"{totals.calls:,}", "", insight_sentences.change(totals.calls, was.calls)),
+            trace=_trace(by_day, lambda day: day.calls),
+        ),
+        InsightTile(
+            *("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, " %")),
+            trace=insight_sentences.trace([_success(day) for day in by_day]),
+        ),
+        InsightTile(
+            *("Repaired first", f"{totals.repaired:,}", "", f"{share:g} % of all calls", "repaired"),
+            trace=_trace(by_day, lambda day: day.repaired),
+        ),
         _reply_time(times),
     ]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import groupby, islice
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet, Sum
@@ -13,8 +14,9 @@ from django.db.models import Model, QuerySet, Sum
 from toolsupport.core import format_choice
 from toolsupport.models import CallMetric
 
-# More rows are not read.
-MOST_POINTS = 1000
+# More rows are neither shown nor exported.
+MOST_POINTS, MOST_EXPORTED = 1000, 100_000
+MODEL = ("profile__server__name", "profile__name", "profile_id")
 VALID, REPAIRED, REFUSED = "ready", "repaired", "refused"
 
 Row = TypeVar("Row", bound=Model)
@@ -104,20 +106,32 @@ class InsightsResult:
     cut: bool = False
 
 
-def found(wanted: InsightsFilter) -> InsightsResult:
-    """Return everything that matches the filter, in one query."""
-    groups: dict[tuple[date, int, str], MetricPoint] = {}
-    for row in _rows(wanted):
-        key = (row["day"], row["profile_id"], row["format"])
-        if key not in groups and len(groups) == MOST_POINTS:
-            return InsightsResult([*groups.values()], cut=True)
-        name = f"{row['profile__server__name']}/{row['profile__name']}"
-        point = groups.setdefault(key, MetricPoint(key[0], key[1], name, key[2]))
-        point.outcomes[row["outcome"]] += row["sum_calls"]
-        point.requests[row["outcome"]] += row["sum_requests"]
-        point.latency_ms += row["sum_latency"]
-        point.tokens += row["sum_tokens"]
-    return InsightsResult([*groups.values()])
+def found(wanted: InsightsFilter, most: int | None = None) -> InsightsResult:
+    """Return the newest days that match the filter, each model and format apart, in one query."""
+    most = most or MOST_POINTS
+    points = [*islice(_points(wanted, "-day", *MODEL, "format"), most + 1)]
+    return InsightsResult(points[:most], cut=len(points) > most)
+
+
+def sums(wanted: InsightsFilter, result: InsightsResult) -> tuple[list[MetricPoint], list[MetricPoint]]:
+    """Return a point for each model and format, and one for each day, oldest first: two queries where days are cut."""
+    if result.cut:
+        return [*_points(wanted, *MODEL, "format")], [*_points(wanted, "day")]
+    days = _merged(result.points, lambda point: point.day)
+    return _merged(result.points, lambda point: (point.profile, point.format)), sorted(
+        days, key=lambda point: point.day
+    )
+
+
+def _merged(points: Iterable[MetricPoint], key_of: Callable[[MetricPoint], object]) -> list[MetricPoint]:
+    found: dict[object, MetricPoint] = {}
+    for point in points:
+        made = found.setdefault(key_of(point), MetricPoint(point.day, point.profile, point.model, point.format))
+        made.outcomes.update(point.outcomes)
+        made.requests.update(point.requests)
+        made.latency_ms += point.latency_ms
+        made.tokens += point.tokens
+    return [*found.values()]
 
 
 def total(wanted: InsightsFilter) -> MetricPoint:
@@ -131,14 +145,22 @@ def total(wanted: InsightsFilter) -> MetricPoint:
     return point
 
 
-def _rows(wanted: InsightsFilter) -> Iterator[Any]:
-    rows = _matching(wanted)
-    rows = rows.order_by("-day", "profile__server__name", "profile__name", "profile_id", "format")
-    names = ("day", "profile_id", "format", "outcome", "profile__name", "profile__server__name")
+def _points(wanted: InsightsFilter, *order: str) -> Iterator[MetricPoint]:
+    """A point for each combination of these fields, in their order."""
+    names = [name.lstrip("-") for name in order]
     sums = {"sum_calls": Sum("calls"), "sum_latency": Sum("latency_ms"), "sum_tokens": Sum("tokens")}
     sums["sum_requests"] = Sum("requests")
-    summed: Iterator[Any] = rows.values(*names).annotate(**sums).iterator()
-    return summed
+    rows: Iterator[Any] = _matching(wanted).order_by(*order).values(*names, "outcome").annotate(**sums).iterator()
+    for key, group in groupby(rows, key=lambda row: [row[name] for name in names]):
+        given = dict(zip(names, key, strict=True))
+        name = f"{given['profile__server__name']}/{given['profile__name']}" if "profile_id" in given else ""
+        point = MetricPoint(given.get("day", date.min), given.get("profile_id", 0), name, given.get("format", ""))
+        for row in group:
+            point.outcomes[row["outcome"]] += row["sum_calls"]
+            point.requests[row["outcome"]] += row["sum_requests"]
+            point.latency_ms += row["sum_latency"]
+            point.tokens += row["sum_tokens"]
+        yield point
 
 
 def _matching(wanted: InsightsFilter) -> QuerySet[CallMetric]:

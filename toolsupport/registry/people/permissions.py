@@ -24,7 +24,7 @@ class Action(StrEnum):
     DECIDE_FOR_ALL = "decide for everyone"
     REVIEW = "review decisions"
     EXPORT_HISTORY = "export the history"
-    ADMINISTER = "administer"
+    ADMINISTER = "administer this site"
     OWN_ACCOUNT = "manage your own account"
 
 

@@ -10,7 +10,7 @@ from toolsupport.simulator.rules import arithmetic, results, samples
 from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.rules.results import ToolOutcome
 
-WHY = "The page *Why these tools* says why."
+WHY = "The page *Why these tools* shows why."
 NOT_CALLED = "I did not call `{}`: the call before it gave nothing that I could pass on."
 # The only entry of a listing that is a sentence is no entry.
 SENTENCE = re.compile(r"\w+\s+\w+\s+\w+.*[.!]$")

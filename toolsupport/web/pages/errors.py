@@ -25,6 +25,12 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _page(request, 403, "You don’t have permission", f"{why} An administrator can change that.")
 
 
+def not_allowed(request: HttpRequest) -> HttpResponse:
+    return _page(
+        request, 405, "This address has no page", "It only receives a form. Open the page with the form again."
+    )
+
+
 def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
     if api_errors.wanted_by(request) and isinstance(exception, Resolver404):
         message = f"There is no address {request.path}. /api/openapi.json lists all addresses."

@@ -49,8 +49,9 @@ def shown(request: AuthedRequest) -> HttpResponse:
     wanted = filter_of(form)
     found = insights.found(wanted)
     context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": Action.CHAT in request.actions}
-    context["rates"] = error_rates.rates(found.points)
-    context |= {"spans": _spans(request, today), "summary": insight_summary.summary(found.points, wanted, today)}
+    models, days = insights.sums(wanted, found)
+    context |= {"rates": error_rates.rates(models, days), "spans": _spans(request, today)}
+    context["summary"] = insight_summary.summary(models, days, wanted, today)
     return render(request, PAGE + ("#figures" if wants_part(request) else ""), context | _link(wanted, today))
 
 
@@ -59,7 +60,8 @@ def shown(request: AuthedRequest) -> HttpResponse:
 def export(request: AuthedRequest) -> HttpResponse:
     """Return the days of the table as a CSV file."""
     form = InsightsForm(request.GET if request.GET else {"since": _first_day(timezone.now().date(), DAYS)})
-    rows = [[getattr(point, name) for name in COLUMNS] for point in insights.found(filter_of(form)).points]
+    points = insights.found(filter_of(form), insights.MOST_EXPORTED).points
+    rows = [[getattr(point, name) for name in COLUMNS] for point in points]
     text = spreadsheet.lines([[COLUMNS[name] for name in COLUMNS], *([str(value) for value in row] for row in rows)])
     headers = {"Content-Disposition": 'attachment; filename="insights.csv"'}
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)

@@ -78,7 +78,8 @@ def test_a_request_counts_once_by_its_worst_call() -> None:
     rows = CallMetric.objects.filter(profile=profile, requests__gt=0).values_list("outcome", "requests")
     assert dict(rows) == {"ready": 1, "repaired": 1, "schema": 1, "unknown": 1, "rejected": 1}
     assert metrics.CALL_REQUESTS.labels(*labels, "schema")._value.get() == 1
-    found = error_rates.rates(insights.found(InsightsFilter(profile=profile.pk)).points)
+    wanted = InsightsFilter(profile=profile.pk)
+    found = error_rates.rates(*insights.sums(wanted, insights.found(wanted)))
     [model], [server] = found.models, found.servers
     assert (model.total, model.before, model.after) == (5, 80.0, 60.0)
     assert (model.unreadable, model.unknown, model.misfit) == (1, 1, 1)

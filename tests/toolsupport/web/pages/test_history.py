@@ -69,7 +69,12 @@ def test_the_filter_swaps_only_the_entries(client: Client, profile: ModelProfile
 
 
 def test_an_empty_history_says_what_comes_here(client: Client, reviewer: User):
-    assert "No entries yet" in client.get("/history/?show=all").content.decode()
+    for query in ("", "?show=all"):
+        assert "No entries yet" in client.get(f"/history/{query}").content.decode()
+
+
+def test_an_inbox_without_changes_says_that_all_have_an_answer(client: Client, profile: ModelProfile, reviewer: User):
+    decided(profile)
     assert "Nothing to review" in client.get("/history/").content.decode()
 
 

@@ -127,6 +127,45 @@ def test_too_many_points_are_cut_after_whole_ones(profile: ModelProfile, monkeyp
     assert found.cut and [(point.day, point.calls) for point in found.points] == [(days_ago(0), 2), (days_ago(1), 2)]
 
 
+def test_the_sentence_the_bars_and_the_file_hold_what_the_table_leaves_out(
+    client: Client, profile: ModelProfile, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insights, "MOST_POINTS", 2)
+    for days in range(5):
+        counted(profile, calls=10, requests=10, day=days_ago(days))
+        counted(profile, "schema", 10, requests=10, format="hermes", day=days_ago(days))
+    client.force_login(alice)
+    page = flat(client.get("/insights/").content.decode())
+    assert "In the last 30 days 100 tool calls were made and 50 % could run." in page
+    assert "All of the 50 failures were calls with wrong arguments" in page
+    assert "Of 100 requests that led to calls." in page
+    assert "The table has the newest 2 rows." in page
+    assert len(client.get("/insights/export.csv").content.decode().splitlines()) == 11
+
+
+def test_each_format_has_a_bar_where_there_are_several(client: Client, profile: ModelProfile, alice: User) -> None:
+    counted(profile, calls=3)
+    client.force_login(alice)
+    assert "Could run, by format" not in client.get("/insights/").content.decode()
+    counted(profile, "rejected", format="hermes")
+    counted(ModelProfileFactory(), "ready", 3, format="hermes")
+    counted(profile, "refused", 9, format="")
+    page = flat(client.get("/insights/").content.decode()).partition("Could run, by format")[2].partition("</table>")[0]
+    assert page.index("Hermes") < page.index("Native")
+    assert "75 %" in page and "100 %" in page and "4 calls" in page and "3 calls" in page and "9 calls" not in page
+
+
+def test_the_small_lines_have_days_without_calls(client: Client, profile: ModelProfile, alice: User) -> None:
+    for days, calls in ((4, 10), (3, 20), (0, 5)):
+        counted(profile, calls=calls, day=days_ago(days))
+    client.force_login(alice)
+    tiles = (
+        flat(client.get("/insights/").content.decode()).partition('class="headline-words"')[2].partition("<table")[0]
+    )
+    assert 'class="trace" d="M0.0 50.0L25.0 0.0L50.0 100.0L75.0 100.0L100.0 75.0"' in tiles
+    assert tiles.count('class="trace"') == 2  # nothing was repaired
+
+
 def test_everybody_sees_counts_and_who_chats_gets_to_calls(
     client: Client, profile: ModelProfile, alice: User, charlie: User
 ) -> None:

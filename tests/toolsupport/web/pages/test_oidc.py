@@ -131,6 +131,11 @@ LIES: dict[str, dict[str, Any]] = {
     "a subject that cannot be stored": {"sub": "\ud800"},
     "a number as subject": {"sub": 42},
     "a list as nonce": {"nonce": ["other"]},
+    "a nonce with half a character": {"nonce": "\ud800"},
+    "an empty nonce": {"nonce": ""},
+    "an audience in capitals": {"aud": "SITE"},
+    "the issuer with a slash": {"iss": "http://127.0.0.1/"},
+    "from an endless time on": {"nbf": float("inf")},
 }
 
 

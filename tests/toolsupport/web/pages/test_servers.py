@@ -237,10 +237,10 @@ def test_a_silent_server_shows_when_it_is_asked_again(client: Client, bob: User,
     server = ServerFactory(name="Box", base_url=BOX)
     client.force_login(bob)
     part = flat(_text(client.post(f"/servers/{server.pk}/check/", headers=HTMX)))
-    assert re.search(r"Asked again in [456] s\.", part) and "Offline</span>" in part
+    assert re.search(r"Checked again in [456] s\.", part) and "Offline</span>" in part
     status = f"/servers/{server.pk}/status/?badge=Offline"
     waiting = client.get(status, headers=HTMX)
-    assert "Asked again in" in _text(waiting) and "HX-Retarget" not in waiting.headers
+    assert "Checked again in" in _text(waiting) and "HX-Retarget" not in waiting.headers
     servers_out_there.reports[BOX] = ServerReport("1")
     client.post(f"/servers/{server.pk}/check/")
     changed = client.get(status, headers=HTMX)
