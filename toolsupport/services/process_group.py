@@ -41,7 +41,6 @@ def report_ready(end: int) -> None:
     """Report to the process that started this one that it serves, and end when that process has ended."""
     link = socket.socket(fileno=end)
     link.setblocking(False)
-    link.send(READY)
     loop = asyncio.get_running_loop()
 
     def ended() -> None:
@@ -50,6 +49,8 @@ def report_ready(end: int) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     loop.add_reader(link, ended)
+    with suppress(OSError):  # it ended while this process started
+        link.send(READY)
 
 
 class ProcessGroup:

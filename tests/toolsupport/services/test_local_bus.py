@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,7 +14,7 @@ import pytest
 from toolsupport.config.environment import ONE_PROCESS
 from toolsupport.services import local_bus
 from toolsupport.services.local_bus import Hub, LocalChannelLayer
-from toolsupport.services.process_group import ProcessGroup, listening
+from toolsupport.services.process_group import ProcessGroup, listening, report_ready
 
 Connect = Callable[[], Awaitable[LocalChannelLayer]]
 
@@ -115,3 +116,16 @@ def test_processes_that_cannot_start_end_the_group(monkeypatch: pytest.MonkeyPat
     ready = list[str]()
     group = ProcessGroup((), listening("127.0.0.1", 0, 1), 5.0, lambda: ready.append("ready"))
     assert asyncio.run(group.run(2)) is False and not ready
+
+
+def test_a_process_ends_whose_parent_ended_while_it_started() -> None:
+    async def run() -> None:
+        asked_to_end = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked_to_end.set)
+        parents, own = socket.socketpair()
+        parents.close()
+        report_ready(own.detach())
+        async with asyncio.timeout(10):  # without the signal it would serve for ever
+            await asked_to_end.wait()
+
+    asyncio.run(run())
