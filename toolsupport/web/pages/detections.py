@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -10,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.errors import Busy, ConfigError, Conflict
 from toolsupport.core.row_ids import row_number
 from toolsupport.detection import DETECTORS, KINDS
 from toolsupport.registry.knowledge import reviews
@@ -68,8 +69,9 @@ def cancel(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
 def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
-    """Withdraw the measurements of a test."""
-    detections.undo(detection_id, request.user.pk)
+    """Withdraw the measurements of a test; one that runs stays, and is shown as running."""
+    with suppress(Conflict):
+        detections.undo(detection_id, request.user.pk)
     return _shown(request, detection_id)
 
 

@@ -112,6 +112,14 @@ def test_bob_undoes_what_alice_may_not(client: Client, alice: User, bob: User, m
     assert detections.undo(test, bob.pk) == 0
 
 
+def test_a_test_that_runs_is_not_undone(client: Client, bob: User, model: ModelProfile):
+    test = detections.open_test(DetectionRequest(model.pk, "page")).id
+    client.force_login(bob)
+    answer = client.post(reverse("detection-undo", args=[test]), headers=HTMX)
+    assert answer.status_code == 200 and "Undone" not in answer.content.decode()
+    assert Detection.objects.get(pk=test).status == "queued"
+
+
 def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, model: ModelProfile):
     first, second = done(model), done(model)
     client.force_login(bob)
