@@ -141,8 +141,7 @@ async def _answer(
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
     asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
     offered = request_spec.callable
-    stops = request_spec.options.get("stop") or ()
-    listener = ReplyReader(request_spec.format, offered, _begins_inside(request_spec), stops)
+    listener = _reader(request_spec, offered)
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
@@ -169,6 +168,11 @@ async def _answer(
                 checked_events = _unreadable(checked_events, trouble, asking)
             if checked_events:
                 yield checked_events
+
+
+def _reader(request_spec: RequestSpec, offered: Sequence[ToolSpec]) -> ReplyReader:
+    stops = request_spec.options.get("stop") or ()
+    return ReplyReader(request_spec.format, offered, _begins_inside(request_spec), stops)
 
 
 async def _read(

@@ -43,7 +43,7 @@ export const asked = (frame) => {
   place().querySelector("[data-unknown]")?.remove();
   place().insertAdjacentHTML("afterbegin", frame.html);
   htmx.process(place());
-  say(frame.text, "ask");
+  say(frame.text, "read");
 };
 
 // A question without an answer is reported once; a test that has ended was read by now.

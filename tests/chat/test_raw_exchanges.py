@@ -172,7 +172,7 @@ def test_nobody_else_sees_them(conversation: Conversation, client: Client, bob: 
 def test_an_answer_does_not_fail_for_what_is_kept_of_it(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: object) -> str:
+    def broken(*_: object) -> str:
         raise ValueError("broken")
 
     monkeypatch.setattr("toolsupport.core.raw_exchanges.request_text", broken)

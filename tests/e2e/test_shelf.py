@@ -125,6 +125,9 @@ def test_the_help_tells_the_keys(page: Page) -> None:
     outside(page)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    page.set_viewport_size({"width": 320, "height": 640})
+    narrowest = "Math.min(...[...document.querySelectorAll('#keyboard dd')].map((one) => one.clientWidth))"
+    assert page.evaluate(narrowest) > 90  # a long list of keys leaves room for its words
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_hidden()
 

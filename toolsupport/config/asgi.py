@@ -12,14 +12,18 @@ import django
 django.setup(set_prefix=False)
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import OriginValidator
 from django.conf import settings
-from django.core.handlers.asgi import ASGIHandler
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
 
 from chat.mcp import mcp_hosts
 from chat.transcript.turns import busy_servers
@@ -106,9 +110,48 @@ class ThreadedASGIHandler(ASGIHandler):
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and scope["path"] in ANSWERS:
-            await self.handle(scope, receive, send)
+            await self.answer(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
+
+    # Their errors are raised by `answer`.
+    parts = TaskSupervisor("answers to programs", expected=(Exception,))
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Do what `handle` does, without a trip to the thread of chats before the request and after it.
+
+        Django makes them to close unusable connections, which Channels does around each piece of work of that thread.
+        """
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        with closing(body):
+            request, refused = self.create_request(scope, body)
+            if refused is not None:
+                await self.send_response(refused, send)
+                refused.close()
+                return
+            leaving = self.parts.spawn(self.listen_for_disconnect(receive))
+            working = self.parts.spawn(self._worked(request, scope, send))
+            try:
+                await asyncio.wait((leaving, working), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (leaving, working):
+                    task.cancel()
+                ends: Sequence[Any] = await asyncio.gather(leaving, working, return_exceptions=True)
+            for end in ends:
+                if isinstance(end, Exception) and not isinstance(end, RequestAborted):
+                    raise end
+                if isinstance(end, HttpResponseBase):
+                    end.close()
+
+    async def _worked(self, request: Any, scope: Any, send: Any) -> HttpResponseBase:
+        set_script_prefix(get_script_prefix(scope))
+        response: HttpResponseBase = await self.run_get_response(request)
+        with suppress(asyncio.CancelledError):  # the client left
+            await self.send_response(response, send)
+        return response
 
 
 class ProgramASGIHandler(ThreadedASGIHandler):

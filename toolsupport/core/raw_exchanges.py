@@ -8,10 +8,11 @@ import string
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from toolsupport.core import sanitize
+from toolsupport.core import redaction, sanitize
 from toolsupport.core.redaction import redact, redact_json
 
 # Characters of one text: of a longer one the middle is left out.
@@ -31,14 +32,44 @@ FILES = frozenset({"images", "data", "file_data", "b64_json"})
 BEGINNINGS = {"iVBOR": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
 
-def request_text(body: bytes) -> str:
-    """The body of a request, with the size and digest of each file in its place."""
+def request_text(body: bytes, tools: bytes = b"") -> str:
+    """The body of a request, with the size and digest of each file in its place.
+
+    `tools` is the part of it that many requests repeat, if it has one: that is read once for all of them.
+    """
     try:
-        value = redact_json(_without_files(json.loads(body)))
-        text = json.dumps(value, ensure_ascii=False)
+        text = _around(body, tools) or _dumped(json.loads(body))
     except (ValueError, RecursionError):
         text = redact(_without_data_urls(body.decode(errors="replace")))
     return sanitize.text(_bounded(text))
+
+
+def _around(body: bytes, tools: bytes) -> str:
+    """The body with what is kept of its tools; "" if they do not stand in it under that name."""
+    at = body.rfind(tools) if tools else -1
+    try:
+        value = json.loads(b"%b0%b" % (body[:at], body[at + len(tools) :])) if at > 0 else None
+    except ValueError:
+        return ""
+    if not isinstance(value, dict) or value.get("tools") != 0:
+        return ""
+    names = list(value)
+    place = names.index("tools")
+    before, behind = (
+        _dumped({name: value[name] for name in some})[1:-1] for some in (names[:place], names[place + 1 :])
+    )
+    kept = f'"tools": {_repeated(tools, redaction.known_secrets())}'
+    return f"{{{', '.join(filter(None, (before, kept, behind)))}}}"
+
+
+@lru_cache(maxsize=64)
+def _repeated(part: bytes, secrets: int) -> str:
+    """A part as it is kept, which is prepared again only after a new secret is known."""
+    return _dumped(json.loads(part))
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(redact_json(_without_files(value)), ensure_ascii=False)
 
 
 def reply_text(head: bytes, tail: bytes, left_out: int) -> str:

@@ -52,10 +52,14 @@ def add_secrets(*secrets: str) -> None:
     _known.update(secret for secret in secrets if len(secret) >= SHORTEST)
 
 
+def known_secrets() -> int:
+    """Return the number of known secrets, which only grows: what was redacted before a new one does not count."""
+    return len(_known)
+
+
 def redact(text: str) -> str:
     """Return the text without secrets."""
-    # The number of known secrets only grows, so what was remembered before a new one does not count any more.
-    return _remembered(text, len(_known)) if len(text) <= REPEATED else _redacted(text)
+    return _remembered(text, known_secrets()) if len(text) <= REPEATED else _redacted(text)
 
 
 @lru_cache(maxsize=2000)

@@ -31,6 +31,10 @@ class Codec(Protocol):
         """Return the JSON body of the request. Raises ValueError if it cannot be written as JSON."""
         ...
 
+    def written_tools(self, request: Request) -> bytes:
+        """Return the part of the encoded body that stands for the tools, b"" without any: the same for the same."""
+        ...
+
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that are certain after these bytes; none after Failed or Finished."""
         ...

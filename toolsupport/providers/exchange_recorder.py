@@ -12,10 +12,13 @@ TAIL = 50_000
 
 
 class RecordedExchange:
-    """One request with what came back. `status` is None where no reply came; `times`: the same came back so often."""
+    """One request with what came back. `status` is None where no reply came; `times`: the same came back so often.
 
-    def __init__(self, url: str, body: bytes, head: int = HEAD) -> None:
-        self.url, self.body = url, body
+    `tools` is the part of the body that other requests repeat, if it has one.
+    """
+
+    def __init__(self, url: str, body: bytes, head: int = HEAD, tools: bytes = b"") -> None:
+        self.url, self.body, self.tools = url, body, tools
         self.started_at = datetime.now(UTC)
         self.status: int | None = None
         self.error = ""
@@ -74,10 +77,10 @@ class ExchangeRecorder:
         self._head = head
         self._exchanges: list[RecordedExchange] = []
 
-    def begin(self, url: str, body: bytes) -> RecordedExchange:
-        """A request is about to be sent."""
+    def begin(self, url: str, body: bytes, tools: bytes = b"") -> RecordedExchange:
+        """A request is about to be sent, with this part for its tools."""
         self._fold()
-        made = RecordedExchange(url, body, self._head)
+        made = RecordedExchange(url, body, self._head, tools)
         self._exchanges.append(made)
         return made
 

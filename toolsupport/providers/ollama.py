@@ -26,10 +26,10 @@ from toolsupport.core.events import (
     finish_reason,
 )
 from toolsupport.core.types import JSON, Request
+from toolsupport.providers import ollama_request
 from toolsupport.providers.codec import failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.ollama_calls import NativeCalls
-from toolsupport.providers.ollama_request import encode
 
 SHOWN_BODY = 65_536
 NANOSECONDS = 1e6  # in a millisecond
@@ -51,7 +51,10 @@ class OllamaCodec:
 
     def encode(self, request: Request) -> bytes:
         """Return the body of POST /api/chat. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
-        return encode(request)
+        return ollama_request.encode(request)
+
+    def written_tools(self, request: Request) -> bytes:
+        return ollama_request.written_tools(request.tools)
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that these bytes complete."""

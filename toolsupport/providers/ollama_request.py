@@ -46,14 +46,19 @@ def encode(request: Request) -> bytes:
         body["keep_alive"] = _keep_alive(request.keep_alive)
     try:
         if request.tools:
-            body["tools"] = _written_tools.of(request.tools)
+            body["tools"] = orjson.Fragment(written_tools(request.tools))
         return orjson.dumps(body)
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
 
 
-def _write_tools(tools: tuple[ToolSpec, ...]) -> orjson.Fragment:
-    return orjson.Fragment(orjson.dumps([in_words(tool, KEPT).to_openai() for tool in tools]))
+def written_tools(tools: tuple[ToolSpec, ...]) -> bytes:
+    """Return the JSON of these tools, b"" without any."""
+    return _written_tools.of(tools) if tools else b""
+
+
+def _write_tools(tools: tuple[ToolSpec, ...]) -> bytes:
+    return orjson.dumps([in_words(tool, KEPT).to_openai() for tool in tools])
 
 
 # A chat offers the same tools in each request.

@@ -70,6 +70,9 @@ class OpenAICodec:
         """Return the body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return openai_request.encode(request, self._dialect)
 
+    def written_tools(self, request: Request) -> bytes:
+        return openai_request.written_tools(request.tools, self._dialect)
+
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that these bytes complete."""
         events: list[Event] = []

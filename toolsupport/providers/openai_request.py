@@ -6,12 +6,14 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
 
 from toolsupport.core.constrained import closed
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
 
@@ -72,7 +74,6 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     if request.stream and dialect.asks_usage:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = [_tool(tool, dialect) for tool in request.tools]
         body |= _choice(request.options, dialect)
     body |= _options(request, dialect)
     if request.schema is not None and dialect.schema:
@@ -80,9 +81,26 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     if request.think is not None and dialect.think:
         body |= THINKING[dialect.think](request.think)
     try:
+        if request.tools:
+            body["tools"] = orjson.Fragment(written_tools(request.tools, dialect))
         return orjson.dumps(body)
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def written_tools(tools: tuple[ToolSpec, ...], dialect: OpenAIDialect) -> bytes:
+    """Return the JSON of these tools, b"" without any."""
+    return _written_tools[dialect.strict].of(tools) if tools else b""
+
+
+def _write_tools(tools: tuple[ToolSpec, ...], strict: bool) -> bytes:
+    return orjson.dumps([_tool(tool, strict) for tool in tools])
+
+
+# A chat offers the same tools in each request.
+_written_tools: dict[bool, IdentityCache[tuple[ToolSpec, ...], bytes]] = {
+    strict: IdentityCache(partial(_write_tools, strict=strict), most=64) for strict in (False, True)
+}
 
 
 def _options(request: Request, dialect: OpenAIDialect) -> JSON:
@@ -110,9 +128,9 @@ def _closed(schema: JSON) -> JSON:
 SCHEMAS: Mapping[str, Callable[[JSON], JSON]] = {"open": _open, "closed": _closed}
 
 
-def _tool(tool: ToolSpec, dialect: OpenAIDialect) -> JSON:
+def _tool(tool: ToolSpec, strict: bool) -> JSON:
     written = tool.to_openai()
-    if tool.strict and dialect.strict:
+    if tool.strict and strict:
         written["function"]["strict"] = True
     return written
 

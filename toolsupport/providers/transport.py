@@ -119,11 +119,12 @@ class _Sending:
     body: bytes
     clock: _Deadline
     recorder: ExchangeRecorder | None
+    tools: bytes = b""
     exchange: RecordedExchange | None = None
 
     def begin(self, sent: httpx.Request) -> None:
         if self.recorder is not None:
-            self.exchange = self.recorder.begin(str(sent.url), self.body)
+            self.exchange = self.recorder.begin(str(sent.url), self.body, self.tools)
 
     def set_status(self, status: int) -> None:
         if self.exchange is not None:
@@ -157,7 +158,8 @@ async def stream(
         yield [Failed("refused", str(error))]
         return
     http_client.get_ready(endpoint)  # this is not the server's time
-    sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder)
+    tools = codec.written_tools(request) if recorder is not None else b""
+    sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder, tools)
     response = await _open(sending)
     if isinstance(response, Failed):
         yield [response]
@@ -251,12 +253,13 @@ def _asked_pause(response: httpx.Response) -> float | None:
 
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
     clock = sending.clock
-    size, received = _SizeLimit(clock.limits), http_client.received(response)
-    with reading_pace.reading() as pace:
+    size, body = _SizeLimit(clock.limits), http_client.ReceivedBody(response)
+    with reading_pace.reading() as pace, body.kept():
         async with aclosing(http_client.pieces(response)) as pieces:
             while True:
                 try:
-                    piece = received() or await clock.within(pieces)
+                    received = body.take()
+                    piece = received or await clock.within(pieces)
                 except error_text.FAULTS as error:
                     # The end mark may have come before the loss. Without one it is an error, also at 200:
                     # Ollama's /v1 drops an error during a stream, llama-server is cut off when it is stopped.
@@ -278,6 +281,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                     yield events
                 if over:
                     return
+                body.hold(bool(received) and pace.joins(len(received)))
                 await pace.wait(len(piece))
 
 

@@ -55,7 +55,7 @@ def prepared(recorded: Sequence[RecordedExchange]) -> PreparedExchanges:
 
 
 def _row(recorded: RecordedExchange) -> RawExchange:
-    request = raw_exchanges.request_text(recorded.body)
+    request = raw_exchanges.request_text(recorded.body, recorded.tools)
     reply = raw_exchanges.reply_text(recorded.head, recorded.tail, recorded.left_out)
     return RawExchange(
         url=redact(recorded.url),

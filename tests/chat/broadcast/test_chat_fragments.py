@@ -113,6 +113,7 @@ def test_a_message_that_begins_has_empty_places() -> None:
         ({"ended": "stopped"}, "Stopped by you"),
         ({"ended": "failed", "ended_detail": "The answer broke off."}, "The answer broke off."),
         ({"ended": "interrupted", "ended_detail": "The server stopped."}, "The server stopped."),
+        ({"ended": "failed", "ended_detail": "Start it: `lms server start`."}, "<code>lms server start</code>"),
         ({"thinking": "hm", "thinking_ms": 8200}, "Thought for 8.2 s"),
         ({"thinking": "hm", "finished": False}, "Thinking…"),
         ({}, "The model sent an empty answer."),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, ClassVar
 
 import pytest
 from asgiref.sync import SyncToAsync
+from django.http import HttpResponse
 from django.urls import reverse
 
-from toolsupport.config.asgi import ANSWERS, ThreadedASGIHandler
+from tests.toolsupport.config.test_program_chain import asked, scope
+from toolsupport.config.asgi import ANSWERS, HttpApplication, ThreadedASGIHandler
 
 
 @pytest.mark.asyncio
@@ -23,9 +26,90 @@ async def test_answers_to_programs_share_the_thread_of_the_chats(
     async def handle(self: ThreadedASGIHandler, *_: Any) -> None:
         seen.append(SyncToAsync.thread_sensitive_context.get(None) is None)
 
-    monkeypatch.setattr(ThreadedASGIHandler, "handle", handle)
+    monkeypatch.setattr(ThreadedASGIHandler, "answer" if shares else "handle", handle)
     await ThreadedASGIHandler()({"type": "http", "path": path}, None, None)
     assert seen == [shares]
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_an_answer_enters_the_thread_of_the_chats_for_its_own_work_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    trips: list[str] = []
+    enter = SyncToAsync.__call__
+
+    async def counted(self: SyncToAsync[..., Any], *args: Any, **kwargs: Any) -> Any:
+        trips.append(getattr(self.func, "__qualname__", ""))
+        return await enter(self, *args, **kwargs)
+
+    monkeypatch.setattr(SyncToAsync, "__call__", counted)
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", b"Bearer tsk_wrong")]
+    status, _, body = await asked(HttpApplication(), scope("/v1/chat/completions", "POST", headers), b"{}")
+    assert status == 401 and b"invalid_api_key" in body
+    # Django logs a refusal there.
+    assert trips == ["_refused", "log_response"]
+
+
+@pytest.mark.asyncio
+async def test_a_request_whose_body_does_not_come_is_dropped() -> None:
+    sent: list[Any] = []
+
+    async def left() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await ThreadedASGIHandler()(scope("/v1/chat/completions", "POST", []), left, send)
+    assert sent == []
+
+
+class Response(HttpResponse):
+    """Notes when it is closed."""
+
+    ends: ClassVar[list[str]] = []
+
+    def close(self) -> None:
+        self.ends.append("closed")
+
+
+@pytest.mark.asyncio
+async def test_who_leaves_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = asyncio.Event(), list[str]()
+    waiting = [{"type": "http.request", "body": b"{}", "more_body": False}]
+
+    async def work(self: ThreadedASGIHandler, request: Any) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("work")
+
+    async def receive() -> dict[str, Any]:
+        if waiting:
+            return waiting.pop()
+        await begun.wait()
+        return {"type": "http.disconnect"}
+
+    monkeypatch.setattr(ThreadedASGIHandler, "run_get_response", work)
+    await ThreadedASGIHandler()(scope("/v1/responses", "POST", []), receive, None)
+    assert ended == ["work"]
+
+
+@pytest.mark.asyncio
+async def test_a_response_is_closed_and_an_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def made(self: ThreadedASGIHandler, request: Any) -> HttpResponse:
+        return Response("{}")
+
+    async def broken(self: ThreadedASGIHandler, request: Any) -> HttpResponse:
+        raise ZeroDivisionError
+
+    Response.ends.clear()
+    monkeypatch.setattr(ThreadedASGIHandler, "run_get_response", made)
+    assert (await asked(ThreadedASGIHandler(), scope("/v1/responses", "POST", [])))[2] == b"{}"
+    assert Response.ends == ["closed"]
+    monkeypatch.setattr(ThreadedASGIHandler, "run_get_response", broken)
+    with pytest.raises(ZeroDivisionError):
+        await asked(ThreadedASGIHandler(), scope("/v1/responses", "POST", []))
 
 
 def test_the_addresses_are_those_of_the_gateway() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from base64 import b64encode, urlsafe_b64encode
 from hashlib import sha256
+from typing import Any
 
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core import raw_exchanges
+from toolsupport.core import raw_exchanges, redaction
 from toolsupport.core.raw_exchanges import HEAD, LONGEST, readable, reply_text, request_text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9
@@ -43,6 +45,40 @@ def test_secrets_are_gone_from_both() -> None:
     assert "hunter2" not in request_text(json.dumps({"messages": [said]}).encode())
     line = json.dumps({"message": said})
     assert "hunter2" not in reply_text(f"{line}\n".encode(), b"", 0)
+
+
+TOOLS: Any = [
+    {"function": {"name": f"tool_{number}", "description": 'Reads "ü" ' * 20, "token": "hunter2hunter2"}}
+    for number in range(20)
+]
+
+
+def test_tools_that_requests_repeat_are_kept_as_the_rest_is() -> None:
+    written = orjson.dumps(TOOLS)
+    quoted = {"role": "user", "content": f'{written.decode()} "tools":[] "tools": 0'}
+    nested = {"role": "assistant", "tool_calls": [{"function": {"arguments": {"tools": TOOLS}}}]}
+    secret = {"role": "user", "content": "password=hunter2hunter2", "images": [WRITTEN]}
+    for more in ({}, {"options": {"tools": TOOLS}}, {"tool_choice": "auto", "think": True}):
+        for messages in ([], [quoted], [nested], [secret, quoted], ["word " * LONGEST]):
+            body = orjson.dumps({"model": "m", "messages": messages, "tools": TOOLS} | more)
+            assert request_text(body, written) == request_text(body)
+    kept = request_text(orjson.dumps({"tools": TOOLS, "stream": True}), written)
+    assert json.loads(kept)["stream"] is True and "tool_7" in kept and "hunter2" not in kept
+
+
+def test_repeated_tools_are_redacted_again_after_a_new_secret() -> None:
+    secret = f"canary-{redaction.known_secrets()}-of-a-tool"
+    tools = [{"function": {"description": f"Asks {secret}."}}]
+    body, written = orjson.dumps({"tools": tools}), orjson.dumps(tools)
+    assert secret in request_text(body, written)
+    redaction.add_secrets(secret)
+    assert secret not in request_text(body, written)
+
+
+def test_tools_that_stand_elsewhere_change_nothing() -> None:
+    written = orjson.dumps(TOOLS)
+    for body in (orjson.dumps({"other": TOOLS}), b'{"tools": []}', b"no JSON " + written, written, b"[1]", b""):
+        assert request_text(body, written) == request_text(body)
 
 
 def test_what_was_cut_is_stated() -> None:

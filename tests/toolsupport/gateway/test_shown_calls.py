@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async as in_database
 
 from tests.toolsupport.gateway.conftest import Program
 from tests.toolsupport.gateway.test_broken_streams import DONE
-from tests.toolsupport.gateway.test_required_calls import HEAD, row, said
+from tests.toolsupport.gateway.test_required_calls import HEAD, post, row, said
 from tests.toolsupport.providers.scripted import LAST_CHUNK, scripted
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -24,10 +24,13 @@ BEHIND_RESULTS: list[dict[str, Any]] = [
     {"role": "assistant", "content": None, "tool_calls": [MADE]},
     {"role": "tool", "tool_call_id": "1", "content": "deleted"},
 ]
+REMINDER = "<system-reminder>\nThe list of tasks is empty.\n</system-reminder>"
 STATEMENT = f"Nobody has read this log for a year.\n{CALL}"
 ROWS: tuple[tuple[list[dict[str, Any]], str, bool], ...] = (
     (ASKED, STATEMENT, False),
     (BEHIND_RESULTS, STATEMENT, True),
+    ([*BEHIND_RESULTS, {"role": "user", "content": REMINDER}], STATEMENT, True),
+    ([*BEHIND_RESULTS, {"role": "user", "content": "What was that log?"}], STATEMENT, False),
     (ASKED, f"I'll delete the log now.\n{CALL}", True),
     (ASKED, CALL, True),
     (WANTS_TO_SEE, CALL, False),
@@ -49,3 +52,25 @@ async def test_what_the_log_shows_decides(program: Program) -> None:
         demanded = {"messages": ASKED, "tools": [DELETE], "tool_choice": "required"}
         whole = await program.post({"model": "made/m"} | demanded)
         assert orjson.loads(whole.content)["choices"][0]["message"]["tool_calls"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("reminded", [True, False])
+async def test_an_agent_goes_on_behind_its_own_reminder(program: Program, reminded: bool) -> None:
+    """Claude Code puts one into the message that holds the results."""
+    words = {"type": "text", "text": REMINDER if reminded else "What was that log?"}
+    messages = [
+        *ASKED,
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "1", "name": "delete_file", "input": {"path": "b"}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "deleted"}, words]},
+    ]
+    tools = [{"name": "delete_file", "input_schema": PATH}]
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "vllm", tools=False, format="hermes")
+        server.answers[:] = [(HEAD, said(delta={"content": STATEMENT}), said(finish_reason="stop"), DONE, LAST_CHUNK)]
+        whole = await post(program, "/v1/messages", model="made/m", max_tokens=99, messages=messages, tools=tools)
+    assert whole.status_code == 200, whole.content
+    assert (orjson.loads(whole.content)["stop_reason"] == "tool_use") is reminded

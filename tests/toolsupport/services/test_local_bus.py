@@ -119,13 +119,13 @@ def test_processes_that_cannot_start_end_the_group(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_process_ends_whose_parent_ended_while_it_started() -> None:
-    async def run() -> None:
+    async def run() -> bool:
         asked_to_end = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked_to_end.set)
         parents, own = socket.socketpair()
         parents.close()
         report_ready(own.detach())
         async with asyncio.timeout(10):  # without the signal it would serve for ever
-            await asked_to_end.wait()
+            return await asked_to_end.wait()
 
-    asyncio.run(run())
+    assert asyncio.run(run())

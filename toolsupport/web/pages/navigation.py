@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.http import HttpRequest
@@ -58,32 +58,32 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     """Return the context of every page: `navigation` [{title, url, about, icon, rare, current, unread, needs}, …].
 
     `needs` counts what an administrator has to do there, in the words `what_needs`; `section_here` is the title of the
-    section of this page, `quotas_near` how many quotas are used up or nearly. Counting waits until a
-    template shows it, which parts of pages do not.
+    page's section, `quotas_near` how many quotas are used up or nearly. Only what a template shows is counted.
     """
     allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
-    sections = [section for section in SECTIONS if section.action in allowed]
-    here = next((section.title for section in sections if request.path.startswith(section.begins)), "Menu")
-
-    @cache
-    def marks() -> Mapping[str, int]:
-        return admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
-
-    def shown() -> list[dict[str, Any]]:
-        waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
-        return [_shown(section, request.path, waiting, marks()) for section in sections]
-
-    return {
-        "navigation": SimpleLazyObject(shown),
-        "section_here": here,
-        "quotas_near": SimpleLazyObject(lambda: marks()[admin_marks.QUOTAS]),
-        "may_chat": Action.CHAT in allowed,
-    }
+    here = next((one.title for one in _sections(allowed) if request.path.startswith(one.begins)), "Menu")
+    marks = cache(partial(_marks, allowed))
+    shown = SimpleLazyObject(lambda: _all_shown(request.path, allowed, marks()))
+    near = SimpleLazyObject(lambda: marks()[admin_marks.QUOTAS])
+    return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": Action.CHAT in allowed}
 
 
 def _leads_nowhere(request: HttpRequest) -> bool:
     """Return whether all sections lead to the set-up of a second factor. An error page may have no session."""
     return hasattr(request, "session") and confined(request)
+
+
+def _sections(allowed: Collection[Action]) -> list[Section]:
+    return [section for section in SECTIONS if section.action in allowed]
+
+
+def _marks(allowed: Collection[Action]) -> Mapping[str, int]:
+    return admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
+
+
+def _all_shown(path: str, allowed: Collection[Action], marks: Mapping[str, int]) -> list[dict[str, Any]]:
+    waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
+    return [_shown(section, path, waiting, marks) for section in _sections(allowed)]
 
 
 def _shown(section: Section, path: str, waiting: int, marks: Mapping[str, int]) -> dict[str, Any]:

@@ -132,14 +132,20 @@ def shown(event: Event) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 @example(reply='{"name":"now"}</think>')  # the call was reasoning
 @example(reply='[get_weather(city="Bonn", days=)] is it')  # a mention that cannot be read
+@example(reply='[get_weather(city="Bonn", days=)] is it\n\n[now()]')  # the same in front of a call
+@example(
+    reply='</think>{"name": "get_weather", "arguments": {get_weather"city": "Bonn"</function>; '
+)  # behind a lone mark
 @given(reply=REPLIES)
 def test_what_is_shown_grows_into_the_call(name: str, reply: str) -> None:
     """What was shown of a call comes to the call, or to nothing: where it was reasoning, or text after all."""
     deltas: dict[str, str] = {}
+    names: dict[str, str] = {}
     events = read(name, list(reply))
     for event in events:
         if isinstance(event, CallDelta):
             deltas[event.id] = deltas.get(event.id, "") + event.text
+            names[event.id] = event.name
         if isinstance(event, CallReady) and event.call.id in deltas:
             whole = json.dumps(event.call.arguments, ensure_ascii=False, separators=(",", ":"))
             assert deltas.pop(event.call.id) == whole
@@ -149,7 +155,8 @@ def test_what_is_shown_grows_into_the_call(name: str, reply: str) -> None:
             deltas.pop(event.id, None)
         if isinstance(event, TextReclassified):
             deltas.clear()
-    assert not deltas or text(events) == reply
+    # Nothing is reported for a mention that cannot be read: it stays in the text, beside other calls too.
+    assert all(names[id] in text(events) for id in deltas)
 
 
 ASKED = st.lists(st.tuples(st.sampled_from(OFFERED), st.dictionaries(st.text("abcd", min_size=1), VALUES)), min_size=1)

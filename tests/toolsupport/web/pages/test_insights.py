@@ -155,6 +155,15 @@ def test_each_format_has_a_bar_where_there_are_several(client: Client, profile: 
     assert "75 %" in page and "100 %" in page and "4 calls" in page and "3 calls" in page and "9 calls" not in page
 
 
+def test_large_numbers_are_written_alike(client: Client, profile: ModelProfile, alice: User) -> None:
+    counted(profile, "schema", 12_345)
+    counted(profile, "ready", 1_000, format="hermes")
+    client.force_login(alice)
+    page = client.get("/insights/").content.decode()
+    assert "13,345" in page and "Why 12,345 calls" in page and "1,000 calls" in page
+    assert "12345" not in page.partition("Every day as a table")[0]
+
+
 def test_the_small_lines_have_days_without_calls(client: Client, profile: ModelProfile, alice: User) -> None:
     for days, calls in ((4, 10), (3, 20), (0, 5)):
         counted(profile, calls=calls, day=days_ago(days))
