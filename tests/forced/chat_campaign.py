@@ -196,7 +196,7 @@ def judge_texts(site: Site, tally: ChatTally) -> None:
     ):
         if CALL_MARKS.search(content):
             tally.shown.append(f"{server}/{model} {format_}: {content[:160]!r}")
-            if server.endswith("-enforces") and model.startswith("forced"):
+            if server.endswith("-enforces") and format_ == "forced_json":
                 tally.wrong.append(f"shown: {tally.shown[-1]}")
 
 
