@@ -141,7 +141,7 @@ async def _answer(
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
     asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
     offered = request_spec.callable
-    listener = _reader(request_spec, offered)
+    listener = _reader(request_spec, offered, request)
     results = ResultIndex(asking.messages)
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
@@ -149,7 +149,7 @@ async def _answer(
     listener.set_circumstances(request_aims.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
-        return _checked(event, offered, before) if _meant(event, request_spec, results) else None
+        return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
@@ -170,9 +170,9 @@ async def _answer(
                 yield checked_events
 
 
-def _reader(request_spec: RequestSpec, offered: Sequence[ToolSpec]) -> ReplyReader:
+def _reader(request_spec: RequestSpec, offered: Sequence[ToolSpec], request: Request) -> ReplyReader:
     stops = request_spec.options.get("stop") or ()
-    return ReplyReader(request_spec.format, offered, _begins_inside(request_spec), stops)
+    return ReplyReader(request_spec.format, offered, thinking_setting.begins_inside(request_spec, request), stops)
 
 
 async def _read(
@@ -261,14 +261,6 @@ async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) ->
                     yield batch
         if not denied:
             return
-
-
-def _begins_inside(request_spec: RequestSpec) -> bool | None:
-    """Return how the reply will begin, if known. With thinking off a template closes the reasoning at once."""
-    if request_spec.think is False:
-        return None if request_spec.begins_inside else False
-    thinks_never = request_spec.begins_inside is None and request_spec.capabilities["thinking"].value is False
-    return False if thinks_never else request_spec.begins_inside
 
 
 def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
@@ -375,11 +367,10 @@ def _trouble(event: Failed, request_spec: RequestSpec, request: Request) -> Trou
     return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
 
 
-def _meant(event: Event, request_spec: RequestSpec, results: ResultIndex) -> bool:
+def _meant(event: Event, request_spec: RequestSpec, request: Request, results: ResultIndex) -> bool:
     """Drop calls found in prose that repeat a tool's result, or that could not run."""
     if isinstance(event, ReasoningSeen):
-        # With thinking off a template closes the reasoning at once: that shows nothing of other requests.
-        return request_spec.think is not False
+        return thinking_setting.shows_others(event, request_spec, request)
     if not isinstance(event, CallFound):
         return True
     return not results.hold(event.raw) and isinstance(calls.check(event.call, request_spec.callable), CallReady)

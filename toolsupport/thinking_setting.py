@@ -1,4 +1,4 @@
-"""Decides whether a request has its model think: not where a server or a model cannot do it."""
+"""Decides whether a request has its model think, not where a server or model cannot, and whether replies begin so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from toolsupport import providers
-from toolsupport.core.events import Event, Failed
+from toolsupport.core.events import Event, Failed, ReasoningSeen
 from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import Endpoint, Permit, Request, RequestSpec
@@ -33,6 +33,29 @@ def sent(request_spec: RequestSpec) -> bool | str | None:
     """Return the setting to send. Ollama refuses `think` for a model without that ability."""
     lacks = request_spec.capabilities["thinking"].value is False and request_spec.permit is not Permit.PROBE
     return None if request_spec.think and lacks else request_spec.think
+
+
+def begins_inside(request_spec: RequestSpec, request: Request) -> bool | None:
+    """Return whether the reply will begin inside reasoning, if known. With thinking off a template closes it at once.
+
+    A server that enforces a schema leaves no room for it; one that ignores a schema shows the mark at its end.
+    """
+    if request.schema is not None:
+        return None
+    if request_spec.think is False:
+        return None if request_spec.begins_inside else False
+    thinks_never = request_spec.begins_inside is None and request_spec.capabilities["thinking"].value is False
+    return False if thinks_never else request_spec.begins_inside
+
+
+def shows_others(seen: ReasoningSeen, request_spec: RequestSpec, request: Request) -> bool:
+    """Return whether the beginning of this reply shows that of others.
+
+    With thinking off it does not, and one that had to be JSON has no room for reasoning.
+    """
+    form = request.options.get("response_format") or {}
+    must_be_json = request.schema is not None or form.get("type", "text") != "text"
+    return request_spec.think is not False and (seen.begins_inside or not must_be_json)
 
 
 def is_denied(event: Event, request: Request) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
-from toolsupport.core.events import Failed, Finished
-from toolsupport.core.types import Capabilities, Capability, Permit
+from toolsupport.core.events import Failed, Finished, ReasoningSeen, TextDelta, TextReclassified
+from toolsupport.core.types import Capabilities, Capability, Permit, RequestSpec
 from toolsupport.providers import PROVIDERS
 
 DENIED = Failed("refused", "No.", 400, '{"error":"\\"m\\" does not support thinking"}')
@@ -53,3 +53,31 @@ async def test_a_programs_schema_turns_thinking_off_where_it_would_be_forced_on_
     await ask(replace(SERVER, kind=kind), asked)
     [sent] = made.requests
     assert sent.think is (False if turned_off and kind == "llamacpp" else None)
+
+
+JSON_TEXT = '{"tool": "list_directory", "arguments": {"path": "."}}'
+FORM = {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}}
+CONSTRAINED = {
+    "calls": request_spec(format="forced_json", begins_inside=True),
+    "a probe": request_spec(tools=(), format="", permit=Permit.PROBE, schema={"type": "object"}, begins_inside=True),
+    "a program's form": request_spec(tools=(), format="", options=FORM, begins_inside=True),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("asked", CONSTRAINED.values(), ids=CONSTRAINED)
+async def test_a_constrained_reply_does_not_show_how_others_begin(recorder, asked: RequestSpec) -> None:  # noqa: F811
+    made = recorder([[TextDelta(JSON_TEXT)], [Finished("stop")]])
+    found = await ask(SERVER, asked)
+    [sent] = made.requests
+    assert sent.schema is not None or sent.options["response_format"] == FORM["response_format"]
+    assert [event for event in found if isinstance(event, ReasoningSeen)] == []
+    if not asked.tools:
+        assert "".join(event.text for event in found if isinstance(event, TextDelta | TextReclassified)) == JSON_TEXT
+
+
+@pytest.mark.asyncio
+async def test_a_reply_under_an_ignored_schema_shows_how_it_begins(recorder) -> None:  # noqa: F811
+    recorder([[TextDelta("I should look.\n</think>\n\nHello")], [Finished("stop")]])
+    found = await ask(SERVER, replace(CONSTRAINED["a probe"], begins_inside=None))
+    assert [event.begins_inside for event in found if isinstance(event, ReasoningSeen)] == [True]
