@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
@@ -32,7 +31,6 @@ from toolsupport.providers.server_kinds import path_at
 LARGEST_ANSWER = 16 * 1024 * 1024
 LARGEST_ERROR = 64 * 1024
 PIECE = 16 * 1024  # bytes that are read at once: `pieces` reads as many
-LARGE = 64 * 1024  # bytes that are taken from a socket at once
 KEPT_ALIVE = 30.0  # seconds
 
 AGENT = f"python-httpx/{httpx.__version__}"
@@ -158,67 +156,15 @@ def _content(response: httpx.Response) -> Any:
     return getattr(getattr(response.stream, "_aiohttp_response", None), "content", None)
 
 
-class ReceivedBody:
-    """What has come of a body: taking it needs no limit of time, which costs more than most pieces.
+def received(response: httpx.Response) -> Callable[[], bytes]:
+    """Return a function that takes what has come of a body; b"" where `pieces` must wait, or would raise or end.
 
-    A body can be held: then the event loop does not report what comes, and `take` asks the socket. Otherwise each token
-    that comes between two reads is a round of the loop with two system calls. What cannot be read so is reported again.
+    Waiting needs a limit of time, which costs more than most pieces.
     """
-
-    def __init__(self, response: httpx.Response) -> None:
-        content = _content(response)
-        self._content = content if isinstance(content, aiohttp.StreamReader) else None
-        self._held = False
-        connection = getattr(getattr(response.stream, "_aiohttp_response", None), "connection", None)
-        self._protocol: Any = getattr(connection, "protocol", None)
-        transport: Any = getattr(connection, "transport", None)
-        socket: Any = transport.get_extra_info("socket") if transport is not None else None
-        plain = socket is not None and transport.get_extra_info("sslcontext") is None
-        # By this pair aiohttp keeps a connection paused whatever is read from its buffer.
-        able = plain and hasattr(self._protocol, "_pause_reading_for_buffer")
-        self._socket: int | None = socket.fileno() if able else None
-
-    def take(self) -> bytes:
-        """Return what has come; b"" where `pieces` must wait, or would raise or end."""
-        content = self._content
-        if self._held and not getattr(content, "_buffer", ()):
-            self._ask()
-        return content.read_nowait(PIECE) if content is not None and content.exception() is None else b""
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Release the body at the end."""
-        try:
-            yield
-        finally:
-            self.release()
-
-    def hold(self, wanted: bool) -> None:
-        """Read the rest by `take`, until it finds nothing."""
-        content = self._content
-        if not wanted or self._held or self._socket is None or content is None:
-            return
-        if self._protocol.is_connected() and not content.is_eof() and content.exception() is None:
-            self._held = True
-            self._protocol._pause_reading_for_buffer()
-
-    def release(self) -> None:
-        """Let the event loop report what comes."""
-        if self._held:
-            self._held = False
-            self._protocol._resume_reading_for_buffer()
-
-    def _ask(self) -> None:
-        """Give aiohttp what the socket has. The end of a connection, and its loss, are left to the event loop."""
-        data = b""
-        if self._protocol.is_connected() and self._socket is not None:
-            with suppress(OSError):
-                data = os.read(self._socket, LARGE)
-        if data:
-            self._protocol.data_received(data)
-        # At its end aiohttp keeps the connection for the next request.
-        if not data or self._content is None or self._content.is_eof():
-            self.release()
+    content = _content(response)
+    if not isinstance(content, aiohttp.StreamReader):
+        return bytes
+    return lambda: content.read_nowait(PIECE) if content.exception() is None else b""
 
 
 def unread(response: httpx.Response) -> bytes:

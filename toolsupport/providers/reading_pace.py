@@ -16,7 +16,6 @@ LONGEST = 0.045  # seconds: 22 pieces a second still read as a flow
 EACH = 0.00025  # seconds for each answer: the longest pause at 180
 SHORTEST = 0.002  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
-SEVERAL = 0.02  # seconds in which a model that is read along writes more than one token
 TOGETHER = 0.004  # seconds: what is due within them begins together
 
 _Waiting = list["asyncio.Future[None]"]
@@ -34,10 +33,6 @@ class ReadingPace:
         """Return the seconds to wait before the next read of an answer."""
         pause = min(LONGEST, self.answers * EACH)
         return pause if pause > SHORTEST else 0.0
-
-    def joins(self, size: int) -> bool:
-        """Return whether several tokens probably come until the read after a piece of this size."""
-        return size < LARGE and self.pause() >= SEVERAL
 
     async def wait(self, size: int) -> None:
         """Wait until the next piece should be read, after one of this size."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -79,9 +77,6 @@ class Scripted:
                 await writer.drain()
             elif step is HANG:
                 await reader.read()
-            elif step is RESET:
-                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                writer.transport.abort()
             else:
                 await step(self)
         return bool(steps) and steps[-1] == LAST_CHUNK
@@ -90,11 +85,6 @@ class Scripted:
 async def HANG(_: Scripted) -> None:
     """Say nothing until the client leaves."""
     raise AssertionError("never called: the server waits for the client itself")
-
-
-async def RESET(_: Scripted) -> None:
-    """Break the connection."""
-    raise AssertionError("never called: the server does it itself")
 
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n"
