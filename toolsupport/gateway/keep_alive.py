@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from toolsupport.services import background_jobs
 
@@ -23,10 +23,9 @@ async def with_keep_alive(batches: AsyncGenerator[list[T], None]) -> AsyncGenera
     """
     queue: asyncio.Queue[list[T] | None] = asyncio.Queue(1)  # a reader that is slow slows the model down
     reading = background_jobs.current().spawn(_read(batches, queue))
-    silence = _Silence(queue)
     try:
         while not (reading.done() and queue.empty()):
-            batch = await silence.next()
+            batch = await _next(queue)
             if batch is None:
                 break
             yield batch
@@ -34,7 +33,6 @@ async def with_keep_alive(batches: AsyncGenerator[list[T], None]) -> AsyncGenera
         if not reading.cancelled() and (error := reading.result()) is not None:
             raise error
     finally:
-        silence.end()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
 
@@ -55,32 +53,10 @@ async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[lis
             queue.put_nowait(None)
 
 
-class _Silence(Generic[T]):
-    """Puts an empty batch into a queue whose reader has waited for a period of silence.
-
-    It looks once in a period: a limit of time for each wait would cost more than what is waited for.
-    """
-
-    def __init__(self, queue: asyncio.Queue[list[T] | None]) -> None:
-        self._queue = queue
-        self._loop = asyncio.get_running_loop()
-        self._since: float | None = None
-        self._timer = self._loop.call_later(SILENCE, self._look)
-
-    async def next(self) -> list[T] | None:
-        """Return the next batch, None at the end, or an empty batch after a silence."""
-        self._since = self._loop.time()
-        batch = await self._queue.get()
-        self._since = None
-        return batch
-
-    def end(self) -> None:
-        self._timer.cancel()
-
-    def _look(self) -> None:
-        now = self._loop.time()
-        since = now if self._since is None else self._since
-        if now - since >= SILENCE and self._queue.empty():
-            self._queue.put_nowait([])
-            since = now
-        self._timer = self._loop.call_at(since + SILENCE, self._look)
+async def _next(queue: asyncio.Queue[list[T] | None]) -> list[T] | None:
+    """Return the next batch, None at the end, or an empty batch after a silence."""
+    try:
+        async with asyncio.timeout(SILENCE):
+            return await queue.get()
+    except TimeoutError:
+        return []
