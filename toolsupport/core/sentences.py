@@ -147,7 +147,7 @@ VERDICTS = {
 }
 # What to do about a conversation that is too long, by kind of server.
 CONTEXT = {
-    "context_of_request": "A larger context or fewer tools would help.",
+    "context_of_request": "A larger context (`num_ctx`) or fewer tools would help.",
     "context_llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
     "context_vllm": "Start its server with a larger --max-model-len, or offer fewer tools.",
     "context_sglang": "Start its server with a larger --context-length, or offer fewer tools.",

@@ -33,6 +33,7 @@ LEFT_OUT = {
     "toolsupport.web.authentication.trusted_header.TrustedHeader": "the key is the only proof that counts",
     "toolsupport.web.unstorable_texts.NoNul": "fields of JSON are checked by the views, addresses by NoNulInAddress",
     "toolsupport.web.refused_methods.NoTrace": "the views of the API name their own methods",
+    "toolsupport.web.refused_methods.form_addresses": "no address of the API is opened in a browser",
     "django.contrib.messages.middleware.MessageMiddleware": "messages are for pages",
     "django_htmx.middleware.HtmxMiddleware": "fragments are for pages",
 }

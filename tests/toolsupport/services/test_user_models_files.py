@@ -113,7 +113,7 @@ def test_the_command_proposes_confirms_and_outranks(tmp_path: Path, bob: User, a
     assert Override.objects.get(proposed=False).actor == bob
     overrides.add(NewOverride(profile.pk, "tools", True))
     assert "(needs --outrank)" in run("import_models", str(file), "--as", "bob", "--outrank")
-    assert overrides.stands(profile.pk, "tools").startswith("Bob's override")
+    assert overrides.stands(profile.pk, "tools").startswith("bob's override")
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:

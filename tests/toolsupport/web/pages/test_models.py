@@ -103,7 +103,7 @@ def test_bob_decides_and_the_reasoning_is_shown(client: Client, profile: ModelPr
     client.force_login(bob)
     part = flat(_decide(client, profile, decision="yes", reason="tried it").content.decode())
     assert "Saved" in part
-    assert "Bob&#x27;s override" in part
+    assert "bob&#x27;s override" in part
     assert "overrides the server" in part
     assert "<html" not in part
     assert '<li data-link="in_force" data-ev="off"><small>Person</small> <b>Yes</b> <small>decides · bob' in part
@@ -189,7 +189,7 @@ def test_the_second_of_two_editors_sees_both_values(client: Client, profile: Mod
     assert answer.headers["HX-Retarget"] == "#override"
     part = answer.content.decode()
     assert "Another person changed this in the meantime" in part
-    assert "<dt>Current value</dt><dd>Yes: Bob&#x27;s override" in part
+    assert "<dt>Current value</dt><dd>Yes: bob&#x27;s override" in part
     assert "<dt>You wanted</dt><dd>no</dd>" in part
     assert "Saved" not in part
     assert Override.objects.count() == 1
