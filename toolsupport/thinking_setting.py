@@ -49,7 +49,7 @@ def begins_inside(request_spec: RequestSpec, request: Request) -> bool | None:
 
 
 def shows_others(seen: ReasoningSeen, request_spec: RequestSpec, request: Request) -> bool:
-    """Return whether the beginning of this reply shows that of others.
+    """Return whether the beginning of this reply shows how other replies begin.
 
     With thinking off it does not, and one that had to be JSON has no room for reasoning.
     """

@@ -45,7 +45,7 @@ def request_text(body: bytes, tools: bytes = b"") -> str:
 
 
 def _around(body: bytes, tools: bytes) -> str:
-    """The body with what is kept of its tools; "" if they do not stand in it under that name."""
+    """Return the body with the kept form of its tools, "" if it does not contain them under that name."""
     at = body.rfind(tools) if tools else -1
     try:
         value = json.loads(b"%b0%b" % (body[:at], body[at + len(tools) :])) if at > 0 else None

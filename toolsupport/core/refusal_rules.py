@@ -199,7 +199,7 @@ _A_PART_ONLY = (
     rule(
         OTHER,
         "on-condition",
-        # What stands in front limits the sentence: in JSON mode, with audio output, if logprobs are requested.
+        # A condition before the refusal limits it: in JSON mode, with audio output, if logprobs are requested.
         r"(?:^|[.!?;:(] ?)CONDITION (?:(?!\b(?:models?|llms?|tools?|functions?)\b|\b[a-z][\w/@-]*\d)[^.!?;:]){1,80}"
         r"[ ,](?:(?:this|the|that|your) (?:\w+ )?(?:model|llm)\b|it |THING (?:IS_UN|not |un)SUPPORTED)",
         r"\bmodels?(?: '')?, CONDITION [^.,;:]{1,60}, (?:does|do|can|is|are)\b",

@@ -32,7 +32,7 @@ class Codec(Protocol):
         ...
 
     def written_tools(self, request: Request) -> bytes:
-        """Return the part of the encoded body that stands for the tools, b"" without any: the same for the same."""
+        """Return the bytes of the tools in the encoded body, b"" without tools. Equal tools give equal bytes."""
         ...
 
     def feed(self, data: bytes) -> list[Event]:
