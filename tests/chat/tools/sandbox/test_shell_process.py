@@ -75,6 +75,12 @@ async def test_nothing_of_the_server_in_its_environment(workspace: Workspace) ->
     assert not [line for line in told.splitlines() if line.startswith(("TOOLSUPPORT", "DJANGO", "PYTEST", "VIRTUAL"))]
 
 
+async def test_devices_and_the_start_of_the_machine_are_not_seen(workspace: Workspace) -> None:  # S5
+    names = " ".join((*bwrap.MACHINE, *bwrap.MACHINE_PARTS))
+    told = await output(workspace, f"cd /proc; for one in {names}; do cat $one; ls $one/; done 2>/dev/null; nproc; free")
+    assert len(told.split("\n")[0]) < 4 and "Mem:" in told and Path("/proc/cmdline").read_text().split()[0] not in told
+
+
 async def test_only_its_own_processes_are_seen(workspace: Workspace) -> None:
     told = await output(workspace, f"ls -d /proc/[0-9]* | wc -l; ls /proc/{os.getpid()}; kill -9 {os.getpid()}")
     assert int(told.split()[0]) < 9
@@ -299,6 +305,24 @@ time.sleep(20)
     workspace.write("fill.py", [code.encode()])
     ended = await run(workspace, "python3 fill.py", kernel=32 * MIB)
     assert ended.why == "the server's kernel uses 32 MiB more memory than before it began"
+
+
+# S5: what is shared stays when a process gives it back, and then belongs to none that is looked at.
+async def test_nor_shared_memory_that_no_process_holds(workspace: Workspace) -> None:
+    code = """
+import mmap, os, time
+[os.fork() for _ in range(2)]
+kept = []
+for _ in range(3):
+    kept.append(mmap.mmap(-1, 40 << 20))
+    for place in range(0, 40 << 20, 4096):
+        kept[-1][place] = 1
+    kept[-1].madvise(mmap.MADV_DONTNEED)
+time.sleep(20)
+"""
+    workspace.write("hide.py", [code.encode()])
+    ended = await run(workspace, "python3 hide.py", memory=200 * MIB, temporary=4 * MIB)
+    assert ended.why == "the server's programs share 208 MiB more memory than before it began"
 
 
 async def test_nor_where_it_is_nearly_full_already(workspace: Workspace) -> None:
