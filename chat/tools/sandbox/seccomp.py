@@ -63,8 +63,8 @@ TYPES, TYPE_BITS = (1, 2), 0xF
 # F_SETLEASE and F_NOTIFY delay others who open a file; F_SETPIPE_SZ takes memory that no limit counts.
 REFUSED_FCNTL = (1024, 1026, 1031)
 
-# linux/filter.h and linux/seccomp.h: load a word, compare, keep bits, answer; a system call is (number, architecture, address,
-# arguments of eight bytes each, of which the kernel reads the lower four here).
+# linux/filter.h and linux/seccomp.h: load a word, compare, keep bits, answer; a system call is (number, architecture,
+# address, arguments of eight bytes each, of which the kernel reads the lower four here).
 LOAD, EQUAL, AT_LEAST, AND, ANSWER = 0x20, 0x15, 0x35, 0x54, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000

@@ -21,7 +21,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.core.user_models import UserModel, UserModelsFile
 from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting
 from toolsupport.registry import write_steps
-from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge import overrides, team_families
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import user_models_merge
 from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
@@ -170,7 +170,7 @@ def test_a_failure_in_the_middle_leaves_whole_entries_and_the_same_file_finishes
     monkeypatch.setattr(write_steps, "STEP", 1)
     chosen = told(), replace(told(), id="mine:1b"), replace(told(), source="vllm")
     with monkeypatch.context() as broken:
-        broken.setattr(user_models_merge.team_families, "assign", lambda given: 1 / 0 if given else None)
+        broken.setattr(team_families, "assign", lambda given: 1 / 0 if given else None)
         with pytest.raises(ZeroDivisionError):
             merged(*chosen, confirm=True)
     assert rows(profile) == [(True, "user_confirmed", False)]
