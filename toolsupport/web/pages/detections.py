@@ -97,7 +97,7 @@ def start_all(request: AuthedRequest) -> HttpResponse:
 def bulk(request: AuthedRequest) -> HttpResponse:
     """Show the progress of a bulk of tests; while no test begins or ends, only of those that run.
 
-    Without `since` the page shows no bulk: it gets nothing until somebody's test begins or ends.
+    Without `since` the page shows no bulk: it gets nothing until any test begins or ends.
     """
     since, seen = row_number(request.GET.get("since", "")), request.GET.get("seen")
     if seen and wants_part(request):
@@ -151,12 +151,14 @@ def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[i
     """Return the bar of states and a run of tests, that of the person first: what changes while tests run."""
     at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
     found = detection_reports.bulk(request.user.pk, since) if at_work else None
+    followed = found if found and (found.open or found.later) else None
     took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
     counts = model_filters.states(rows)
     return {
         "bulk": found,
+        "followed": followed,
+        "seen": followed.seen if followed else detection_reports.overall_stage(),
         "at": int(time.time()),
-        "stage": "" if found and (found.open or found.later) else detection_reports.overall_stage(),
         "states": counts,
         "chips": model_filters.chips(rows, counts, _filter(request), needing),
         "all": len(rows),
