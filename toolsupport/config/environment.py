@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,7 +75,10 @@ VARIABLES = (
         "`rotate_encryption_key` keeps them.",
     ),
     EnvironmentVariable(
-        "TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."
+        "TOOLSUPPORT_ALLOWED_HOSTS",
+        "127.0.0.1,localhost,[::1]",
+        words,
+        "Host names that the site accepts. Unset: these, and the --host of `serve`.",
     ),
     EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
     EnvironmentVariable(
@@ -282,39 +282,6 @@ def data_dir(values: Mapping[str, Any]) -> Path:
     except (OSError, RuntimeError) as error:
         raise ConfigError(f"The data directory cannot be made: {error}. {remedy}") from error
     return path
-
-
-def secret_key(values: Mapping[str, Any], directory: Path) -> str:
-    """Return the signing key from the environment, else from a file for its owner only. Raises ConfigError."""
-    if values["TOOLSUPPORT_SECRET_KEY"]:
-        return str(values["TOOLSUPPORT_SECRET_KEY"])
-    path = directory / "secret_key"
-    try:
-        return _kept_key(path) or _new_key(path)
-    except OSError as error:
-        raise ConfigError(f"The signing key cannot be read from or saved in {path}: {error.strerror}.") from error
-
-
-def _kept_key(path: Path) -> str:
-    with suppress(FileNotFoundError):
-        return path.read_text().strip()
-    return ""
-
-
-def _new_key(path: Path) -> str:
-    """Return a new key and save it; of two processes that start at once, the second one takes the key of the first.
-
-    A start on a full disk leaves an empty file.
-    """
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if key := file.read().strip():
-            return key
-        key = secrets.token_urlsafe(50)
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
-    return key
 
 
 def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:

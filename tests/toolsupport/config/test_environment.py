@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,14 +77,3 @@ def test_numbers_are_within_bounds(name: str, good: str, bad: list[str]) -> None
     for value in bad:
         with pytest.raises(ConfigError, match=name):
             environment.read({name: value})
-
-
-def test_processes_that_start_at_once_have_one_signing_key(tmp_path: Path) -> None:
-    values = {"TOOLSUPPORT_SECRET_KEY": ""}
-    (tmp_path / "secret_key").touch()  # as a start on a full disk leaves it, or another process before it writes
-    with ThreadPoolExecutor(8) as starts:
-        keys = set(starts.map(lambda _: environment.secret_key(values, tmp_path), range(8)))
-    assert keys == {(tmp_path / "secret_key").read_text()} and len(keys.pop()) > 50
-    (tmp_path / "other").mkdir()
-    assert environment.secret_key(values, tmp_path / "other")
-    assert (tmp_path / "other" / "secret_key").stat().st_mode & 0o777 == 0o600
