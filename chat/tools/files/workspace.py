@@ -211,7 +211,7 @@ def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:
 
 
 def _made_name(parent: int, names: tuple[str, ...]) -> str:
-    """Return the name of a file as a program made it: what nobody could write is listed with escapes."""
+    """Return the name of a file as a program made it; a listing shows what cannot be written with escapes."""
     *above, name = names
     found = os.listdir(parent)
     odd = (one for one in found if name not in found and not is_valid_name(one))
