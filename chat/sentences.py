@@ -131,6 +131,24 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "after_outside_content": "Requested after reading untrusted content.",
     }
 )
+# How a question was answered, for a later answer to it. Any other code is how the answer ended that asked it.
+ANSWERED: Mapping[str, str] = MappingProxyType(
+    {
+        "once": "allowed once",
+        "file": "changes of this file are allowed",
+        "chat": "allowed in this chat",
+        "edit": "allowed with changes",
+        "deny": "denied",
+        "yes": "yes",
+        "no": "no",
+        "auto": "test it",
+        "none": "no answer in time",
+        "save": "save for everyone",
+        "session": "only this chat",
+        "text": "use text mode",
+    }
+)
+EXPIRED = "The approval has expired. Nothing was run."
 SENTENCES = SentenceTable(QUESTIONS, beside=OF_MODELS)
 sentence = SENTENCES.sentence
 CODE = re.compile(r"([a-z_]+)(?::(\d{1,9}))?")
@@ -139,6 +157,16 @@ CODE = re.compile(r"([a-z_]+)(?::(\d{1,9}))?")
 def notice(code: str, facts: Mapping[str, str]) -> str:
     """Return the text of a notice. Raises KeyError for an unknown code or a missing fact."""
     return formatted(NOTICES[code], facts)
+
+
+def too_late(answer: str) -> str:
+    """Return why a question takes no answer any more; `answer` is the one that it has."""
+    if answer == "expired":
+        return EXPIRED
+    words = ANSWERED.get(answer)
+    return (
+        f"This was already answered: {words}." if words else "This question is closed: the answer that asked it ended."
+    )
 
 
 def ending(reason: str) -> str:

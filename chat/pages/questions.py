@@ -19,12 +19,12 @@ ARGUMENT = "argument."
 # What an answer is confirmed with.
 ANSWERED = {
     "deny": "Denied.",
-    "auto": "It is tested.",
+    "auto": "The test has started.",
     "yes": "Saved.",
     "no": "Saved.",
-    "none": "Noted.",
-    "save": "Saved, or proposed if your role cannot save it for everyone.",
-    "session": "Noted for this chat.",
+    "none": "Tools stay off.",
+    "save": "Saved for everyone.",
+    "session": "Saved for this chat.",
     "text": "From now on, calls are written as text in this chat.",
 }
 
@@ -38,7 +38,8 @@ def answer(request: AuthedRequest, question_id: int) -> HttpResponse:
     except (Busy, ConfigError, Conflict, ValueError) as error:
         return HttpResponse(str(error))
     runner.current().nudge(closed)
-    return HttpResponse(ANSWERED.get(closed.answer, "Allowed."))
+    proposed = closed.answer == "save" and Action.DECIDE_FOR_ALL not in request.actions
+    return HttpResponse("Proposed for everyone." if proposed else ANSWERED.get(closed.answer, "Allowed."))
 
 
 @require_GET

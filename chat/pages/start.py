@@ -89,6 +89,7 @@ def _context(request: AuthedRequest) -> dict[str, Any]:
         "untested": len(found.untested),
         "first": len(found.first),
         "first_seconds": found.first_seconds,
+        "left_out": found.left_out,
         "may_detect": Action.DETECT in allowed,
         "may_chat": Action.CHAT in allowed,
         "may_administer": administers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -20,6 +20,7 @@ from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import format_choice, invisible_chars, server_flags
 from toolsupport.core.diff_rows import DiffLayout, layout
+from toolsupport.registry.models.profiles import CapabilityCell
 from toolsupport.web import sentences
 
 register = template.Library()
@@ -42,6 +43,26 @@ def icon(name: str) -> str:
 @cache
 def _icon(name: str) -> str:
     return render_to_string("parts/icon.html", {"name": name})
+
+
+@register.simple_tag
+def evidence(state: str, word: str, stale: bool) -> str:
+    """Return what `parts/evidence.html` gives for these, made once: a table of models has hundreds that are alike."""
+    return _part("parts/evidence.html", state=state, word=word, stale=stale)
+
+
+@register.simple_tag
+def capability_cell(cell: CapabilityCell) -> str:
+    """Return a cell of the matrix, made once for all cells that are alike."""
+    if cell.capability == "context":
+        return _part("parts/context_cell.html", words="" if cell.state == "unknown" else cell.words)
+    shown = {"about": cell.capability, "look": cell.look, "spoken": cell.spoken, "sign": cell.sign}
+    return _part("parts/capability_cell.html", **shown)
+
+
+@lru_cache(maxsize=2000)
+def _part(name: str, **context: str | bool) -> str:
+    return render_to_string(name, context)
 
 
 @register.filter

@@ -34,6 +34,9 @@ const KEYS = {
   "?": openHelp,
 };
 
+// On the page of a comparison, the button of an answer: Enter uses it.
+for (const number of "123456") KEYS[number] = () => document.querySelectorAll("[data-choice]")[number - 1]?.focus();
+
 // For a moment after g, a letter opens a section.
 const section = (key) => {
   const second = Date.now() - began < PATIENCE && SECTIONS[key];

@@ -16,7 +16,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 # The client and the fake server share one core, what is measured has the other.
 OURS, THEIRS = {0}, {1}
@@ -90,10 +89,15 @@ def family(pid: int) -> list[int]:
 
 
 def cost(pid: int) -> tuple[float, float]:
-    """(CPU seconds so far, resident MiB) of a process and its children; pid 0 is nobody."""
+    """(CPU seconds so far, MiB) of a process and its children; pid 0 is nobody.
+
+    The memory is all that the process has, and what each child has to itself: the rest of it they share.
+    """
     cpu = memory = 0.0
     for one in family(pid) if pid else ():
         fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
         cpu += (int(fields[11]) + int(fields[12])) / TICKS
-        memory += int(fields[21]) * PAGE / 2**20
+        rows = dict(row.split(":") for row in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()[1:])
+        counted = ("Rss",) if one == pid else ("Private_Clean", "Private_Dirty")
+        memory += sum(int(rows[name].split()[0]) for name in counted) / 1024
     return cpu, memory

@@ -344,6 +344,6 @@ def test_a_form_answers_as_well(client: Client, conversation: Conversation, prof
     page = client.get(f"/chat/{conversation.pk}/messages/").content.decode()
     assert f'id="question-{question.pk}"' in page and "Only this chat" in page
     answer_: Callable[..., Any] = client.post
-    assert answer_(f"/questions/{question.pk}/answer/", {"answer": "session"}).content == b"Noted for this chat."
+    assert answer_(f"/questions/{question.pk}/answer/", {"answer": "session"}).content == b"Saved for this chat."
     assert value(profile, session=str(conversation.pk)) == (False, "session")
     assert "already answered" in answer_(f"/questions/{question.pk}/answer/", {"answer": "save"}).content.decode()

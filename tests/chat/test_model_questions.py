@@ -197,8 +197,8 @@ def test_by_form_without_a_socket(client: Client, alice: User, charlie: User, mo
     card = client.get(reverse("conversation-asks", args=[conversation])).content.decode()
     assert "Test it" in card and 'max="30"' in card
     said = client.post(reverse("question-answer", args=[question]), {"answer": "auto"}).content.decode()
-    assert said == "It is tested."
+    assert said == "The test has started."
     assert Detection.objects.get().trigger == "chat"
-    assert "Waiting for its turn." in client.get(reverse("conversation-asks", args=[conversation])).content.decode()
+    assert "<span>Queued" in client.get(reverse("conversation-asks", args=[conversation])).content.decode()
     client.force_login(charlie)
     assert client.get(reverse("conversation-asks", args=[conversation])).status_code == 403

@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -166,6 +167,39 @@ def test_no_process_outlives_a_killed_one_that_started_it(site: Site) -> None:
     site.start()
     with closing(sign_in(site)) as client:
         assert client.get("/models/").status_code == 200
+
+
+# S3 O4
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("number", "count"), [(signal.SIGINT, "1"), (signal.SIGHUP, "2")])
+async def test_a_terminal_that_ends_all_processes_lets_answers_finish(tmp_path: Path, number: int, count: str) -> None:
+    """Ctrl-C and a closed terminal reach every process of its session at once, simulated models too."""
+    with databases.for_site({}) as database:
+        site = Site(tmp_path, {**database, "TOOLSUPPORT_DRAIN_SECONDS": "2"})
+        prepare(site)
+        command = [sys.executable, "manage.py", "serve", "--port", str(site.port), "--processes", count]
+        given: dict[str, Any] = {"cwd": databases.ROOT, "env": site.environ(), "start_new_session": True}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **given) as process:
+            try:
+                assert process.stdout and next(line for line in process.stdout if "is ready at" in line)
+                with closing(sign_in(site)) as client:
+                    async with page(site, client, new_chat(client)) as one:
+                        await long_answer(one)
+                        os.killpg(process.pid, number)
+                        assert (await one.until("turn.ended"))["reason"] == "interrupted"
+                assert process.wait(PATIENCE) == 0
+            finally:
+                process.kill()
+        assert site.rows("SELECT status, reason FROM chat_turn") == [("interrupted", "shutdown")]
+
+
+def test_a_site_that_nohup_started_stays() -> None:
+    program = "import signal; from toolsupport.services.process_group import stops; print(signal.SIGHUP in stops())"
+    for start, listens in ((signal.SIG_DFL, "True"), (signal.SIG_IGN, "False")):
+        begun = f"import os, signal, sys; signal.signal(signal.SIGHUP, {start}); os.execv(sys.argv[1], sys.argv[1:])"
+        command = [sys.executable, "-c", begun, sys.executable, "-c", program]
+        ran = subprocess.run(command, cwd=databases.ROOT, capture_output=True, text=True, check=True)
+        assert ran.stdout.strip() == listens
 
 
 class SixSite(Site):

@@ -82,7 +82,9 @@ def nginx(folder: Path, front: Front) -> list[str]:
     text = with_ports((FILES / "nginx.conf").read_text(), front.sites)
     changes = {
         "listen 443 ssl;": f"listen 127.0.0.1:{front.port} ssl;",
+        "listen [::]:443 ssl;": f"listen [::1]:{front.port} ssl;",
         "listen 80;": f"listen 127.0.0.1:{free_port()};",
+        "listen [::]:80;": f"listen [::1]:{free_port()};",
         "/etc/ssl/toolsupport": str(folder),
     }
     for usual, ours in changes.items():
@@ -100,7 +102,7 @@ def nginx(folder: Path, front: Front) -> list[str]:
 
 def caddy(folder: Path, front: Front) -> list[str]:
     text = with_ports((FILES / "Caddyfile").read_text(), front.sites)
-    head = f"https://localhost:{front.port} {{\n\tbind 127.0.0.1\n\ttls {folder}/fullchain.pem {folder}/privkey.pem"
+    head = f"https://localhost:{front.port} {{\n\tbind 127.0.0.1 ::1\n\ttls {folder}/fullchain.pem {folder}/privkey.pem"
     assert f"{NAME} {{" in text
     options = "{\n\tadmin off\n\tauto_https off\n}\n"
     (folder / "Caddyfile").write_text(options + text.replace(f"{NAME} {{", head))

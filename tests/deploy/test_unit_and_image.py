@@ -20,6 +20,7 @@ import pytest
 from tests import house, wheels
 from tests.installed import needs
 from tests.serving import PATIENCE, free_port
+from toolsupport.web.connections import ConnectionLimits
 
 FILES = house.ROOT / "docs" / "deploy"
 UNIT, IMAGE = FILES / "toolsupport.service", FILES / "Containerfile"
@@ -67,6 +68,20 @@ def test_the_image_is_not_root_and_keeps_its_data_in_a_volume() -> None:  # P6
     assert [*last["ENTRYPOINT"], *last["CMD"]]
     froms = [what[0] for word, *what in instructions() if word == "FROM"]
     assert froms and not [one for one in froms if one.endswith(":latest") or ":" not in one.rpartition("/")[2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("nginx.conf", r"keepalive_timeout (\d+)s;"), ("Caddyfile", r"keepalive (\d+)s\n")]
+)
+def test_a_proxy_gives_up_idle_connections_before_the_site_does(name: str, line: str) -> None:  # P6
+    """A request that meets the end of its connection is lost, unless it can be repeated."""
+    [seconds] = re.findall(line, (FILES / name).read_text())
+    assert 0 < int(seconds) < ConnectionLimits().idle
+
+
+def test_nginx_listens_for_ipv6_too() -> None:  # P6
+    text = (FILES / "nginx.conf").read_text()
+    assert re.findall(r"^    listen (.+?);", text, re.MULTILINE) == ["80", "[::]:80", "443 ssl", "[::]:443 ssl"]
 
 
 @pytest.mark.nightly

@@ -135,7 +135,7 @@ def test_a_card_names_every_kind_and_shows_the_image(page: Page) -> None:
     shown = page.locator(".call", has_text="kinds of pipes")
     expect(page.locator("#files")).to_contain_text("mcp/pipes/")
     shown.locator("summary").first.click()
-    expect(shown.get_by_role("img", name="Image that the tool gave").first).to_be_visible()
+    expect(shown.get_by_role("img", name="Image from the tool").first).to_be_visible()
     assert page.evaluate("document.querySelector('.call img').naturalWidth") == 1
     badges = ["image", "audio", "audio", "resource", "resource", "resource link", "structured"]
     expect(shown.locator(".tag")).to_have_text(badges)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +75,10 @@ VARIABLES = (
         "`rotate_encryption_key` keeps them.",
     ),
     EnvironmentVariable(
-        "TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."
+        "TOOLSUPPORT_ALLOWED_HOSTS",
+        "127.0.0.1,localhost,[::1]",
+        words,
+        "Host names that the site accepts. Unset: these, and the --host of `serve`.",
     ),
     EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
     EnvironmentVariable(
@@ -280,21 +282,6 @@ def data_dir(values: Mapping[str, Any]) -> Path:
     except (OSError, RuntimeError) as error:
         raise ConfigError(f"The data directory cannot be made: {error}. {remedy}") from error
     return path
-
-
-def secret_key(values: Mapping[str, Any], directory: Path) -> str:
-    """Return the signing key from the environment, else from a file that only its owner may read."""
-    if values["TOOLSUPPORT_SECRET_KEY"]:
-        return str(values["TOOLSUPPORT_SECRET_KEY"])
-    path = directory / "secret_key"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        key = secrets.token_urlsafe(50)
-        file.write(key)
-    return key
 
 
 def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:

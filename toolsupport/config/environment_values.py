@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ipaddress import ip_network
+from urllib.parse import unquote, urlsplit
 
 from toolsupport.core.client_address import Network
 
@@ -71,3 +72,12 @@ def one_of(*choices: str) -> Callable[[str], str]:
         return value
 
     return parse
+
+
+def passwords(url: str) -> tuple[str, ...]:
+    """Return the password in an address, as it is written and as it is used; none for a text that is no address."""
+    try:
+        written = urlsplit(url).password or ""
+    except ValueError:
+        return ()
+    return (written, unquote(written))

@@ -21,12 +21,17 @@ from typing import Any
 from toolsupport.core.errors import ConfigError
 
 JOURNAL, LOCK, STAGED, KEPT = "restore.json", "restore.lock", "restoring", "before-restore"
+OLD = ".old"  # after the name of a folder with what the restore before this one kept
+ELSEWHERE = "elsewhere"  # in STAGED: the path of a database that is unpacked on another disk
 LOADING = 0x746F6F6D  # the advisory lock of the transaction that loads the rows on PostgreSQL
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreStep:
-    """Moves `current` to `kept`, then `new` to `current`; an empty `new` only takes the present file away."""
+    """Moves `current` to `kept`, then `new` to `current`; an empty `new` only takes the present file away.
+
+    Steps may be done again after a kill: what has arrived stays.
+    """
 
     new: str
     current: str
@@ -56,6 +61,10 @@ class RestoreJournal:
             _move(step)
         os.sync()
         self.drop(data)
+        # Not before the journal is gone: a second run would take what was kept just now for what is to go.
+        for step in self.steps:
+            if step.kept.endswith(OLD):
+                shutil.rmtree(step.kept, ignore_errors=True)
 
     def drop(self, data: Path) -> None:
         (data / JOURNAL).unlink(missing_ok=True)
@@ -139,10 +148,19 @@ def remove_staged(data: Path) -> bool:
     """Remove what an interrupted restore had unpacked; return whether there was something."""
     staged = data / STAGED
     there = staged.exists()
+    with suppress(OSError):
+        Path((staged / ELSEWHERE).read_text()).unlink()
     shutil.rmtree(staged, ignore_errors=True)
+    shutil.rmtree(data / f"{KEPT}{OLD}", ignore_errors=True)
     with suppress(OSError):
         (data / f"{JOURNAL}.unfinished").unlink()
     return there
+
+
+def note_elsewhere(staged: Path, file: Path) -> None:
+    """Note a file that is unpacked outside of `staged`, so that it is removed with it."""
+    file.unlink(missing_ok=True)
+    (staged / ELSEWHERE).write_text(str(file))
 
 
 def sync_folder(folder: Path) -> None:

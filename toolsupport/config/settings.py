@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from toolsupport.config import environment, locations, restore_journal
+from toolsupport.config import environment, environment_values, locations, restore_journal, signing_key
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
@@ -18,7 +18,7 @@ DATABASES = {"default": environment.database(ENV, DATA_DIR)}
 # Before anything of it is read, the signing key included.
 restore_journal.finish(DATA_DIR, DATABASES["default"])
 
-SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
+SECRET_KEY = signing_key.of_site(ENV, DATA_DIR)
 SECRET_KEY_FALLBACKS = ENV["TOOLSUPPORT_SECRET_KEY_FALLBACKS"]
 DEBUG = ENV["TOOLSUPPORT_DEBUG"]
 ALLOWED_HOSTS = ENV["TOOLSUPPORT_ALLOWED_HOSTS"]
@@ -164,4 +164,5 @@ redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
 redaction.add_secrets(*SECRET_KEY_FALLBACKS, *ENV["TOOLSUPPORT_ENCRYPTION_KEYS"])
 redaction.add_secrets(ENV["TOOLSUPPORT_OIDC_CLIENT_SECRET"])
 redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
-redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))
+_ADDRESSES = (ENV[name] for name in ("DATABASE_URL", "REDIS_URL", "TOOLSUPPORT_TRACES"))
+redaction.add_secrets(*(password for url in _ADDRESSES for password in environment_values.passwords(url)))

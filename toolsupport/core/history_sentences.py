@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -79,6 +79,12 @@ def bundled(items: Sequence[Item], key_of: Callable[[Item], EventKey]) -> list[l
 def evidence(kind: str, verdict: str) -> tuple[str, str]:
     """Return the state of evidence and its word; a verdict of a review is none."""
     return EVIDENCE.get(verdict, NO_EVIDENCE) if kind == "detection" else NO_EVIDENCE
+
+
+def common_evidence(kind: str, verdicts: Iterable[str]) -> str:
+    """Return the state of evidence that all these tests proved, "off" for other kinds, "" where they differ."""
+    states = {evidence(kind, verdict)[0] for verdict in verdicts}
+    return states.pop() if len(states) == 1 else ""
 
 
 def who(kind: str, source: str, actor: str) -> str:

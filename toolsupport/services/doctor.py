@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psycopg
 from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async as in_database
 from channels.layers import get_channel_layer
@@ -100,6 +99,8 @@ def _readable_by_others(data: Path) -> list[str]:
 def _reason(error: DatabaseError) -> str:
     """Return why the database cannot be used. A pool of connections gives only the time for which it waited."""
     if connection.vendor == "postgresql":
+        import psycopg
+
         parameters = {name: value for name, value in connection.get_connection_params().items() if name != "pool"}
         try:
             psycopg.connect(**parameters).close()

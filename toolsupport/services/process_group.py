@@ -24,9 +24,14 @@ log = logging.getLogger(__name__)
 READY = b"ready"
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds before a process that ended is started again
 STEADY = 60.0  # seconds after which a process counts as one that works
-STOPS = (signal.SIGTERM, signal.SIGINT)
 # `-P` and the path: the site's own code is imported, whatever lies in the working directory.
 COMMAND = (sys.executable, "-P", "-m", "toolsupport")
+
+
+def stops() -> tuple[int, ...]:
+    """Return the signals that end the site: a closed terminal ends it too, unless `nohup` started it."""
+    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+    return (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hangs_up else []))
 
 
 def listening(host: str, port: int, backlog: int) -> socket.socket:
@@ -72,7 +77,7 @@ class ProcessGroup:
         self._stopping = asyncio.Event()
         self._supervisor = TaskSupervisor("the processes of the site")
         loop = asyncio.get_running_loop()
-        for number in STOPS:
+        for number in stops():
             loop.add_signal_handler(number, self._stopping.set)
         kept = [self._supervisor.spawn(self._keep(index, count)) for index in range(count)]
         await self._stopping.wait()

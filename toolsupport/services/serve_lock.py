@@ -14,7 +14,8 @@ from django.db import connection
 
 from toolsupport.core.errors import ConfigError
 
-ADDRESS = re.compile(r" at http://\S+:(?P<port>\d+)$", re.MULTILINE)
+ADDRESS = re.compile(r" at http://(?P<host>\S+):(?P<port>\d+)$", re.MULTILINE)
+EVERYWHERE = ("0.0.0.0", "::")
 PRIVATE = 0o077  # the rights of other users
 _held: TextIO | None = None  # kept open: the lock ends with the process
 
@@ -24,14 +25,17 @@ def alone() -> bool:
     return _held is not None
 
 
-def take(address: str) -> None:
+def take(work: str) -> None:
     """Hold the lock until the process ends, unless several processes may serve. Raises ConfigError.
 
-    Two starts exchange frames through Redis only. The lock is one of the process (POSIX): it ends with
-    it, and a child that outlives it does not have it.
+    `work` is the address that is served, or a command. Two starts exchange frames through Redis only. The lock is one
+    of the process (POSIX): it ends with it, and a child that outlives it does not have it.
     """
     global _held
     if connection.vendor != "sqlite" or settings.ENV["REDIS_URL"]:
+        if ADDRESS.search(f" at {work}"):
+            with suppress(OSError):
+                lock_file().write_text(f"served at {work}\n")
         return
     try:
         lock = lock_file().open("a+")
@@ -49,31 +53,46 @@ def take(address: str) -> None:
             f"This database is already served by {other}. Stop that process first. For several processes here "
             "use --processes; several starts need Redis (REDIS_URL), and several machines PostgreSQL (DATABASE_URL)."
         ) from None
+    lock.seek(0)
+    line = f"process {os.getpid()} at {work}\n"
+    served = None if ADDRESS.search(line) else ADDRESS.search(lock.read())
     lock.truncate(0)
-    lock.write(f"process {os.getpid()} at {address}\n")
+    lock.write(line + (f"served{served[0]}\n" if served else ""))
     lock.flush()
     _held = lock
 
 
 def lock_file() -> Path:
-    """Return the file beside the database; two paths of one database give the same."""
+    """Return the file beside an SQLite database; two paths of one database give the same."""
+    if connection.vendor != "sqlite":
+        return Path(settings.DATA_DIR) / "toolsupport.serve"
     database = Path(settings.DATABASES["default"]["NAME"]).resolve()
     return database.with_name(f"{database.name}.serve")
 
 
-def default_origins(host: str, port: int) -> list[str]:
-    """Return the origins of a site that listens here, where no setting names them."""
-    own = {f"[{host}]", "[::1]"} if ":" in host else {host}
-    return [f"http://{name}:{port}" for name in sorted({*own, "127.0.0.1", "localhost"})]
+def use_address(host: str, port: int) -> None:
+    """Let the site be found at the address that it listens at, where no setting names others.
+
+    The first origin always answers.
+    """
+    local = ("127.0.0.1", "localhost", *(("[::1]",) if ":" in host else ()))
+    own = () if host in EVERYWHERE else (in_address(host),)
+    if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
+        settings.ORIGINS = [f"http://{name}:{port}" for name in dict.fromkeys((*own, *local))]
+    if "TOOLSUPPORT_ALLOWED_HOSTS" not in settings.ENV["given"]:
+        settings.ALLOWED_HOSTS = [*dict.fromkeys((*settings.ALLOWED_HOSTS, *own))]
 
 
-def adopt_origins() -> None:
-    """Let a command name the address of the process that serves this database, or did so last, without a setting."""
-    if settings.ENV["TOOLSUPPORT_ORIGINS"]:
-        return
+def in_address(host: str) -> str:
+    """Return a host as addresses have it."""
+    return f"[{host}]" if ":" in host else host
+
+
+def adopt_address() -> None:
+    """Let a command use the address of the process that serves this database, or did so last."""
     with suppress(OSError, ValueError):
         if found := ADDRESS.search(lock_file().read_text()):
-            settings.ORIGINS = default_origins("127.0.0.1", int(found["port"]))
+            use_address(found["host"].strip("[]"), int(found["port"]))
 
 
 def make_private() -> None:

@@ -10,12 +10,14 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
 from django.db import DatabaseError, connection
 
 from toolsupport.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import psycopg
 
 NUMBER = 0x746F6F6C  # "tool": one number for all processes of a site
 WAITING = "waiting: another process creates, upgrades or restores the tables of this database"
@@ -65,11 +67,13 @@ def through_a_pooler() -> bool:
 
 def _taken(server: psycopg.Connection[Any]) -> bool:
     """Take the lock, also from a process that has just ended."""
+    from psycopg.errors import LockNotAvailable
+
     server.execute("SAVEPOINT before")
     server.execute(f"SET LOCAL lock_timeout = '{LEAVING}s'")
     try:
         server.execute("SELECT pg_advisory_xact_lock(%s)", [NUMBER])
-    except psycopg.errors.LockNotAvailable:
+    except LockNotAvailable:
         server.execute("ROLLBACK TO before")
         return False
     return True
@@ -77,6 +81,8 @@ def _taken(server: psycopg.Connection[Any]) -> bool:
 
 @contextmanager
 def _connected() -> Iterator[psycopg.Connection[Any]]:
+    import psycopg  # 8 MiB that a site on SQLite does without
+
     words = connection.get_connection_params()
     words.pop("cursor_factory", None)
     try:

@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from chat import sentences
 from chat.mcp import mcp_tools
 from chat.models import Grant, Question, ToolRun, Turn
 from chat.statuses import CallStatus, TurnStatus
@@ -166,14 +167,13 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     Raises NotFound (absent, another person's), Conflict (answered already), ValueError (an invalid answer, with a
     message).
     """
-    mine = Question.objects.select_related("tool_run", "turn__conversation", "conversation", "answered_by")
+    mine = Question.objects.select_related("tool_run", "turn__conversation", "conversation")
     hold(*mine.filter(pk=question_id).values_list("conversation_id", flat=True))
     question = mine.filter(pk=question_id, conversation__owner_id=person.pk).first()
     if question is None:
         raise NotFound("This question does not exist.")
     if question.answer:
-        by = question.answered_by.get_username() if question.answered_by else "nobody"
-        raise Conflict(f"This was already answered ({question.answer}, by {by}).", question.answer)
+        raise Conflict(sentences.too_late(question.answer), question.answer)
     if given.answer not in question.options and not (given.answer == FOR_FILE and _file_of(question)):
         raise ValueError(f"Answer with one of {', '.join(question.options)}.")
     if given.answer == "edit":
@@ -182,7 +182,7 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     reply = " ".join(given.reply.split())[:REPLY_LENGTH] if given.answer == "deny" else ""
     changed = {"answer": given.answer, "reply": reply, "answered_by": person.pk} | _bound(question)
     if not first.update(answered_at=Now(), **changed):
-        raise Conflict("The approval has expired. Nothing was run.", "expired")
+        raise Conflict(sentences.EXPIRED, "expired")
     if given.answer in ("chat", FOR_FILE) and question.tool_run is not None:
         run = question.tool_run
         Grant.objects.get_or_create(

@@ -7,7 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.tables import every
-from toolsupport.core.history_sentences import BundleFacts, EventKey, about_bundle, bundled, evidence, who
+from toolsupport.core.history_sentences import (
+    BundleFacts,
+    EventKey,
+    about_bundle,
+    bundled,
+    common_evidence,
+    evidence,
+    who,
+)
 
 NOON = datetime(2026, 11, 22, 12, 0, 10, tzinfo=UTC)
 
@@ -71,3 +79,9 @@ def test_who_and_what_evidence() -> None:
     assert who("proposal", "user_confirmed", "Ben") == "Ben proposes"
     # Agreement is a verdict of a review: no evidence.
     assert (evidence("detection", "text"), evidence("review", "agree")) == (("text", "Text mode"), ("off", ""))
+
+
+def test_a_bundle_has_the_state_that_all_its_tests_have() -> None:
+    assert common_evidence("detection", ["ignored", "flaky"]) == "broken"
+    assert common_evidence("detection", ["native", "ignored"]) == ""
+    assert common_evidence("review", ["agree", "disagree"]) == "off"

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from tests.markup import flat
 from tests.tables import every
 from toolsupport.registry.people import api_keys
 
@@ -73,6 +74,13 @@ def test_the_address_of_a_form_has_a_page_for_a_browser(client: Client, alice: U
     assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
     assert "This address has no page" in answer.content.decode() and "Sections" in answer.content.decode()
     assert client.delete("/models/").content == b""
+    # It leads to the nearest page above it.
+    for address, above in (
+        ("/account/password/", "/account/"),
+        ("/servers/7/check/", "/servers/7/"),
+        ("/logout/", "/"),
+    ):
+        assert f'class="button main" href="{above}"' in flat(client.get(address).content.decode()), address
 
 
 def test_pages_stay_pages(client: Client, alice: User) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport.core.errors import ConfigError
+from toolsupport.services import process_group
 from toolsupport.services.backups import making
 
 
@@ -22,8 +23,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
-        # As an exception it removes the unfinished file, which has every key.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        # As an exception a signal removes the unfinished file, which has every key.
+        for number in process_group.stops():
+            signal.signal(number, lambda given, _: sys.exit(128 + given))
         try:
             made = making.make(file)
         except ConfigError as error:

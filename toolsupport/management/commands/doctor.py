@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        serve_lock.adopt_origins()
+        serve_lock.adopt_address()
         findings = [
             *examine(),
             *sign_in_checks.findings(),

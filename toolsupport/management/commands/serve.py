@@ -43,7 +43,6 @@ loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when dap
 LOCK_HELD = 0.001  # seconds
 NOT_LISTENING = "Nothing can listen at {}: {}. Try another --port or --host."
 MOST_PROCESSES = 64
-STOPS = (signal.SIGTERM, signal.SIGINT)
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
 ENDING, AFTER_STOP, SIMULATOR_SECONDS = 4.0, 2.0, 1.0
 
@@ -75,9 +74,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port, count = options["host"], options["port"], options["processes"]
-        self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
-            settings.ORIGINS = serve_lock.default_origins(host, port)
+        self.address = f"http://{serve_lock.in_address(host)}:{port}"
+        serve_lock.use_address(host, port)
         if options["part_of"]:
             number, *sockets = options["part_of"]
             metrics.PROCESSES.share(number)
@@ -157,8 +155,9 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def greeting(self) -> list[str]:
-        """Return the address of the site; on a fresh machine also how to become its administrator."""
-        lines = [f"toolsupport is ready at {self.address}"]
+        """Return the address of the site; on a fresh machine also the one at which to become its administrator."""
+        site = settings.ORIGINS[0].rstrip("/")
+        lines = [f"toolsupport is ready at {self.address if settings.ENV['TOOLSUPPORT_ORIGINS'] else site}"]
         given = settings.ENV["TOOLSUPPORT_ADMIN"]
         if given:
             first_admin.admin_from_environment(given)
@@ -168,7 +167,7 @@ class Command(BaseCommand):
                     "TOOLSUPPORT_ADMIN names an account that exists and cannot administer; it was not changed."
                 )
             token = first_admin.new_setup_token()
-            lines.append(f"Make the first administrator at {self.address}/setup/?token={token} (works once)")
+            lines.append(f"Make the first administrator at {site}/setup/?token={token} (works once)")
         return lines
 
 
@@ -209,13 +208,13 @@ def make_server(application: Any, shared: int) -> BoundedServer:
 
 
 def stop_on_signals(server: BoundedServer) -> None:
-    """On SIGTERM or SIGINT stop listening, let running answers finish, then stop.
+    """On a signal of `process_group.stops` stop listening, let running answers finish, then stop.
 
     The process ends within the drain time and ENDING, whatever runs in it.
     """
     from toolsupport.config import asgi
 
-    supervisor = TaskSupervisor("the stop")
+    supervisor, numbers = TaskSupervisor("the stop"), process_group.stops()
 
     async def end() -> None:
         try:
@@ -229,23 +228,27 @@ def stop_on_signals(server: BoundedServer) -> None:
 
     def asked_to_stop(*_: object) -> None:
         # Once is enough: a second signal waits for the same end.
-        for number in STOPS:
+        for number in numbers:
             signal.signal(number, signal.SIG_IGN)
         deadline.set(settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"] + ENDING)
         loop.call_soon_threadsafe(lambda: supervisor.spawn(end()))
 
-    for number in STOPS:
+    for number in numbers:
         # Not the event loop's own way, which does nothing while the loop is blocked.
         signal.signal(number, asked_to_stop)
 
 
 def start_simulator() -> subprocess.Popen[str] | None:
-    """Start the Simulator as a child process on its own loopback port, so that it can fail in mid-stream."""
+    """Start the Simulator as a child process on its own loopback port, so that it can fail in mid-stream.
+
+    In a session of its own, a terminal does not end it while running answers finish.
+    """
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
         return None
     command = [sys.executable, "-m", "toolsupport.simulator", "--port", "0", "--with-parent"]
     # `-m` imports from the working directory first, and the site may be started in any.
-    return subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=pipe, stdout=pipe, text=True, start_new_session=True)
 
 
 def meet_simulator(child: subprocess.Popen[str] | None) -> None:

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--url", default="", help="Address of the site. Default: the first of TOOLSUPPORT_ORIGINS.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        serve_lock.adopt_origins()
+        serve_lock.adopt_address()
         site = (options["url"] or settings.ORIGINS[0]).rstrip("/")
         try:
             token = sign_in_links.make(options["username"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolsupport.core import history_sentences
 from toolsupport.core.history_sentences import BundleFacts, EventKey
@@ -22,7 +22,7 @@ class HistoryRow:
     """A row of the page. `waiting`: it waits for a reviewer, perhaps with an objection.
 
     `words` is the sentence of a bundle, "" for one entry; its entries are `rows`, or are fetched when it is opened if
-    there are none. `size` counts them.
+    there are none. `size` counts them, `verdicts` are those of its tests.
     """
 
     entry: TimelineEntry
@@ -32,6 +32,7 @@ class HistoryRow:
     rows: tuple[HistoryRow, ...] = field(default=())
     findings: int = 0
     unread: bool = False
+    verdicts: frozenset[str] = frozenset()
 
     @property
     def who(self) -> str:
@@ -40,8 +41,8 @@ class HistoryRow:
 
     @property
     def evidence(self) -> str:
-        """The state of evidence that a test proved, "off" for anything else."""
-        return history_sentences.evidence(self.entry.kind, self.entry.verdict)[0]
+        """The state of evidence that a test proved, "off" for anything else; "" for tests with different results."""
+        return history_sentences.common_evidence(self.entry.kind, self.verdicts or {self.entry.verdict})
 
     @property
     def title(self) -> str:
@@ -91,15 +92,17 @@ def one_row(entry: TimelineEntry, waiting: WaitingEntry | None = None, alone: bo
     """The row of one entry; `alone`: as itself, although it leads a bundle."""
     inside = bundles.summaries([entry.id]).get(entry.id, BundleSummary())
     row = _row(entry, inside, unread=False, joined=not alone)
-    return HistoryRow(entry, waiting, row.words, row.size, findings=inside.findings)
+    return replace(row, waiting=waiting)
 
 
 def _row(entry: TimelineEntry, inside: BundleSummary, unread: bool, joined: bool) -> HistoryRow:
     if not inside.changes or not joined:
         return HistoryRow(entry, findings=inside.findings, unread=unread)
     facts = _facts(entry, inside.changes, inside.models, inside.verdicts)
-    words = history_sentences.about_bundle(facts)
-    return HistoryRow(entry, words=words, size=inside.changes, findings=inside.findings, unread=unread)
+    words, verdicts = history_sentences.about_bundle(facts), frozenset(inside.verdicts)
+    return HistoryRow(
+        entry, words=words, size=inside.changes, findings=inside.findings, unread=unread, verdicts=verdicts
+    )
 
 
 def _key(entry: TimelineEntry, leads: Collection[int | None]) -> EventKey:
@@ -116,7 +119,9 @@ def _joined(group: list[HistoryRow]) -> HistoryRow:
     facts = _facts(first.entry, len(group), len(models), verdicts)
     unread = any(row.unread for row in group)
     words = history_sentences.about_bundle(facts)
-    return HistoryRow(first.entry, first.waiting, words, len(group), tuple(group), unread=unread)
+    return HistoryRow(
+        first.entry, first.waiting, words, len(group), tuple(group), unread=unread, verdicts=frozenset(verdicts)
+    )
 
 
 def _facts(first: TimelineEntry, changes: int, models: int, verdicts: Mapping[str, int]) -> BundleFacts:

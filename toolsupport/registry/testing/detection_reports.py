@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime
 
-from django.db.models import Avg, Case, Count, Q, When
-from django.utils import timezone
+from django.db.models import Avg, Case, Count, Max, Q, QuerySet, Value, When
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.sentences import sentence
@@ -137,7 +136,10 @@ def expected_seconds(profile: ModelProfile) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BulkProgress:
-    """The progress of a person's bulk of tests; `left` in seconds. Of `later` tests a step follows the verdicts."""
+    """The progress of a person's bulk of tests; `left` in seconds. Of `later` tests a step follows the verdicts.
+
+    `by` is the person if that is another one than the reader, or "A program".
+    """
 
     since: int
     done: int
@@ -145,30 +147,42 @@ class BulkProgress:
     left: int
     seen: str = ""
     later: int = 0
+    running: int = 0
+    cancelled: int = 0
+    by: str = ""
 
     @property
     def open(self) -> bool:
         return self.done < self.total
 
+    @property
+    def ending(self) -> bool:
+        """Whether the rest was cancelled, and only running tests are still open."""
+        return self.open and self.cancelled > 0 and self.total - self.done == self.running
+
+    @property
+    def tested(self) -> int:
+        return self.done - self.cancelled
+
 
 # Several servers often share a machine, so that hardly more than two tests at once are quicker.
 SECONDS_EACH, AT_ONCE = 5.0, 2
-LATELY = 5  # seconds in which a page that asks each second has seen a result
 
 
-def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
-    """Return the tests of one person from the id `since` on; without it, all of the bulk that is open."""
-    mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
-    first = since or began(actor)
-    if not first:
+def bulk(reader: int | None, since: int = 0) -> BulkProgress | None:
+    """Return the bulk to which the test `since` belongs; without it, the open one of the reader, else of another."""
+    lead = _lead(reader, since)
+    if lead is None:
         return None
-    over = ~Q(status__in=OPEN)
+    first, over = since or _first_beside(lead), ~Q(status__in=OPEN)
+    mine = _bulks_of(lead.actor_id)
     found = mine.filter(pk__gte=first).aggregate(
         total=Count("pk"),
         done=Count("pk", filter=over),
         each=Avg("run_ms", filter=over),
         running=Count("pk", filter=Q(status="running")),
         later=Count("pk", filter=Q(remaining=True)),
+        cancelled=Count("pk", filter=Q(status="cancelled")),
     )
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
@@ -180,14 +194,38 @@ def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
         left=round(still * each),
         seen=_stage(found),
         later=found["later"],
+        running=found["running"],
+        cancelled=found["cancelled"],
+        by="" if lead.actor_id == reader else display_name(lead.actor) or "A program",
     )
 
 
-def stage(actor: int | None, since: int) -> str:
-    """Return how far a person's bulk is: it differs as soon as a test of it has begun or ended."""
-    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", pk__gte=since)
+def _bulks_of(actor: int | None) -> QuerySet[Detection]:
+    return Detection.objects.filter(actor_id=actor, trigger="bulk")
+
+
+def _lead(reader: int | None, since: int) -> Detection | None:
+    """Return the test of this id, else the oldest open one of a bulk, first of those of the reader."""
+    tests = Detection.objects.filter(trigger="bulk").select_related("actor")
+    if since:
+        return tests.filter(pk=since).first()
+    own_first = Case(When(actor=reader, then=0), default=1) if reader else Value(1)
+    return tests.filter(status__in=OPEN).order_by(own_first, "pk").first()
+
+
+def stage(since: int) -> str:
+    """Return how far the bulk is to which this test belongs: it differs as soon as a test of it has begun or ended."""
+    owner = Detection.objects.filter(pk=since).values_list("actor_id", flat=True).first()
     over, running = Count("pk", filter=~Q(status__in=OPEN)), Count("pk", filter=Q(status="running"))
-    return _stage(mine.aggregate(done=over, running=running, later=Count("pk", filter=Q(remaining=True))))
+    counted = {"done": over, "running": running, "later": Count("pk", filter=Q(remaining=True))}
+    return _stage(_bulks_of(owner).filter(pk__gte=since).aggregate(**counted))
+
+
+def overall_stage() -> str:
+    """Return a mark that differs as soon as any test has begun or ended."""
+    open_ones = Count("pk", filter=Q(status__in=OPEN))
+    found = Detection.objects.order_by().aggregate(newest=Max("pk"), open=open_ones)
+    return f"{found['newest'] or 0}-{found['open']}"
 
 
 def _stage(counted: Mapping[str, int]) -> str:
@@ -199,10 +237,13 @@ def began(actor: int | None, test: int = 0) -> int:
 
     Tests that were open when the oldest open one was queued belong to the bulk, so that a reload counts as before.
     """
-    mine = Detection.objects.filter(actor_id=actor, trigger="bulk").order_by("pk")
-    oldest = mine.filter(status__in=OPEN).values_list("created_at", flat=True).first()
-    together = mine.filter(Q(status__in=OPEN) | Q(finished_at__gte=oldest)) if oldest else mine.none()
-    return together.values_list("pk", flat=True).first() or test
+    oldest = _bulks_of(actor).filter(status__in=OPEN).order_by("pk").first()
+    return _first_beside(oldest) if oldest else test
+
+
+def _first_beside(oldest: Detection) -> int:
+    mine = _bulks_of(oldest.actor_id).filter(Q(status__in=OPEN) | Q(finished_at__gte=oldest.created_at))
+    return mine.order_by("pk").values_list("pk", flat=True).first() or oldest.pk
 
 
 def expected_bulk(models: int, took_ms: Sequence[int]) -> int:
@@ -211,9 +252,8 @@ def expected_bulk(models: int, took_ms: Sequence[int]) -> int:
     return max(5, 5 * round(models * each / AT_ONCE / 5))
 
 
-def lately(since: int) -> set[int]:
-    """Return the models whose tests, from the id `since` on, are open or have measured something a moment ago."""
-    moment = timezone.now() - timedelta(seconds=LATELY)
+def changed(since: int, moment: datetime) -> set[int]:
+    """Return the models whose tests, from the id `since` on, are open or have measured something since a moment."""
     rows = Detection.objects.filter(pk__gte=since, kind="tools").order_by()
     measured = Override.objects.filter(created_at__gte=moment, detection__in=rows).order_by().values("profile")
     tested = rows.filter(Q(status__in=OPEN) | Q(finished_at__gte=moment)).values("profile")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +118,15 @@ class EvidenceOverview:
 
     @property
     def first_seconds(self) -> int:
-        return -(-first_tests.first(self.expected)[1] // 5) * 5
+        return _in_fives(first_tests.first(self.expected)[1])
+
+    @property
+    def left_out(self) -> list[tuple[ModelTile, int]]:
+        """The models that the tests of a first visit leave out, each with the seconds that its test will take."""
+        first = () if self.wanted else self.first
+        tests = {test.profile: test.seconds for test in self.expected if test.profile not in first}
+        names = {tile.id: tile for tile in self.tiles}
+        return [(names[profile], _in_fives(tests[profile])) for profile in self.untested if profile in tests]
 
     @property
     def claiming(self) -> int:
@@ -189,6 +198,10 @@ def _took(profiles: Iterable[int]) -> dict[int, int]:
     """Return the duration of the newest finished test of native tools of each model, of whatever build, in ms."""
     over = Detection.objects.filter(profile__in=list(profiles), kind="tools", status="done").order_by("pk")
     return {pk: (run or 0) + (load or 0) for pk, run, load in over.values_list("profile", "run_ms", "load_ms")}
+
+
+def _in_fives(seconds: float) -> int:
+    return math.ceil(seconds / 5) * 5
 
 
 def _share(tiles: Iterable[ModelTile], working: Sequence[str]) -> tuple[int, int]:

@@ -35,6 +35,16 @@ IN_MEMORY = 8 * 2**20  # bytes of a copied file; larger ones are copied to the d
 
 
 def make(file: Path) -> dict[str, Any]:
+    """Write the archive, and note when; return its facts. Raises ConfigError."""
+    facts = write(file)
+    try:
+        _note(file, facts)
+    except OSError as error:  # the archive is complete, only `doctor` has an older one then
+        log.warning("could not note the backup %s: %s", file, error)
+    return facts
+
+
+def write(file: Path) -> dict[str, Any]:
     """Write the archive; return its facts. An older file of that name is replaced at the end. Raises ConfigError."""
     if file.exists() and not file.is_file():
         raise ConfigError(f"{file} is no file. Name another one.")
@@ -49,10 +59,6 @@ def make(file: Path) -> dict[str, Any]:
         sync_folder(file.parent)
     except (OSError, DatabaseError, sqlite3.Error) as error:
         raise ConfigError(f"No backup was made: {str(error).strip()}.") from error
-    try:
-        _note(file, facts)
-    except OSError as error:  # the archive is complete, only `doctor` has an older one then
-        log.warning("could not note the backup %s: %s", file, error)
     return facts | {"bytes": file.stat().st_size, "parts": len(writer.parts)}
 
 

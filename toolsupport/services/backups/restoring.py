@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 from toolsupport.config import restore_journal
-from toolsupport.config.restore_journal import KEPT, STAGED, RestoreJournal, RestoreStep
+from toolsupport.config.restore_journal import KEPT, OLD, STAGED, RestoreJournal, RestoreStep
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.history_sentences import counted
 from toolsupport.registry.servers import key_ring
@@ -28,6 +28,7 @@ from toolsupport.services.backups.archive import Archive
 from toolsupport.services.backups.database_parts import SQLITE_PART
 
 ANSWER = "Nothing was changed."
+COPY = "backup.tar"  # the former state of PostgreSQL
 # What a manifest has besides its parts, by kind of database.
 FACTS: dict[str, type] = {"version": str, "made_at": str, "keys": str, "database": str, "migrations": list}
 FACTS_OF = {"sqlite": FACTS, "postgresql": FACTS | {"tables": dict, "sequences": dict}}
@@ -151,12 +152,10 @@ def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:
     staged = data / STAGED
     staged.mkdir(mode=0o700)
     try:
-        kept = data / KEPT
         journal = _unpacked(found, data, staged)
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir(mode=0o700)
         if connection.vendor == "postgresql" and present:
-            making.make(kept / "backup.tar")
+            making.write(staged / COPY)
+            journal.steps.append(RestoreStep(str(staged / COPY), str(data / KEPT / COPY), ""))
         os.sync()
         if connection.vendor == "postgresql":
             _load_rows(found, data, journal)
@@ -164,11 +163,11 @@ def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:
             journal.write(data)
     except BaseException:
         if not (data / restore_journal.JOURNAL).exists():
-            shutil.rmtree(staged, ignore_errors=True)
+            restore_journal.remove_staged(data)
         raise
     journal.roll_forward(data)
     manifest = found.manifest
-    return RestoreResult(manifest["made_at"], manifest["version"], str(kept) if present else "", _notes(found))
+    return RestoreResult(manifest["made_at"], manifest["version"], str(data / KEPT) if present else "", _notes(found))
 
 
 def _load_rows(found: Archive, data: Path, journal: RestoreJournal) -> None:
@@ -188,12 +187,20 @@ def _unpacked(found: Archive, data: Path, staged: Path) -> RestoreJournal:
     for name in found.parts:
         if not name.startswith("database/"):
             database_parts.write_part(found, name, staged / name)
-    steps = [_step(data, staged / "files" / name, name) for name in making.FOLDERS]
+    steps = _set_aside(data / KEPT)
+    steps += [_step(data, staged / "files" / name, name) for name in making.FOLDERS]
     if found.manifest["keys"] == "inside":
         steps += [_step(data, staged / "keys" / name, name) for name in making.KEYS]
     if connection.vendor == "sqlite":
         steps += _database_steps(found, data, staged)
     return RestoreJournal(steps)
+
+
+def _set_aside(folder: Path) -> list[RestoreStep]:
+    """Return the step that takes away what an earlier restore kept; if this one fails, it stays."""
+    old = folder.with_name(f"{folder.name}{OLD}")
+    shutil.rmtree(old, ignore_errors=True)
+    return [RestoreStep("", str(folder), str(old))] if folder.exists() else []
 
 
 def _step(data: Path, new: Path, name: str) -> RestoreStep:
@@ -205,15 +212,15 @@ def _database_steps(found: Archive, data: Path, staged: Path) -> list[RestoreSte
     file = database_parts.sqlite_file()
     beside = file.parent != data.resolve()
     new = file.with_name(f"{file.name}.{STAGED}") if beside else staged / file.name
-    new.unlink(missing_ok=True)
+    if beside:
+        restore_journal.note_elsewhere(staged, new)
     database_parts.write_part(found, SQLITE_PART, new)
     if newer := unknown(database_parts.checked_sqlite(new)):
         raise ConfigError(f"The backup holds rows of a newer version (migration {newer[0]}). {ANSWER}")
     folder = file.parent / f"{file.name}.{KEPT}" if beside else data / KEPT
-    if beside:
-        shutil.rmtree(folder, ignore_errors=True)
+    aside = _set_aside(folder) if beside else []
     journals = [RestoreStep("", f"{file}-{end}", str(folder / f"{file.name}-{end}")) for end in ("wal", "shm")]
-    return [*journals, RestoreStep(str(new), str(file), str(folder / file.name))]
+    return [*aside, *journals, RestoreStep(str(new), str(file), str(folder / file.name))]
 
 
 def _notes(found: Archive) -> tuple[str, ...]:

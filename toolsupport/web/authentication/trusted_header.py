@@ -45,7 +45,8 @@ def name_in(scope: Mapping[str, Any]) -> str:
     sent = [(name, value) for name, value in scope["headers"] if name.lower().replace(b"_", b"-") == folded]
     if len(sent) != 1 or sent[0][0].lower() != folded:
         return ""
-    return str(sent[0][1].decode("utf-8", "replace")).strip()
+    # Only the blanks that HTTP allows around a value: with others it is another name.
+    return str(sent[0][1].strip(b" \t").decode("utf-8", "replace"))
 
 
 @sync_and_async_middleware

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
@@ -18,6 +19,7 @@ from toolsupport.web.authentication import device_cookie, factor_proof
 from toolsupport.web.pages import passkey_challenge
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.factor_forms import FactorPasswordForm, NewPasskeyForm, RenewCodesForm
+from toolsupport.web.pages.form_page import moved_on
 from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.pages.people_forms import PasswordForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -45,7 +47,7 @@ def password(request: AuthedRequest) -> HttpResponse:
     ended = sessions.end(user.pk, but=request.session.session_key)
     known_devices.forget(user.pk)
     security_events.record("password_changed", form.address, user.get_username())
-    saved = answer(request, {"notice": saved_words(ended)})
+    saved = moved_on(request, reverse("account"), saved_words(ended))
     device_cookie.renew(request, saved, user)
     return saved
 
@@ -68,12 +70,12 @@ def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
 
 
 def removed(request: AuthedRequest, done: str, passkey_id: int | None = None) -> HttpResponse:
-    """Remove the own app, or a passkey; return the page, with the reason if it has to stay."""
+    """Remove the own app, or a passkey, and lead to the page; the reason on it if it has to stay."""
     try:
         second_factors.remove_own(request.user, passkey_id)
     except NotAllowed as error:
         return answer(request, {"factor_failed": str(error)}, status=409)
-    return answer(request, {"notice": done})
+    return moved_on(request, f"{reverse('account')}#second-factor", done)
 
 
 def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
@@ -12,6 +13,7 @@ from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.registry.people import api_keys
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages import account, code_samples
+from toolsupport.web.pages.form_page import moved_on
 from toolsupport.web.pages.key_form import KeyForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -38,7 +40,7 @@ def create(request: AuthedRequest) -> HttpResponse:
 def revoke(request: AuthedRequest, key_id: int) -> HttpResponse:
     """Revoke a key; programs that use it are refused from now on."""
     api_keys.revoke(request.user.pk, key_id)
-    return account.answer(request, {"notice": "Revoked. Programs that use this key are refused from now on."})
+    return moved_on(request, reverse("account"), "Revoked. Programs that use this key are refused from now on.")
 
 
 @require_GET

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
@@ -22,6 +23,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.services.backups import kept_backups, making
 from toolsupport.web.file_stream import FileStream
 from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.pages.form_page import moved_on
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
@@ -66,7 +68,7 @@ async def make(request: AuthedRequest) -> HttpResponse:
     except ConfigError as error:
         return await in_database(_page)(request, {"failed": str(error)}, 502)
     await in_database(audit_log.write)(request.user.pk, "make_backup", made.name, "Asked for on the page Backups.")
-    return await in_database(_page)(request, {"notice": f"Made {made.name}."})
+    return await in_database(moved_on)(request, reverse("backup"), f"Made {made.name}.")
 
 
 @sensitive_post_parameters()
@@ -92,7 +94,7 @@ def delete(request: AuthedRequest, backup: str) -> HttpResponse:
     """Delete an archive."""
     kept_backups.delete(backup)
     audit_log.write(request.user.pk, "delete_backup", backup, "Asked for on the page Backups.")
-    return _page(request, {"notice": f"Deleted {backup}."})
+    return moved_on(request, reverse("backup"), f"Deleted {backup}.")
 
 
 def _page(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:

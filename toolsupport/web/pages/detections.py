@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -26,6 +28,7 @@ from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE, MATRIX = "toolsupport/detection.html", "toolsupport/models.html"
+LATELY = 5  # seconds in which a page that asks each second has seen a result
 
 
 @require_POST
@@ -92,10 +95,16 @@ def start_all(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def bulk(request: AuthedRequest) -> HttpResponse:
-    """Show the progress of the person's own bulk of tests; while no test begins or ends, only of those that run."""
+    """Show the progress of a bulk of tests; while no test begins or ends, only of those that run.
+
+    Without `since` the page shows no bulk: it gets nothing until any test begins or ends.
+    """
     since, seen = row_number(request.GET.get("since", "")), request.GET.get("seen")
-    if seen and wants_part(request) and detection_reports.stage(request.user.pk, since) == seen:
-        return _under_test(request, since)
+    if seen and wants_part(request):
+        if since and detection_reports.stage(since) == seen:
+            return _under_test(request, since)
+        if not since and detection_reports.overall_stage() == seen:
+            return HttpResponse(status=204)
     return _bulk(request, since, "")
 
 
@@ -139,13 +148,17 @@ def _live(request: AuthedRequest, found: dict[str, Any]) -> HttpResponse:
 
 
 def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[int], since: int = 0) -> dict[str, Any]:
-    """Return the bar of states, and the person's own run of tests with its rows: what changes while tests run."""
+    """Return the bar of states and a run of tests, that of the person first: what changes while tests run."""
     at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
     found = detection_reports.bulk(request.user.pk, since) if at_work else None
+    followed = found if found and (found.open or found.later) else None
     took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
     counts = model_filters.states(rows)
     return {
         "bulk": found,
+        "followed": followed,
+        "seen": followed.seen if followed else detection_reports.overall_stage(),
+        "at": int(time.time()),
         "states": counts,
         "chips": model_filters.chips(rows, counts, _filter(request), needing),
         "all": len(rows),
@@ -171,17 +184,34 @@ def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
     needing = reviews.needing()
     all_rows = profiles.listed()
     rows = model_filters.named(all_rows, _filter(request))
-    found = live(request, rows, needing, since) | {"notice": message, "may_detect": True, "oob": True}
-    changed = detection_reports.lately(found["bulk"].since) if found["bulk"] else set()
+    found = live(request, rows, needing, since) | {"notice": message, "oob": True}
+    found["may_detect"] = Action.DETECT in request.actions
+    changed = detection_reports.changed(found["bulk"].since if found["bulk"] else 0, _moment(request))
+    changed = _on_page(request, changed)
     found |= {"rows": [row for row in all_rows if row.id in changed], "needing": needing}
     shown = model_filters.sifted(all_rows, _filter(request), needing)
     found |= {"untested": sum(row.untested for row in shown), "testable": sum(row.testable for row in shown)}
     return render(request, f"{MATRIX}#bulk", found)
 
 
+def _on_page(request: AuthedRequest, models: Collection[int]) -> set[int]:
+    """Return those of these models that the page lists; one with a filter sends its models."""
+    listed = _filter(request).get("rows", "")
+    return set(models) & set(map(row_number, listed.split(","))) if listed else set(models)
+
+
+def _moment(request: AuthedRequest) -> datetime:
+    """Return when the page got the rows that it shows; without that in the address, a moment ago."""
+    now, at = int(time.time()), row_number(request.GET.get("at", ""))
+    return datetime.fromtimestamp(min(at or now - LATELY, now), UTC)
+
+
 def _under_test(request: AuthedRequest, since: int) -> HttpResponse:
     """Return the rows of the models under test alone: nothing else has changed."""
-    rows = profiles.listed(detection_reports.running(since))
-    answer = render(request, f"{MATRIX}#under_test", {"rows": rows, "needing": (), "may_detect": True})
+    running = detection_reports.running(since)
+    rows = profiles.listed([*_on_page(request, running)])
+    answer = render(
+        request, f"{MATRIX}#under_test", {"rows": rows, "needing": (), "may_detect": Action.DETECT in request.actions}
+    )
     answer.headers["HX-Reswap"] = "none"
     return answer

@@ -8,7 +8,7 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.urls import Resolver404
+from django.urls import Resolver404, is_valid_path
 
 from toolsupport.web import api_errors, storage_errors
 
@@ -26,9 +26,18 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_allowed(request: HttpRequest) -> HttpResponse:
-    return _page(
-        request, 405, "This address has no page", "It only receives a form. Open the page with the form again."
-    )
+    title, words = "This address has no page", "It only receives a form. Open the page with the form again."
+    context = {"title": title, "words": words, "above": _above(request.path)}
+    return render(request, "toolsupport/error.html", context, status=405)
+
+
+def _above(path: str) -> str:
+    """Return the nearest address above this one, mostly the page whose form sends to it; "" if there is none."""
+    while path.count("/") > 2:
+        path = path.rstrip("/").rpartition("/")[0] + "/"
+        if is_valid_path(path):
+            return path
+    return ""
 
 
 def missing(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib import messages
 from django.forms import Form
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.web.pages.htmx import wants_part
@@ -28,3 +29,10 @@ def made(form: Form, make: Callable[..., int]) -> int | None:
 def board(request: AuthedRequest, page: str, context: dict[str, Any]) -> HttpResponse:
     """Return the page, or only its part `board` for an htmx swap."""
     return render(request, page + ("#board" if wants_part(request) else ""), context)
+
+
+def moved_on(request: HttpRequest, address: str, words: str = "", ok: bool = True) -> HttpResponse:
+    """Lead to a page that shows these words: the address of a form has no page, so a browser should not stay there."""
+    if words:
+        messages.add_message(request, messages.SUCCESS if ok else messages.WARNING, words)
+    return redirect(address)

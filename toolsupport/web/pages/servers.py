@@ -7,6 +7,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
@@ -14,7 +15,8 @@ from toolsupport.core.history_sentences import counted
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import server_edits, servers
 from toolsupport.services import refresh as services_refresh
-from toolsupport.web.pages.form_page import board, made
+from toolsupport.web.pages.form_page import board, made, moved_on
+from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.pages.server_forms import ServerForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -52,7 +54,10 @@ def refresh(request: AuthedRequest) -> HttpResponse:
     """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
-    return _answer(request, {"notice": f"Checked {counted(len(asked), 'server')}, {answered} answered."})
+    notice = f"Checked {counted(len(asked), 'server')}, {answered} answered."
+    return (
+        _answer(request, {"notice": notice}) if wants_part(request) else moved_on(request, reverse("servers"), notice)
+    )
 
 
 @require_POST
@@ -60,7 +65,7 @@ def refresh(request: AuthedRequest) -> HttpResponse:
 def switch(request: AuthedRequest, server_id: int) -> HttpResponse:
     """Enable or disable a server."""
     servers.set_enabled(server_id, request.POST.get("enabled") == "1")
-    return _answer(request, {})
+    return _answer(request, {}) if wants_part(request) else moved_on(request, _place(server_id))
 
 
 @require_GET
@@ -84,7 +89,13 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 def _checked(request: AuthedRequest, server_id: int) -> HttpResponse:
     asked = async_to_sync(services_refresh.refresh)(server_id)
+    if not wants_part(request):
+        return moved_on(request, _place(server_id), asked.words, ok=not asked.why)
     return _answer(request, {"notice": asked.words, "notice_for": server_id})
+
+
+def _place(server_id: int) -> str:
+    return f"{reverse('servers')}#server-{server_id}"
 
 
 def _answer(request: AuthedRequest, notice: dict[str, Any]) -> HttpResponse:

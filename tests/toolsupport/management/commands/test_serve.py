@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
@@ -220,6 +221,38 @@ def test_a_start_that_cannot_succeed_gives_the_reason_without_a_traceback(
 
 
 # S2: the event loop waits for threads six times until a ping is answered.
+BEHIND = {"TOOLSUPPORT_ORIGINS": "https://chat.example.org", "TOOLSUPPORT_ALLOWED_HOSTS": "chat.example.org"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="uses an address of the loopback network that only Linux has")
+@pytest.mark.parametrize(
+    ("host", "environment", "site", "reached"),
+    [
+        ("127.0.0.9", {}, "http://127.0.0.9:{port}", "127.0.0.9"),
+        ("0.0.0.0", {}, "http://127.0.0.1:{port}", "127.0.0.9"),
+        ("127.0.0.1", BEHIND, "https://chat.example.org", "127.0.0.1"),
+    ],
+)
+def test_the_printed_set_up_address_is_answered(
+    kept: Site, host: str, environment: dict[str, str], site: str, reached: str
+) -> None:  # O1 P6
+    """As a browser or a proxy asks for it, with nothing else set."""
+    kept.environment |= {"TOOLSUPPORT_ADMIN": "", **environment}
+    command = [sys.executable, "manage.py", "serve", "--host", host, "--port", str(kept.port)]
+    with subprocess.Popen(command, cwd=ROOT, env=kept.environ(), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            printed = next(line for line in process.stdout if "token=" in line)
+            [(start, path)] = re.findall(r"(https?://[^/]+)(/setup/\S+)", printed)
+            assert start == site.format(port=kept.port)
+            headers = {"Host": start.partition("://")[2], "X-Forwarded-Proto": start.partition(":")[0]}
+            asked = httpx.get(f"http://{reached}:{kept.port}{path}", headers=headers, trust_env=False)
+            assert asked.status_code == 200 and 'name="token"' in asked.text
+            assert "FAIL" not in kept.manage("doctor")
+        finally:
+            process.terminate()
+
+
 def test_threads_give_the_interpreter_back_within_a_millisecond() -> None:
     before = sys.getswitchinterval()
     try:

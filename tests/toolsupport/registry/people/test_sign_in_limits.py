@@ -144,7 +144,7 @@ def test_a_password_is_changed_while_the_name_is_limited(client: Client, alice: 
     for number in range(NAME // PAIR + 1):
         _used_up(f"198.51.100.{number}")
     sent = {"old_password": PASSWORD, "new_password1": "vivid-Otter-lamp-92", "new_password2": "vivid-Otter-lamp-92"}
-    assert client.post("/account/password/", sent).status_code == 200
+    assert client.post("/account/password/", sent).status_code == 302
 
 
 @pytest.mark.django_db
@@ -241,7 +241,7 @@ def test_a_change_of_the_password_keeps_this_browser_and_no_other(alice: User):
     here, other = _signed_in(), _signed_in()
     new = "vivid-Otter-lamp-92"
     sent = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
-    assert here.post("/account/password/", sent).status_code == 200
+    assert here.post("/account/password/", sent).status_code == 302
     for number in range(NAME // PAIR + 1):
         _used_up(f"198.51.100.{number}")
     for browser, status in ((here, 302), (other, 429)):

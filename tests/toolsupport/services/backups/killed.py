@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 
 COUNTED = ("open", "os.", "shutil.", "sqlite3.", "fcntl.")
-OLD, NEW = "old", "new"
+OLD, NEW, EARLIER = "old", "new", "of an earlier restore"
 POSTGRESQL = os.environ.get("DATABASE_URL", "")
 State = tuple[str, ...]
 
@@ -29,6 +29,8 @@ State = tuple[str, ...]
 def fill(data: Path, mark: str) -> None:
     """A small site whose database, files and keys all have this mark."""
     (data / "workspaces" / mark).mkdir(parents=True)
+    (data / "before-restore").mkdir()
+    (data / "before-restore/secret_key").write_text(EARLIER)
     for path in (data / "secret_key", data / "workspaces" / mark / "notes.txt", data / "encryption_keys.json"):
         path.write_text(mark if path.suffix != ".json" else json.dumps({"keys": [], "mark": mark}))
     if POSTGRESQL:
@@ -121,8 +123,12 @@ def kill_restores(data: Path, file: Path, first: int, every: int) -> list[str]:
         restore_journal.finish(data, settings.DATABASES["default"])
         restore_journal.remove_staged(data)
         marks = state(data)
-        left = [path.name for path in data.iterdir() if path.name in ("restoring", "restore.json")]
-        found.append(marks[0] if len(set(marks)) == 1 and not left else f"step {step}: {marks} {left}")
+        left = [
+            path.name for path in data.iterdir() if path.name in ("restoring", "restore.json", "before-restore.old")
+        ]
+        kept = (data / "before-restore/secret_key").read_text()  # what stood there before what stands there now
+        whole = len(set(marks)) == 1 and not left and kept == {OLD: EARLIER, NEW: OLD}.get(marks[0])
+        found.append(marks[0] if whole else f"step {step}: {marks} {left} {kept}")
         step += every
     return found
 

@@ -251,12 +251,39 @@ def test_a_place_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> 
 
 
 @pytest.mark.django_db
-def test_a_backup_that_is_terminated_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # S3
-    before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(making, "_add_all", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_backup_that_is_ended_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}  # S3
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    monkeypatch.setattr(making, "_add_all", lambda *_: os.kill(os.getpid(), number))
     try:
-        with pytest.raises(SystemExit):
+        with pytest.raises(SystemExit) as ended:
             call_command("backup", str(tmp_path / "a.tar"))
     finally:
-        signal.signal(signal.SIGTERM, before)
-    assert list(tmp_path.iterdir()) == []
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert ended.value.code == 128 + number and list(tmp_path.iterdir()) == []
+
+
+def test_a_restore_that_fails_keeps_what_an_earlier_one_kept(tmp_path: Path) -> None:  # P3
+    """Also where the database is on another disk than the data directory."""
+    address = {"DATABASE_URL": f"sqlite:///{tmp_path / 'disk' / 'rows.sqlite3'}"}
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "data").mkdir()
+    one, file = Site(tmp_path / "data", address), tmp_path / "a.tar"
+    (tmp_path / "disk/rows.sqlite3").write_bytes(databases.migrated_file())
+    one.manage("backup", str(file))
+    one.manage("restore", str(file), "--yes")
+    kept = tmp_path / "disk/rows.sqlite3.before-restore/rows.sqlite3"
+    before, whole = kept.read_bytes(), file.read_bytes()
+    (tmp_path / "data/before-restore/note").write_text("of the first")
+    manifest_at = whole.index(b"manifest.json")
+    at = whole.index(b"CREATE TABLE", 0, manifest_at)
+    file.write_bytes(whole[:at] + b"create" + whole[at + 6 :])
+    assert "is not as it was written" in refused(one, "restore", str(file), "--yes")
+    assert kept.read_bytes() == before and (tmp_path / "data/before-restore/note").read_text() == "of the first"
+    assert sorted(path.name for path in (tmp_path / "disk").iterdir() if "restor" in path.name) == [kept.parent.name]
+    file.write_bytes(whole)
+    one.manage("restore", str(file), "--yes")
+    assert not (tmp_path / "data/before-restore/note").exists() and kept.exists()
+    assert not [path for path in tmp_path.rglob("*.old")]

@@ -28,7 +28,8 @@ def _change(client: Client, **fields: str):
 
 
 def test_a_new_password_ends_every_other_session(browsers: list[Client], alice: User):  # O7
-    page = _change(browsers[0]).content.decode()
+    assert _change(browsers[0]).headers["Location"] == "/account/"
+    page = browsers[0].get("/account/").content.decode()
     assert "Saved. 2 other browsers were signed out." in page
     assert [client.get("/account/").status_code for client in browsers] == [200, 302, 302]
     assert Session.objects.filter(person=alice).count() == 1

@@ -44,7 +44,8 @@ def test_a_name_that_will_not_do_is_said(page: Client) -> None:
 
 def test_a_key_is_revoked_on_the_page(page: Client, alice: User) -> None:
     key = api_keys.create(alice.pk, "laptop")
-    assert "Revoked" in page.post(f"/account/keys/{api_keys.listed(alice.pk)[0].id}/revoke/").content.decode()
+    revoked = page.post(f"/account/keys/{api_keys.listed(alice.pk)[0].id}/revoke/", follow=True)
+    assert "Revoked" in revoked.content.decode() and revoked.redirect_chain == [("/account/", 302)]
     assert api_keys.holder(key) is None
 
 

@@ -49,7 +49,7 @@ def content(answer: Any) -> bytes:
 
 def test_an_administrator_makes_downloads_and_deletes_a_backup(admin: Client) -> None:  # P3
     assert "No backup yet" in admin.get("/backup/").content.decode()
-    made = admin.post("/backup/make/").content.decode()
+    made = admin.post("/backup/make/", follow=True).content.decode()
     [backup] = kept_backups.listed()
     assert f"Made {backup.name}" in made and "Last backup" in made and backup.size > 10_000
     assert (FOLDER / backup.name).stat().st_mode & 0o777 == 0o600
@@ -59,7 +59,8 @@ def test_an_administrator_makes_downloads_and_deletes_a_backup(admin: Client) ->
     with tarfile.open(fileobj=io.BytesIO(content(sent))) as tar:
         assert "manifest.json" in tar.getnames()
     assert sent.headers["Cache-Control"] == "no-store" and backup.name in sent.headers["Content-Disposition"]
-    assert "Deleted" in admin.post(f"/backup/{backup.name}/delete/").content.decode()
+    deleted = admin.post(f"/backup/{backup.name}/delete/", follow=True)
+    assert "Deleted" in deleted.content.decode() and deleted.redirect_chain == [("/backup/", 302)]
     assert kept_backups.listed() == ()
     deeds = list(Audit.objects.order_by("id").values_list("deed", "subject"))
     assert deeds == [(deed, backup.name) for deed in ("make_backup", "download_backup", "delete_backup")]

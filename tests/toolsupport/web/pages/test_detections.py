@@ -63,7 +63,7 @@ def test_alice_begins_one_test_however_often_she_presses(client: Client, alice: 
     for _ in range(3):
         part = client.post(url, {"kind": "tools"}, headers=HTMX, follow=True).content.decode()
     assert Detection.objects.count() == 1
-    assert "Waiting for its turn. Number 1 in the queue of box." in flat(part) and 'hx-trigger="every 1s"' in part
+    assert "Queued, number 1 on <bdi>box</bdi>." in flat(part) and 'hx-trigger="every 1s"' in part
     client.post(reverse("model-detect", args=[model.pk]), {"kind": "per_tool"}, headers=HTMX)
     assert set(Detection.objects.values_list("kind", "actor")) == {("tools", alice.pk), ("per_tool", alice.pk)}
 
@@ -173,10 +173,10 @@ def test_the_filtered_models_are_tested_together(client: Client, alice: User, mo
     detections.cancel(Detection.objects.order_by("pk")[0].pk)
     since = Detection.objects.order_by("pk")[0].pk
     part = client.get(reverse("models-detect-progress"), {"since": since}, headers=HTMX).content.decode()
-    assert "Testing 3 models · 1 done" in part and '<rect data-ev="claimed"' in flat(part)
+    assert "Testing 3 models · 1 done" in flat(part) and '<rect data-ev="claimed"' in flat(part)
     assert f'<tr id="model-{others[0].pk}"' in part and f'<tr id="model-{model.pk}"' not in part, "rows of these tests"
     page = client.get(reverse("models")).content.decode()
-    assert "Testing 3 models · 1 done" in page, "a reload keeps it"
+    assert "Testing 3 models · 1 done" in flat(page), "a reload keeps it"
     part = client.post(reverse("models-detect-cancel"), headers=HTMX).content.decode()
     assert "Cancelled." in part and not Detection.objects.filter(status="queued").exists()
 

@@ -75,7 +75,7 @@ def test_who_may_not_test_sees_only_that_it_is_older(client: Client, charlie: Us
 def test_the_box_drops_the_offer_while_a_test_runs(client: Client, alice: User, model: ModelProfile):
     client.force_login(alice)
     part = client.post(reverse("model-detect", args=[model.pk]), headers=HTMX, follow=True).content.decode()
-    assert "detect-tools" not in part and "Tested on an older" not in part and "Waiting for its turn." in part
+    assert "detect-tools" not in part and "Tested on an older" not in part and "<span>Queued" in part
 
 
 def test_the_switch_tests_what_was_noted_before(client: Client, model: ModelProfile, alice: User, bob: User):

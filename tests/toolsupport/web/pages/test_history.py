@@ -192,7 +192,7 @@ def test_a_bulk_test_is_one_entry_that_opens_to_its_tests(client: Client, profil
     run_tests([profile, *others])
     assert read_marks.unread(charlie.pk) == 1
     page = client.get("/history/?show=all").content.decode()
-    assert page.count("data-row") == 1 and "Test of 4 models: 4 proven" in page
+    assert page.count("data-row") == 1 and "Test of 4 models: 4 proven" in page and "#ev-proven" in page
     lead = HistoryEntry.objects.get(lead=None)
     opened = client.get(f"/history/{lead.pk}/", headers=HTMX).content.decode()
     assert opened.count("data-row") == 4 and others[2].name in opened
@@ -200,6 +200,10 @@ def test_a_bulk_test_is_one_entry_that_opens_to_its_tests(client: Client, profil
     for one in (profile, others[0]):
         page = client.get(f"/history/?profile={one.pk}").content.decode()
         assert page.count("data-row") == 1 and "Test of 4" not in page and "3 findings" in page
+    # Tests with different results have no state in common.
+    HistoryEntry.objects.filter(kind="detection", profile=others[0]).update(verdict="ignored")
+    page = client.get("/history/?show=all").content.decode()
+    assert "3 proven, 1 broken" in page and "#ev-" not in page.partition('id="entries"')[2]
     alone = client.get(f"/history/{lead.pk}/?alone=1", headers=HTMX).content.decode()
     assert "Test of 4" not in alone and alone.count("<li>") == 3
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +15,8 @@ from tests.markup import flat
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import DetectionResult
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -67,6 +71,34 @@ def test_one_row_is_tested_as_a_run_of_one_and_a_poll_reads_only_what_runs(clien
     still = client.get(f"/models/detect/progress/?since={first.pk}&seen=0-1-0", headers=HTMX)
     assert still.headers["HX-Reswap"] == "none"
     assert still.content.decode().count("<tr") == 1 and f'id="model-{profile.pk}"' in still.content.decode()
+
+
+def test_others_see_a_run_of_tests_begin_move_and_end(client: Client, profile: ModelProfile, charlie: User) -> None:
+    rita, watcher = UserFactory(username="rita", role="reviewer"), Client()
+    client.force_login(rita)
+    watcher.force_login(charlie)
+
+    def polled(shown: str) -> Any:
+        """What the page gets by the address in it."""
+        return watcher.get(html.unescape(shown.partition('hx-get="')[2].partition('"')[0]), headers=HTMX)
+
+    idle = watcher.get("/models/").content.decode().partition('id="bulk"')[2]
+    assert 'hx-trigger="every 10s"' in idle and polled(idle).status_code == 204
+    client.post("/models/detect/", {"model": profile.pk}, headers=HTMX)
+    begun = polled(idle).content.decode()
+    assert "rita is testing 1 model · 0 done" in flat(begun) and 'hx-trigger="every 1s"' in begun
+    assert f'<tr id="model-{profile.pk}"' in begun and "<button id=" not in begun, "nothing that a viewer may not do"
+    test = Detection.objects.get(profile=profile).pk
+    assert detections.claim("worker") == test
+    detections.conclude(test, "worker", DetectionResult("native", {"passed": 3, "tried": 3}, {}, "", run_ms=900))
+    over = polled(begun).content.decode()
+    assert "rita tested 1 model." in flat(over) and "Proven" in over and 'hx-trigger="every 10s"' in over
+    assert polled(over).status_code == 204
+    # A page with a filter gets the rows that it lists.
+    assert f'name="rows" value="{profile.pk}"' in flat(watcher.get("/models/?q=strange").content.decode())
+    for listed, rows in ((profile.pk, 1), (profile.pk + 1, 0)):
+        address = f"/models/detect/progress/?seen=0-0&since={test}&rows={listed}&at=1"
+        assert watcher.get(address, headers=HTMX).content.decode().count("<tr ") == rows
 
 
 def test_a_filter_shows_whose_output_follows_a_schema(client: Client, charlie: User) -> None:

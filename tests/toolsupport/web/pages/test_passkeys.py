@@ -281,7 +281,8 @@ def test_the_owner_removes_a_passkey_with_the_password(owner: Owner, bob: User, 
     assert owner.browser.post(path, {"passkey-password": "wrong"}).status_code == 422
     for other in (bob, charlie):
         assert browser_of(other).post(path, {"passkey-password": PASSWORD}).status_code == 404
-    assert "Removed Phone" in text(owner.browser.post(path, {"passkey-password": PASSWORD}))
+    removed = owner.browser.post(path, {"passkey-password": PASSWORD}, follow=True)
+    assert "Removed Phone" in text(removed) and removed.redirect_chain == [("/account/#second-factor", 302)]
     assert not second_factors.active(owner.person.pk) and not RecoveryCode.objects.exists()
     assert enter(owner.device).status_code == 403
     assert Audit.objects.latest("id").deed == "remove_second_factor"

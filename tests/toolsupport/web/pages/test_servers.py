@@ -150,9 +150,22 @@ def test_an_absent_server_is_not_found(client: Client, bob: User, servers_out_th
     assert client.post(f"/servers/999/{path}").status_code == 404
 
 
-def test_without_scripts_the_whole_page_comes_back(client: Client, bob: User, servers_out_there: Servers):
+def test_a_form_without_scripts_leads_to_the_page_with_the_result(
+    client: Client, bob: User, servers_out_there: Servers
+):
+    servers_out_there.reports[BOX] = ServerReport("0.13.0", (ModelReport("qwen3:8b"),))
     client.force_login(bob)
-    assert "<html" in _text(client.post("/servers/add/", SENT))
+    added = client.post("/servers/add/", SENT)
+    server = Server.objects.get().pk
+    place = f"/servers/#server-{server}"
+    assert (added.status_code, added.headers["Location"]) == (302, place)
+    assert "The server answered with 1 model." in _text(client.get("/servers/"))
+    for path, sent in ((f"{server}/check/", {}), (f"{server}/switch/", {"enabled": "0"})):
+        assert client.post(f"/servers/{path}", sent).headers["Location"] == place
+    assert client.post("/servers/refresh/").headers["Location"] == "/servers/"
+    # What could not be added is shown with its form.
+    refused = client.post("/servers/add/", SENT)
+    assert refused.status_code == 200 and "already a server called" in _text(refused)
 
 
 def test_many_servers_take_few_queries(

@@ -114,12 +114,17 @@ def test_a_use_in_the_second_of_the_last_sign_in_counts(bob: User, monkeypatch: 
     ("written", "link"),
     [
         ("process 7 at http://0.0.0.0:8123\n", "http://127.0.0.1:8123"),
-        ("process 7 at http://localhost:81\n", "http://127.0.0.1:81"),
+        ("process 7 at http://localhost:81\n", "http://localhost:81"),
+        ("process 7 at http://192.168.7.5:81\n", "http://192.168.7.5:81"),
+        ("process 7 at http://[::1]:81\n", "http://[::1]:81"),
+        ("process 7 at http://[::]:81\n", "http://127.0.0.1:81"),
+        ("served at http://127.0.0.1:82\n", "http://127.0.0.1:82"),
+        ("process 7 at the command restore\nserved at http://127.0.0.1:83\n", "http://127.0.0.1:83"),
         ("", "http://first.example"),
         ("process 7 at http://x:y\n", "http://first.example"),
     ],
 )
-def test_a_link_leads_to_the_port_that_serves(
+def test_a_link_leads_to_the_address_that_serves(
     bob: User, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any, written: str, link: str
 ) -> None:
     (tmp_path / "served").write_text(written)
@@ -127,3 +132,23 @@ def test_a_link_leads_to_the_port_that_serves(
     settings.ENV, settings.ORIGINS = settings.ENV | {"TOOLSUPPORT_ORIGINS": []}, ["http://first.example"]
     call_command("sign_in_link", bob.username)
     assert capsys.readouterr().out.startswith(f"{link}/login/link/?token=")
+
+
+@pytest.mark.parametrize("vendor", ["sqlite", "postgresql"])
+def test_the_address_of_the_last_start_outlasts_a_restore(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vendor: str
+) -> None:
+    monkeypatch.setattr(connection, "vendor", vendor)
+    monkeypatch.setattr(serve_lock, "_held", None)
+    settings.DATA_DIR, settings.ENV = tmp_path, settings.ENV | {"TOOLSUPPORT_ORIGINS": [], "REDIS_URL": ""}
+    if vendor == "sqlite":
+        monkeypatch.setitem(settings.DATABASES["default"], "NAME", str(tmp_path / "rows.sqlite3"))
+    for work in ("http://127.0.0.1:8123", "the command restore", "the command restore"):
+        serve_lock.take(work)
+        if vendor == "sqlite":
+            assert serve_lock.lock_file().read_text().splitlines()[0].endswith(f"at {work}")
+            assert serve_lock._held
+            serve_lock._held.close()
+        settings.ORIGINS = ["http://127.0.0.1:8000"]
+        serve_lock.adopt_address()
+        assert settings.ORIGINS[0] == "http://127.0.0.1:8123"

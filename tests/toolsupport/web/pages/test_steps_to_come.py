@@ -75,5 +75,5 @@ def test_the_matrix_shows_the_value_and_stops_to_ask(client: Client, alice: User
     seen = bulk.partition("&amp;seen=")[2].partition('"')[0]
     ended(test)
     over = client.get(reverse("models-detect-progress"), asked | {"seen": seen}, headers=HTMX).content.decode()
-    assert "still to come" not in over and "every" not in over
+    assert "still to come" not in over and 'hx-trigger="every 10s"' in over
     assert f'id="model-{model.pk}"' in over and "Constrained output: enforced, test" in over
