@@ -119,9 +119,9 @@ def test_axe_would_find_something(open_browser: Open) -> None:
         "rows => document.querySelector('h1').insertAdjacentHTML('afterend', rows)", f"<ol>{''.join(rows)}</ol>"
     )
     page.evaluate("document.querySelector('ol > :nth-child(8) a').style.color = '#eee'")
-    found = violations(page)
-    assert any(text.startswith("link-name, light") and "/6" in text for text in found), found
-    assert any(text.startswith("color-contrast, light") and "/7" in text for text in found), found
+    of_rows = violations(page)
+    assert any(text.startswith("link-name, light") and "/6" in text for text in of_rows), of_rows
+    assert any(text.startswith("color-contrast, light") and "/7" in text for text in of_rows), of_rows
     page.evaluate("document.querySelector('h1').style.minWidth = '400px'")
     (wide,) = [fault for fault in faults_at_each_width(page) if "wider than the screen" in fault]
     assert wide.startswith("320 px")
