@@ -37,6 +37,21 @@ def run(words: list[str]) -> None:
         execute_from_command_line([COMMAND, *words])
     except ConfigError as error:  # a setting cannot be used: the reason is enough, a traceback would bury it
         sys.exit(f"Error: {error}")
+    except Exception as error:
+        if reason := storage_fault(error):
+            sys.exit(f"Error: {reason}.")
+        raise
+
+
+def storage_fault(error: Exception) -> str:
+    """Return the reason if the disk or the database failed, else ""."""
+    from django.apps import apps
+
+    if not apps.ready:
+        return ""
+    from toolsupport.registry import storage
+
+    return storage.fault(error)
 
 
 def overview() -> str:

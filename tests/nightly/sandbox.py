@@ -78,6 +78,16 @@ while len(kept) < 100:
         kernel.vmsplice(kept[-1][1], ctypes.byref(piece), ctypes.c_ulong(1), 2)
         kernel.munmap(ctypes.c_void_p(start), ctypes.c_size_t(2 << 20))
 time.sleep(4747)"""
+SHARED = """
+import mmap, os, time
+[os.fork() for _ in range(2)]
+kept = []
+for _ in range(9):
+    kept.append(mmap.mmap(-1, 40 << 20))
+    for place in range(0, 40 << 20, 4096):
+        kept[-1][place] = 1
+    kept[-1].madvise(mmap.MADV_DONTNEED)
+time.sleep(4747)"""
 LOCKS = """
 import fcntl, os, time
 files = [os.open("/tmp/%d" % one, os.O_CREAT | os.O_RDWR) for one in range(200)]
@@ -95,6 +105,7 @@ ATTACKS = {
     "buffers of sockets": python(SOCKETS),
     "mappings": python(MAPPINGS),
     "pages kept in pipes": python(PINNED),
+    "shared memory": python(SHARED),
     "locks on files": python(LOCKS),
     "empty files in /tmp": python(EMPTY.replace("PLACE", "/tmp")),
     "empty files in /dev/shm": python(EMPTY.replace("PLACE", "/dev/shm")),

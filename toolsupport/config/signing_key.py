@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from toolsupport.config.restore_journal import sync_folder
+from toolsupport.core.errors import ConfigError
 
 FILE = "secret_key"
 
 
 def of_site(values: Mapping[str, Any], directory: Path) -> str:
-    """Return the signing key from the environment, else from a file that only its owner may read."""
-    return str(values["TOOLSUPPORT_SECRET_KEY"]) or _stored(directory) or _made(directory)
+    """Return the signing key from the environment, else from a file for its owner only. Raises ConfigError."""
+    try:
+        return str(values["TOOLSUPPORT_SECRET_KEY"]) or _stored(directory) or _made(directory)
+    except OSError as error:
+        raise ConfigError(f"The signing key cannot be read from or saved in {directory}: {error.strerror}.") from error
 
 
 def _made(directory: Path) -> str:

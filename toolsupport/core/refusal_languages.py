@@ -254,7 +254,7 @@ _BESIDE = re.compile(
     r"|tarafından"
     r"|này|đã|chọn|bởi|cho|của|tính năng|chức năng|khả năng|được|lỗi|xin"
     r"|rất|tiếc|fitur|untuk|kesalahan|maaf|anda pilih|pilih|hata|üzgünüz|üzgünüm|maalesef|seçtiğiniz|ile"
-    r"|ini|yang|dipilih|oleh|for|with|by|this|the|error|errors?|code|bad|request|invalid"
+    r"|ini|yang|dipilih|oleh|for|with|by|this|the|error|errors?|fehler|erreur|erro|errore|fout|błąd|ошибка|code|bad|request|invalid"
     r"|parameter|message"
     r"|upstream|provider|api|tools?|function|calling|call|calls|tool-calling|use|sie|das|il|natif|nativ\w*"
     r"|den|det|denna|denne|detta|dette|här|her|där|valda|valgte|för|för|av|af|tämä|valittu|ez|a|az|kiválasztott"

@@ -43,7 +43,7 @@ _NOT_ABOUT_TOOLS = (
         OTHER,
         "moderation",
         r"\b(?:flagged|moderation|jailbreak|content (?:filter|policy)|safety (?:filter|system)|blocked (?:text"
-        r"|content))\b",
+        r"|content))\b|\bin your (?:prompt|message|input|question|text)\b",
     ),
     rule(
         OTHER,
@@ -93,7 +93,9 @@ _NOT_FOR_EVER = (
         "for-now",
         r"WORD(?:temporar(?:y|ily)|momentarily|intermittent(?:ly)?|now|today)END",
         r"at (?:the|this) (?:moment|time)\b",
-        r"\b50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out)",
+        r"\b50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out)|\b50[234] ?:",
+        r"^error code: 1\d{3}\b",
+        r"(?:^|[.!?;:(] ?)(?:during|throughout|amid|pending) (?:the |an? |this |our )?[a-z -]{1,60},",
         r"\b(?:status|code|returned|responded|answered|error)(?: code)?:? (?:with )?(?:http )?50[234]\b",
         r"WORD(?:maintenance|outage|incident|degraded|high load|heavy load|overload(?:ed)?|rollout)END",
         r"(?:retry|try again|come back|check back) (?:later|soon|shortly|in (?:an? |\d|some |few ))",
@@ -213,7 +215,10 @@ _A_PART_ONLY = (
         "not-here",
         # A subject other than a model: this project, your workspace, the sandbox.
         r"\b(?:this|that|your|our|the) (?!(?:[\w-]+ ){0,3}(?:models?|llm)\b)(?:[\w-]+ ){1,2}"
-        r"(?:does |do |can )?NOT_GIVE_THING",
+        r"(?:of [\w./:@-]+ )?(?:does |do |can )?NOT_GIVE_THING",
+        # Another model that has a part in the answer.
+        r"\b(?:draft|speculative|assistant|fallback|backup|secondary|moderation|guard|safety|judge|router|routing)"
+        r"[ -]model (?:does |do |can )?NOT_GIVE_THING",
         r"THING (?:IS_UN|not )SUPPORTED (?:in|on|for|with|under|by) (?:the |this |your |an? |our )?(?:[\w-]+ ){0,2}"
         r"(?:key|mode|batch|language|request|version|route|audio|output)s?\b(?!/)",
         r"\b(?:mode|account|batch|batche|job|request|route|path|operation|method)s? (?:(?:does|do|can) ?)?"
@@ -300,6 +305,8 @@ _TAKES_NO_TOOLS = (
         r"\b(?:no|without|lacks?) (?:support for THING|(?:tool|function)(?:[ -]calling|[ -]use)? support)",
         r"A_MODEL(?: (?:''|`[^`]*`))? (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?"
         r"(?:tools?|functions?) support",
+        r"THING (?:were|was|are|is) (?:provided|given|sent|passed|set),? but A_MODEL "
+        r"(?:has no support for|can(?:not|'t) use|does(?: not|n't) support) (?:them|it|these|those)(?=[.!]?(?: |$))",
         r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?(?:native )?CALLING"
         r" (?:support|capabilit|abilit)",
         r"(?:models?|llms?)\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support"

@@ -10,7 +10,10 @@ from re import Match
 
 from toolsupport.core.refusal_vocabulary import MISCONFIGURED, RefusalRule
 
-_STREAM = r"(?<!up)(?<!down)(?<!_)stream(?!_(?!mode))|流式|串流|ストリー|스트리밍|поток|strumie[nń]|akış|strömning"
+_STREAM = (
+    r"(?<!up)(?<!down)(?<!_)stream(?!_(?!mode))|流式|串流|ストリー|스트리밍|поток|стрим"
+    r"|strumie[nń]|akış|strömning"
+)
 _TOOLS = re.compile(
     r"(?<![\w-])(?:tools?|functions?)(?:[ _-](?:call|us)\w*)?(?![\w.\[])|\b(?:outil|narzędzi|ferrament|herramient"
     r"|werkzeug|strument|инструмент|gereedschap|funktion|fonction|funcion|funç|funzion|funkcj|функци)\w*"

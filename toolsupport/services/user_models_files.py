@@ -39,7 +39,7 @@ def preview(token: str) -> tuple[MergePlan, ...]:
 
 
 def merge(token: str, ticks: MergeConsent) -> tuple[MergePlan, ...]:
-    """Merge a stored file, all of it or nothing. Raises NotFound, ConfigError."""
+    """Merge a stored file; it stays until all of it is merged. Raises NotFound, ConfigError."""
     merged = user_models_merge.merge(_taken(token), ticks)
     (_directory() / f"{token}.json").unlink(missing_ok=True)
     return merged

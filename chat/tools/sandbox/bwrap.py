@@ -27,6 +27,13 @@ ENVIRONMENT = {
 }
 # What the loader of libraries and the usual programs read; never users, passwords, names of hosts or certificates.
 ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime")
+# What shows the machine's devices, its drivers, how it was started and what other programs have locked: no program
+# needs it. (The number of processors, memory and load stay, for `nproc`, `free` and `top`.)
+MACHINE = (
+    *("cmdline", "config.gz", "crypto", "devices", "diskstats", "interrupts", "iomem", "ioports", "kallsyms", "keys"),
+    *("key-users", "locks", "misc", "modules", "partitions", "softirqs", "swaps", "timer_list"),
+)
+MACHINE_PARTS = ("acpi", "asound", "bus", "driver", "fs", "irq", "scsi", "tty")
 TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -50,6 +57,11 @@ class SandboxLimits:
     kernel: int = 256 * MIB
     output: int = 256 * 1024
     reserve: int = 256 * MIB
+
+    @property
+    def with_temporary(self) -> int:
+        """Return the bytes of memory that a command and its temporary files may have."""
+        return self.memory + 2 * self.temporary
 
     @property
     def as_ulimit(self) -> str:
@@ -96,7 +108,7 @@ def _inner(workspace: Path, shown: Path, limits: SandboxLimits, filter_: int) ->
     namespaces = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--hostname", "sandbox"]
     who = ["--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL", "--seccomp", str(filter_)]
     small = ["--size", str(limits.temporary), "--tmpfs"]
-    own = ["--proc", "/proc", "--dev", "/dev", *small, "/dev/shm", *small, "/tmp"]
+    own = ["--proc", "/proc", *_covered(), "--dev", "/dev", *small, "/dev/shm", *small, "/tmp"]
     work = ["--bind", str(shown), INSIDE, "--chdir", INSIDE]
     # Bubblewrap makes these itself and leaves them writable and without a limit.
     closed = ["--remount-ro", "/dev", "--remount-ro", "/"]
@@ -114,6 +126,14 @@ def _system() -> list[str]:
     for path in (Path("/etc", name) for name in ETC):
         found += ["--ro-bind-try", str(path), str(path)]
     return found
+
+
+def _covered() -> list[str]:
+    """Mount something empty over what /proc shows of the machine: such a mount needs an entry of that name."""
+    files = [path for path in (f"/proc/{name}" for name in MACHINE) if os.path.exists(path)]
+    parts = [path for path in (f"/proc/{name}" for name in MACHINE_PARTS) if os.path.isdir(path)]
+    covered = [part for path in files for part in ("--ro-bind", "/dev/null", path)]
+    return [*covered, *(part for path in parts for part in ("--tmpfs", path, "--remount-ro", path))]
 
 
 def _hidden(workspace: Path) -> list[str]:

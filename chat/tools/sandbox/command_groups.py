@@ -92,7 +92,7 @@ def make(limits: SandboxLimits) -> Path | None:
     group = directory / f"command-{secrets.token_hex(8)}"
     try:
         group.mkdir()
-        (group / "memory.max").write_text(str(limits.memory + 2 * limits.temporary))
+        (group / "memory.max").write_text(str(limits.with_temporary))
         (group / "pids.max").write_text(str(limits.processes + HELPERS))
         for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
             with suppress(OSError):  # without swap, or on an old kernel

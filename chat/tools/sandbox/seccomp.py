@@ -31,6 +31,9 @@ REFUSED = {
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
     "io_setup": (206, 0),
+    # They write what all programs have changed to the disk, and delay those that write.
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -53,13 +56,16 @@ REFUSED = {
 SOCKET, SOCKETPAIR, FCNTL = (41, 198), (53, 199), (72, 25)
 # Families of sockets (unix, inet, inet6) and their protocols (the usual one, TCP, UDP): other ones reach the machine
 # (AF_VSOCK), the kernel (AF_NETLINK, AF_ALG), or load a module of it.
-FAMILIES, PROTOCOLS = (1, 2, 10), (0, 6, 17)
+UNIX, FAMILIES, PROTOCOLS = 1, (1, 2, 10), (0, 6, 17)
+# Types of internet sockets (stream, datagram), in the lower bits of their argument. With the usual protocol of another
+# type the kernel takes DCCP or SCTP, or loads their modules.
+TYPES, TYPE_BITS = (1, 2), 0xF
 # F_SETLEASE and F_NOTIFY delay others who open a file; F_SETPIPE_SZ takes memory that no limit counts.
 REFUSED_FCNTL = (1024, 1026, 1031)
 
-# linux/filter.h and linux/seccomp.h: load a word, compare, answer; a system call is (number, architecture, address,
-# arguments of eight bytes each, of which the kernel reads the lower four here).
-LOAD, EQUAL, AT_LEAST, ANSWER = 0x20, 0x15, 0x35, 0x06
+# linux/filter.h and linux/seccomp.h: load a word, compare, keep bits, answer; a system call is (number, architecture,
+# address, arguments of eight bytes each, of which the kernel reads the lower four here).
+LOAD, EQUAL, AT_LEAST, AND, ANSWER = 0x20, 0x15, 0x35, 0x54, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 
@@ -116,9 +122,12 @@ def _unless_among(values: Sequence[int], error: int) -> list[Step]:
 
 
 def _checked_socket() -> list[Step]:
+    kind = [(LOAD, 0, 0, ARGUMENTS + 8), (AND, 0, 0, TYPE_BITS), *_unless_among(TYPES, errno.EPROTONOSUPPORT)]
     return [
         (LOAD, 0, 0, ARGUMENTS),
         *_unless_among(FAMILIES, errno.EAFNOSUPPORT),
+        (EQUAL, len(kind), 0, UNIX),
+        *kind,
         (LOAD, 0, 0, ARGUMENTS + 16),
         *_unless_among(PROTOCOLS, errno.EPROTONOSUPPORT),
         (ANSWER, 0, 0, ALLOW),

@@ -68,6 +68,7 @@ class CommandMonitor:
     limits: SandboxLimits
     began: float = field(default_factory=time.monotonic)
     kernel: int = field(default_factory=usage.kernel_memory)
+    shared: int = field(default_factory=usage.shared_memory)
     looked: float = 0.0
 
     async def verdict(self, process: int) -> str:
@@ -84,6 +85,9 @@ class CommandMonitor:
         # What grows quickest comes first: the looks at each process take time.
         if usage.kernel_memory() - self.kernel > self.limits.kernel:
             return f"the server's kernel uses {size_in_words(self.limits.kernel)} more memory than before it began"
+        if usage.shared_memory() - self.shared > self.limits.with_temporary:
+            size = size_in_words(self.limits.with_temporary)
+            return f"the server's programs share {size} more memory than before it began"
         if usage.memory_left() < self.limits.reserve:
             return "the server has nearly no memory left"
         used = usage.used_by(process, self.limits.memory)

@@ -99,6 +99,14 @@ def kernel_memory() -> int:
     return found["MemTotal"] - sum(found[name] for name in _COUNTED)
 
 
+def shared_memory() -> int:
+    """Return the memory of this machine that programs share or temporary file systems hold, in bytes.
+
+    What a program shares stays when it gives its pages back (MADV_DONTNEED), and then no process is seen to have it.
+    """
+    return _meminfo()["Shmem"]
+
+
 def _meminfo() -> dict[str, int]:
     lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
     return {fields[0].rstrip(":"): int(fields[1]) * 1024 for fields in lines}

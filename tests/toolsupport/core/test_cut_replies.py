@@ -71,7 +71,7 @@ def test_a_call_before_the_cut_stays(format: str) -> None:
 @every("format", FORMATS)
 def test_a_cut_in_reasoning_runs_nothing(format: str) -> None:
     written = FORMATS[format].write_calls(ONE)
-    for reply in (f"<think>I might\n{written}", f"<think>I might\n{written}\n</think>\n"):
+    for reply in (f"<think>I must look\n{written}", f"<think>I must look\n{written}\n</think>\n"):
         assert told(format, reply, finish="length").calls == []
         assert len(told(format, reply).calls) == 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,11 +13,14 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from toolsupport.core.user_models import UserModel, UserModelsFile
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override
 from toolsupport.registry import write_steps
 from toolsupport.registry.knowledge import bulk_decisions, event_log, overrides, reviews
 from toolsupport.registry.knowledge.bulk_decisions import BulkDecision
 from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.models import user_models_merge
+from toolsupport.registry.models.user_models_merge import MergeConsent
 from toolsupport.registry.testing import detections, drift
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
@@ -92,6 +96,16 @@ def test_others_write_while_many_changed_models_are_noted(
     assert drift.mark(models[0].server_id) == 5 and others() == 2
     assert HistoryEntry.objects.filter(kind="drift", lead=None).count() == 1
     assert drift.mark(models[0].server_id) == 0
+
+
+def test_others_write_while_a_file_of_models_is_imported(
+    models: list[ModelProfile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [UserModel(model.name, model.name, model.server.kind, server=model.server.name) for model in models]
+    changed = tuple(replace(entry, description="From there") for entry in entries)
+    pausing(monkeypatch, written_by_another)
+    user_models_merge.merge(UserModelsFile(changed), MergeConsent())
+    assert others() == 2 and set(ModelProfile.objects.values_list("description", flat=True)) == {"From there"}
 
 
 def test_what_is_written_stays_where_the_process_ends(

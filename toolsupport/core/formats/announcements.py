@@ -43,6 +43,46 @@ IN_PROGRESS = re.compile(
     r"|(?:est|sont) (?:maintenant|actuellement) en (?:train|cours) d)\b",
     re.I,
 )
+# The conditional of the first person: "I could run", "würde ich"; what it would like it does.
+_WOULD = re.compile(
+    r"\b(?:(?:i|we) (?:could|might|would)\b|(?:i|we)['’]d)"
+    r"(?! (?:\w+ )?(?:like|love|better|rather|prefer|be (?:happy|glad|pleased|delighted)|appreciate)\b)"
+    r"|\b(?:(?:würde|könnte|müsste) (?:ich|wir)|(?:ich|wir) (?:würden?|könnten?|müssten?))\b(?! \w*gern)"
+    r"|\b(?:je|j['’])\s?(?!voud|aime)\w+rais\b|\b(?:ik zou|zou ik|wij zouden|zouden we)\b(?! graag)"
+    r"|\b(?:ejecuta|llama|usa|borra|elimina|escribi|envia)ría\b|\b(?:executa|chama|usa|apaga|exclui|envia)ria\b"
+    r"|\b(?:pot|dov|esegui|chiame|use|cancelle|elimine|scrive|invie|fa)rei\b"
+    r"|\bя бы\b|\bбы я\b|\b\w{2,}ł[ao]?bym\b|\bbych\b|\b(?:jag skulle|skulle jag|(?:jeg|eg) (?:ville|kunne)|"
+    r"(?:ville|kunne) jeg)\b|\b\w{3,}isin\b|\b\w{2,}[aeıiuü]r[dt][ıiuü]m\b",
+    re.I,
+)
+# What the reader has to do first: "once you have a backup", "after approval".
+_AWAITS = re.compile(
+    r"\b(?:if|once|unless|until|in case|as soon as|provided(?: that)?) you(?:['’](?:ve|re|d))?\b"
+    r"|\b(?:falls|wenn|sobald|sofern) (?:du|sie|ihr)\b|\b(?:si|dès que|une fois que) (?:vous|tu)\b"
+    r"|\b(?:si|cuando) (?:lo |la |te |le )?(?:quier|dese|prefier|parec|gust|est[áa]s)\w*"
+    r"|\b(?:(?:om|hvis) du|als (?:je|u)|jos (?:haluat|sinä))\b|\b\w{2,}s[ae]n[ıi]z\b"
+    r"|\b(?:se|quando) (?:lo |la |ti |vi |você )?(?:vuoi|volete|desider|prefer|quis|dese|quer)\w*"
+    r"|\b(?:если|когда) (?:вы|ты)\b|\b(?:jeśli|gdy) (?:chcesz|pan)\b|如果[你您]"
+    r"|我(?:可能|也许|或许)|よろし(?:ければ|かったら)|원하시면"
+    r"|(?:許可|確認|承認|同意)[^。\n]{0,8}(?:れば|たら|なら)"
+    r"|\b(?:(?:only )?after|pending|await(?:s|ing)?|upon|without|subject to|until|requir\w+|needs?|"
+    r"(?:wait|ask)\w* for)\b(?!,)[^.,!?]{0,20}"
+    r"\b(?:approval|confirmation|permission|consent|go-ahead|sign-?off|review)\b"
+    r"|\b(?:après|tras|después de|dopo|após|depois d[aeo]|nach|na|efter|etter|po|после|після)\b[^.,!?]{0,20}"
+    r"\b(?:confirm|autori[sz]|aprob|approv|aprov|acuerdo|conferm|consens|bestätig|zustimm|freigab|goedkeur|bevestig|"
+    r"bekr[äæe]f|godk|potwierdz|potvrz|подтвержд|одобр|соглас|підтвердж)"
+    r"|\bconfirmation of (?:this|the following)\b"
+    r"|\A\W*(?:please )?(?:review|check|confirm|approve|inspect|verify|look at)\b.*\bbefore (?:i|we)\b",
+    re.I,
+)
+# What somebody else wants of the first person.
+_WANTED = re.compile(
+    r"\b(?:woll|will|verlang|bat\b|bitt|forder|möcht|befahl|befiehl|sag|versuch)\w*[^.!?]{0,60}\bdass ich\b"
+    r"|\b(?:voulai|veu|demand|exig|di)\w*[^.!?]{0,20} que (?:je\b|j['’])"
+    r"|\b(?:wilde|wil|vroeg|eist\w*)\b[^.!?]{0,20}\bdat ik\b|\b(?:хоте|хоч|прос|требо|потребо)\w*[^.!?]{0,20}чтобы я\b"
+    r"|\b(?:chcia|chce|żąda)\w*[^.!?]{0,20}żebym\b|\b(?:vill|ville|vil|bad|ber)\b[^.!?]{0,20}(?:att|at) (?:jag|jeg)\b",
+    re.I,
+)
 # A heading, a bold title or an entry of a list is the next part of a text.
 TITLE = re.compile(r"\s*(?:(?:#{1,6}|\d{1,4}[.)]|[-+•*])\s.*|\*{1,2}[^*.!?]+\*\*\W*)", re.S)
 # "Deleting takes one argument": an -ing form that is the subject of a verb.
@@ -75,6 +115,14 @@ def announces(words: str) -> bool:
     """Whether the last sentence of these words announces what the model does at once, as in `I'll delete it.`"""
     sentences = _sentences(words)
     return bool(sentences) and (_acts(sentences[-1]) or any(map(WILL.search, sentences)))
+
+
+def withholds(words: str) -> bool:
+    """Whether the last sentence of these words is about a call that might be made: by a condition, or by others."""
+    last = next(reversed(_sentences(words)), "")
+    if _AWAITS.search(last) or _WANTED.search(last):
+        return True
+    return bool(_WOULD.search(last)) and not (WILL.search(last) or NOW.search(last))
 
 
 def leads_on(words: str) -> bool:

@@ -326,6 +326,7 @@ RULER = re.compile(r"[ \t]*(([-=.*_~+#])\2{2,}+)[ \t\r]*\Z")
 # What a file's line, a number of a line, a dialogue, a heading or a column puts in front of the call.
 LEADING = _one_of(
     r"[ \t]*[-+]\Z",
+    r"[ \t]*\(?(?-i:[A-Z])\)[ \t]+\Z",
     r"[ \t]*[—–―][ \t]*\Z",
     r"[ \t]*(?:[\w./\\-]+:)?\d+[:|][ \t]*\Z",
     r"[ \t]*#{1,6}[ \t].*\w[^:：]*\Z",

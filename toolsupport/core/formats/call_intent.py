@@ -55,6 +55,7 @@ SUPPOSED = re.compile(
     r"|假设|假設|假如|想象|想像|もし|仮に|만약",
     re.I,
 )
+WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без)\b|不带|なしで|없이", re.I)
 FEW = 2  # words: "Tool call"
 STEM = 5
 LONGEST_VALUE = 200
@@ -127,11 +128,17 @@ def is_title_of_text(line: str) -> bool:
     return bool(not LISTED.match(line) and TITLE.match(line) and TEXTS.search(line)) and is_label(line)
 
 
-def names_the_call(words: str, call: ToolCall) -> bool:
-    """Whether the words name the tool or a short value of its call, as in `Weather in Paris:`."""
-    short = (value for value in call.arguments.values() if isinstance(value, str) and len(value) <= LONGEST_VALUE)
-    named = {stem for text in (call.name.replace("_", " "), *short) for stem in _stems(text)}
-    return not named.isdisjoint(_stems(words))
+def names_the_call(words: str, call: ToolCall, *, whole: bool = False) -> bool:
+    """Whether the words name the tool or a short value of its call, as in `Weather in Paris:`.
+
+    `whole`: a part of a value is not enough, and "Deleting without a backup" is the title of a text.
+    """
+    short = [value for value in call.arguments.values() if isinstance(value, str) and len(value) <= LONGEST_VALUE]
+    if whole and any(value.lower() in words.lower() for value in short if A_WORD.search(value)):
+        return True
+    values = [value for value in short if not whole or "(" in value]  # a program names the calls in it
+    named = {stem for text in (call.name.replace("_", " "), *values) for stem in _stems(text)}
+    return not named.isdisjoint(_stems(words)) and not (whole and WITHOUT.search(words))
 
 
 def _stems(text: str) -> set[str]:

@@ -70,7 +70,7 @@ OPENINGS = _opening(
     r"progress)|at (?:once|first|last|your|the same time)|to (?!be\b|whom\b)(?:begin with|start with|\w+)|"
     r"thereafter|my turn|(?:for|with|via|using|since|because|by \w+ing|once)(?= )|back to|on to|under ?way|"
     r"from (?:here|now|the top|the start|scratch)|just|set to go|first off|one (?:more|last|down|by)|last one|"
-    r"the (?:last|other|next|first|second) (?:one|part)?|same|both|another|all of|still|(?!reported|alleged|"
+    r"the (?:last|other|next|first|second) (?:one|part)?|(?:the )?same|both|another|all of|still|(?!reported|alleged|"
     r"supposed|original|anonymous|sad|funni|weird|iron|multip|hardly|rep|famous|typical|usual)\w{3,}ly",
     r"(?:and|but|plus|one|two|three|four|five|six|seven|eight|nine|ten)(?=\W*\Z)|therefore|thus|hence|however|"
     r"instead|besides|anyway|furthermore|moreover|meanwhile|also|too|plus|otherwise|onwards?|ready|go|start|"
@@ -180,18 +180,19 @@ ACTIONS = _words(
 )
 # The first person, and what is done at once, in scripts without spaces between the words.
 UNSPACED_PERSON = _parts(
-    r"ます|ましょう|してみ|それでは|今から|さっそく|中\W*\Z|(?<![입습])니다\W*\Z|게요|겠|하자|볼까요|"
+    r"(?<!あり)ます|ましょう|してみ|それでは|今から|さっそく|中\W*\Z|(?<![입습])니다\W*\Z|게요|겠|하자|볼까요|"
     r"我(?!的)|让我|讓我|我们|我們|现在|現在|正在|接下来|接下來|马上|馬上|立即|这就|這就|开始|開始|一下|稍等|お待ち|기다려|"
     r"ฉัน|ผม|กำลัง",
 )
 # Words for what is done, in the same scripts.
 UNSPACED = _parts(
     # Japanese
-    r"ます|ましょう|してみ|する\W*\Z|まず|次[はにの]|それでは|では|はい|今から|ツール|呼び出し|ステップ|手順|"
+    r"(?<!あり)ます|ましょう|してみ|する\W*\Z|まず|次[はにの]|それでは|では|はい|今から|ツール|呼び出し|ステップ|手順|"
     r"ファイル|フォルダ|了解|承知|わかりました|少々|お待ち|問題ありません|すぐ|続けて|続い|さっそく|もう一|"
     r"最後|中\W*\Z|[一二三]つ目|検索|取得|削除|読み込|読み取",
     # Korean
-    r"[니게]다\W*\Z|게요|겠어요|하자|먼저|다음|이제|지금|네\W|좋아요|알겠|단계|도구|호출|파일|폴더|작업|잠시|"
+    r"(?<![가이은는도] [있없]습)니다\W*\Z|게다\W*\Z|게요|겠어요|하자|"
+    r"먼저|다음|이제|지금|네\W|좋아요|알겠|단계|도구|호출|파일|폴더|작업|잠시|"
     r"잠깐|문제없|확인|검색|조회|실행|삭제|계속|바로|마지막|다시",
     # Chinese
     r"我(?!的)|让我|讓我|我们|我們|现在|現在|先|首先|然后|然後|接下来|接下來|接着|最后|最後|正在|好的?\W*|"
@@ -227,7 +228,8 @@ SHOWN_BY = _words(
     r"post|dictate|beep|chant|reply|invent|dream|keep|keeps \w+)s?(?:ed|d)?|thought|sang|swears?(?: by)?|swore|"
     r"teach(?:es)?|taught|shows?|showed|begins|began|begun|(?:open|start|end|close)s?(?:ed)? with|tells?|told|"
     r"looks like|looked like|made up|sends?|sent|writes?|wrote|says?|(?<!that )said|is what|was what|knows as|"
-    r"had|produces?d?|spat out|gives|matches|allows|sees|saw|receives?d?|expects?|accepts?)",
+    r"had|produces?d?|spat out|gives|match(?:es)?|allows?|sees|saw|receives?d?|expects?|accepts?|equals?|rejects?|"
+    r"(?:that|which) (?:was|were|had been|got) \w+)",
     r"\A(?:spot|study|consider|notice|note|grade|guess|memori[sz]e|recall|compare|contrast|behold|observe|"
     r"repeat|recognise|count|imagine|solve)(?: the)? (?!file|folder|it\b|first|next|call)[\w]+.*|\A(?:fix this|"
     r"(?:read|lies)(?: \w+)? (?:aloud|laut))\b.*|\A(?!laissez|permettez|patientez)\w{3,}ez\b.*|.* (?:in|of|"

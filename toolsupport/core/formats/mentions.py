@@ -215,6 +215,8 @@ class MentionFilter:
     def _is_unannounced(self, place: CallPosition, call: CallEvent) -> bool:
         """Whether nothing shows that a call which changes something is meant."""
         now = self._circumstances()
+        if announcements.withholds(place.words):
+            return _changes(call)
         shown = now.about_calls or not (now.continues or announcements.leads_on(place.words))
         return shown and _lacks_announcement(place, call)
 
@@ -371,14 +373,20 @@ class MentionFilter:
         return None
 
 
+def _changes(call: CallEvent) -> bool:
+    return isinstance(call, CallReady) and not announcements.only_reads(call.call.name)
+
+
 def _lacks_announcement(place: CallPosition, call: CallEvent) -> bool:
-    changes = isinstance(call, CallReady) and not announcements.only_reads(call.call.name)
-    return changes and not announcements.announces(place.words)
+    return _changes(call) and not announcements.announces(place.words)
 
 
 def _is_labelled(label: str, call: CallEvent) -> bool:
     """Whether words lead to the call that announce none and name nothing in it."""
-    return bool(label) and not (isinstance(call, CallReady) and call_intent.names_the_call(label, call.call))
+    if not (label and isinstance(call, CallReady)):
+        return bool(label)
+    # A verb alone announces no change: "Anti-pattern 3: deleting without a backup".
+    return not call_intent.names_the_call(label, call.call, whole=_changes(call))
 
 
 def _takes_in(call: CallEvent, closers: str) -> bool:

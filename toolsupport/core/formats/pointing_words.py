@@ -59,7 +59,7 @@ THUS = re.compile(
     r"(?:this|that|such a) (?:sort|kind)|"
     r"(?:here|there) (?:you|we|one) (?:can )?(?:see|find|have)|"
     # German, Dutch, Swedish, Norwegian, Danish, Icelandic
-    r"so \w+(?:t|en) (?:man|das|es|ein\w*|der|die)|so (?:lautet|sieht|wird|geht|steht)|wie folgt|folgend\w*|"
+    r"so \w+(?:t|en|e) (?:man|das|es|ein\w*|der|die)|so (?:lautet|sieht|wird|geht|steht)|wie folgt|folgend\w*|"
     r"(?:auf |in )?(?:diese[rs]?|dieser) (?:weise|art|form|gestalt)|untenstehend\w*|zo \w+ (?:je|men|het|dat|een)|"
     r"zo(?: wordt| ziet| gaat)|als volgt|er zo uit|het volgende|på (?:detta|denne|dette) (?:sätt|måte|måde|vis)|"
     r"(?:så|sån) här|följande|slik|sådan|således|følgende|svona|þannig|"
@@ -92,7 +92,7 @@ THUS = re.compile(
     r"alıntı|trích đoạn|cuplikan|uittreksel|utdrag|uddrag|ote|výňatek|wyciąg|fragmento?)(?!\w)|片段|摘录|抜粋|발췌"
     # Chinese, Japanese, Korean, Thai
     r"|这样|這樣|如下|以下|这么|這麼|こう(?:です|書|な|や|い)|この(?:よう|形)|次のよう|次のとおり|次の通り|以下の|"
-    r"이렇|다음과 같|아래|"
+    r"이렇|다음과 같|다음이 있|아래|"
     r"แบบนี้|เช่นนี้|อย่างนี้|ดังนี้|ดังต่อไปนี้"
     # "What a call looks like"; what a file looks like, a model may be about to see.
     rf"|\b(?:à quoi|comment|así|assim|cómo|come|como|zo|så här|så|sådan|slik|näin|tak|takto|jak|как|так|як|πώς|nasıl|"

@@ -36,12 +36,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            token = user_models_files.take(options["file"].read_bytes())
+            data = options["file"].read_bytes()
+        except OSError as error:
+            raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
+        try:
+            token = user_models_files.take(data)
             plans = user_models_files.preview(token)
             ticks = ticked(plans, options)
             done = plans if options["dry_run"] else user_models_files.merge(token, ticks)
-        except OSError as error:
-            raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
         except (ConfigError, NotFound) as error:
             raise CommandError(str(error)) from error
         self.stdout.write("\n".join(map(entry_line, done)))

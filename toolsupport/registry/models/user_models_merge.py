@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -16,6 +17,7 @@ from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Build, Capability
 from toolsupport.core.user_models import BUILD, DEFAULT_CONTEXT, DESCRIPTION, UserModel, UserModelsFile
 from toolsupport.models import ModelProfile, Override, Server, Setting
+from toolsupport.registry import write_steps
 from toolsupport.registry.knowledge import effective_values, overrides, team_families
 from toolsupport.registry.knowledge.overrides import NewOverride
 
@@ -90,8 +92,7 @@ def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
 
     Raises ConfigError (a model occurs twice).
     """
-    site = _ExistingModels()
-    plans = tuple(_plan(site, index, entry) for index, entry in enumerate(document.entries))
+    plans = _plans(list(enumerate(document.entries)))
     first: dict[tuple[str, str], int] = {}
     for one in plans:
         # A server may list a model by the path of its file; a name that no server has listed is none.
@@ -103,13 +104,27 @@ def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
     return plans
 
 
-@transaction.atomic
 def merge(document: UserModelsFile, ticks: MergeConsent) -> tuple[MergePlan, ...]:
-    """Write all changes or none; return the plan at that moment."""
+    """Write the changes in steps; return the plan of each entry at the moment of its step.
+
+    Raises ConfigError before anything is written. What an interruption leaves out is written when the file is merged
+    again: entries that are here change nothing then.
+    """
     plans = plan(document)
+    # A model that one step adds must not change which server a later entry is taken for.
+    placed = [(one.index, replace(one.entry, server=one.server)) for one in plans if one.server]
+    steps = write_steps.of_each(placed, partial(_merge, ticks))
+    merged = {one.index: one for step in steps for one in step}
+    made = tuple(merged.get(one.index, one) for one in plans)
+    _keep_aside(document, [one.entry for one in made if one.state == "aside"])
+    return made
+
+
+@transaction.atomic
+def _merge(ticks: MergeConsent, entries: Sequence[tuple[int, UserModel]]) -> tuple[MergePlan, ...]:
+    plans = _plans(entries)
     chosen = [one for one in plans if one.state != "aside"]
     overrides.add_all(list(_decisions(chosen, _written(chosen, ticks), ticks)))
-    _keep_aside(document, [one.entry for one in plans if one.state == "aside"])
     return plans
 
 
@@ -150,11 +165,11 @@ def _build(profile: ModelProfile) -> dict[str, str]:
 
 
 class _ExistingModels:
-    """The existing servers and models, read once for a whole file."""
+    """The existing servers, and the models of these names, read once for a step or a whole file."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Iterable[str]) -> None:
         self.servers = list(Server.objects.filter(removed_at=None).order_by("name"))
-        rows = ModelProfile.objects.select_related("server").order_by("server__name")
+        rows = ModelProfile.objects.filter(name__in=set(names)).select_related("server").order_by("server__name")
         self.profiles = {(row.server_id, row.name): row for row in rows}
         self.claims = effective_values.claims(row.pk for row in self.profiles.values())
 
@@ -166,6 +181,12 @@ class _ExistingModels:
             alike = [server for server in self.servers if (server.pk, entry.id) in self.profiles]
         having = [server for server in alike if (server.pk, entry.id) in self.profiles]
         return next((found[0] for found in (named, having, alike) if len(found) == 1), None)
+
+
+def _plans(entries: Sequence[tuple[int, UserModel]]) -> tuple[MergePlan, ...]:
+    """Return the plans of entries with their places in the file."""
+    site = _ExistingModels(entry.id for _, entry in entries)
+    return tuple(_plan(site, index, entry) for index, entry in entries)
 
 
 def _plan(site: _ExistingModels, index: int, entry: UserModel) -> MergePlan:
@@ -339,6 +360,7 @@ def _aside() -> UserModelsFile:
     return UserModelsFile(tuple(map(user_models.read_entry, stored.get("entries", ()))), stored.get("extra", {}))
 
 
+@transaction.atomic
 def _keep_aside(document: UserModelsFile, entries: list[UserModel]) -> None:
     """Store an entry without a server here, replacing an earlier one of the same model."""
     before = _aside()

@@ -16,6 +16,8 @@ NUMBERS = {
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
     "io_setup": (206, 0),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -81,9 +83,15 @@ PROBES = {
         for name, number in PROTOCOLS.items()
         for family in (2, 10)
     },
+    **{
+        f"{name} by its type, over family {family}": (f"call(SOCKET, {family}, {number}, 0)", "EPROTONOSUPPORT")
+        for name, number in {"a raw socket": 3, "rdm": 4, "sctp": 5, "dccp": 6, "a packet socket": 10}.items()
+        for family in (2, 10)
+    },
     "a unix socket": ("call(SOCKET, 1, 1, 0)", "done"),
     "a pair of unix sockets": ("call(SOCKETPAIR, 1, 1, 0, pair)", "done"),
     "tcp": ("call(SOCKET, 2, 1, 6)", "done"),
+    "records over a unix socket": ("call(SOCKETPAIR, 1, 5, 0, pair)", "done"),
     "udp over ipv6": ("call(SOCKET, 10, 2 | 0o2000000, 17)", "done"),
     "the upper half of a family": ("call(SOCKET, 40 | 1 << 32, 1, 0)", "EAFNOSUPPORT"),
     "semaphores": (call("semget", 0, 32000, 0o1600), "ENOSYS"),
@@ -96,6 +104,8 @@ PROBES = {
     "watches on files": (call("inotify_init1", 0), "ENOSYS"),
     "watches on mounts": (call("fanotify_init", 0, 0), "ENOSYS"),
     "asynchronous input": (call("io_setup", 8, "pair"), "ENOSYS"),
+    "writing all that programs changed": (call("sync"), "ENOSYS"),
+    "writing a whole file system": (call("syncfs", 0), "ENOSYS"),
     "io_uring": (call("io_uring_setup", 4, 0), "ENOSYS"),
     "io_uring_enter": (call("io_uring_enter", -1, 0, 0, 0), "ENOSYS"),
     "io_uring_register": (call("io_uring_register", -1, 0, 0, 0), "ENOSYS"),

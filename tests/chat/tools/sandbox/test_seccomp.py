@@ -23,6 +23,8 @@ def answer(kind: str, number: int, *arguments: int, audit: int = 0) -> int:
         place += 1
         if code == 0x20:
             (word,) = struct.unpack_from("=I", data, value)
+        elif code == 0x54:
+            word &= value
         elif code == 0x06:
             return int(value) & 0xFFFF if value & 0x7FFF0000 == 0x00050000 else int(value)
         else:
@@ -59,6 +61,21 @@ ROWS = [
         for kind, call in (("x86_64", 41), ("aarch64", 198))
         for family in (1, 2, 10)
         for protocol in (1, 2, 33, 132, 136, 255, 262, 2**32 - 1)
+    ),
+    # SOCK_RAW, SOCK_RDM, SOCK_SEQPACKET (SCTP), SOCK_DCCP, SOCK_PACKET; SOCK_NONBLOCK and SOCK_CLOEXEC are bits above.
+    *(
+        (kind, call, (family, number | flags, 0), NO_PROTOCOL)
+        for kind, call in (("x86_64", 41), ("aarch64", 198))
+        for family in (2, 10)
+        for number in (0, *range(3, 16))
+        for flags in (0, 0o4000, 0o2000000)
+    ),
+    *(
+        (kind, call, (family, number | flags, 0), ALLOWED)
+        for kind, call in (("x86_64", 41), ("aarch64", 198))
+        for family, numbers in ((1, (1, 2, 5)), (2, (1, 2)), (10, (1, 2)))
+        for number in numbers
+        for flags in (0, 0o4000, 0o2000000)
     ),
     *(
         (kind, call, (5, command), errno.EPERM)

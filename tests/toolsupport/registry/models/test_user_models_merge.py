@@ -20,7 +20,8 @@ from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.user_models import UserModel, UserModelsFile
 from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting
-from toolsupport.registry.knowledge import overrides
+from toolsupport.registry import write_steps
+from toolsupport.registry.knowledge import overrides, team_families
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import user_models_merge
 from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
@@ -154,12 +155,38 @@ def test_one_model_must_not_be_meant_twice(profile: ModelProfile) -> None:
     assert rows(profile) == []
 
 
-def test_a_failure_in_the_middle_changes_nothing(profile: ModelProfile, monkeypatch: pytest.MonkeyPatch) -> None:  # M6
-    monkeypatch.setattr(user_models_merge, "_keep_aside", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        merged(told(), replace(told(), id="mine:1b"), confirm=True)
-    assert rows(profile) == []
+def test_a_file_that_cannot_be_merged_changes_nothing(
+    profile: ModelProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:  # M6
+    monkeypatch.setattr(write_steps, "STEP", 1)
+    with pytest.raises(ConfigError, match="is the same model here"):
+        merged(replace(told(), id="mine:1b"), told(), told(server="box"), confirm=True)
+    assert rows(profile) == [] and not ModelProfile.objects.filter(name="mine:1b").exists()
+
+
+def test_a_failure_in_the_middle_leaves_whole_entries_and_the_same_file_finishes(
+    profile: ModelProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:  # M6, S2
+    monkeypatch.setattr(write_steps, "STEP", 1)
+    chosen = told(), replace(told(), id="mine:1b"), replace(told(), source="vllm")
+    with monkeypatch.context() as broken:
+        broken.setattr(team_families, "assign", lambda given: 1 / 0 if given else None)
+        with pytest.raises(ZeroDivisionError):
+            merged(*chosen, confirm=True)
+    assert rows(profile) == [(True, "user_confirmed", False)]
     assert not ModelProfile.objects.filter(name="mine:1b").exists()
+    assert [one.state for one in merged(*chosen, confirm=True)] == ["known", "new", "aside"]
+    assert len(rows(profile)) == 1 and len(rows(ModelProfile.objects.get(name="mine:1b"))) == 1
+    assert [entry.source for entry in user_models_merge.exported().entries] == ["ollama", "ollama", "vllm"]
+
+
+def test_what_one_step_adds_does_not_change_the_server_of_a_later_entry(
+    profile: ModelProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_steps, "STEP", 1)
+    ServerFactory(name="lab")
+    made = merged(told(id="mine:1b", server="lab"), told(id="mine:1b"))
+    assert [(one.state, one.server) for one in made] == [("new", "lab"), ("aside", "")]
 
 
 def forget_everything() -> None:
@@ -211,14 +238,15 @@ def test_many_models_take_few_statements(db: None, django_assert_max_num_queries
     ServerFactory(name="box")
     sources = ("user_confirmed", "auto_detected", "declared")
     many = [told(number % 2 == 0, sources[number % 3], id=f"m{number}", name=f"M {number}") for number in range(300)]
-    with django_assert_max_num_queries(60):
+    # 26 for each step, whatever its number of models.
+    with django_assert_max_num_queries(160):
         merged(*many, confirm=True, actor=bob.pk)
     assert (ModelProfile.objects.count(), Override.objects.count(), HistoryEntry.objects.count()) == (300, 300, 300)
     assert tools(ModelProfile.objects.get(name="m3")) == (False, "user_confirmed")
     entry = HistoryEntry.objects.get(profile__name="m0")
     assert (entry.before, entry.after, entry.actor, entry.kind) == (None, True, bob, "override")
     again = [replace(one, description=f"About {one.id}") for one in many]
-    with django_assert_max_num_queries(360):
+    with django_assert_max_num_queries(300 + 160):
         merged(*again, confirm=True, actor=bob.pk)
     assert ModelProfile.objects.get(name="m7").description == "About m7"
     assert Override.objects.count() == 300
