@@ -10,7 +10,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -132,8 +132,24 @@ def rows(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
     if url.startswith("sqlite:///"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=20)) as file:
             return file.execute(query, values).fetchall()
-    with psycopg.connect(url) as server:
+    with nullcontext(_kept[url]) if url in _kept else psycopg.connect(url) as server:
         return server.execute(query.replace("?", "%s").encode(), values).fetchall()
+
+
+_kept: dict[str, psycopg.Connection] = {}
+
+
+@contextmanager
+def connected(url: str) -> Iterator[None]:
+    """One connection for all that `rows` reads meanwhile: the server starts a process for each."""
+    if url.startswith("sqlite:///"):
+        yield
+        return
+    with psycopg.connect(url, autocommit=True) as _kept[url]:
+        try:
+            yield
+        finally:
+            del _kept[url]
 
 
 def drop(name: str) -> None:

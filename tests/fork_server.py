@@ -116,8 +116,14 @@ class ForkedProcess:
             os.kill(self.pid, number)
 
 
-def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> str:
-    """What a management command printed. Raises CalledProcessError, also where it had to be ended."""
+def run_command(words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a management command as from a shell."""
+    command = [sys.executable, "manage.py", *words]
+    return subprocess.run(command, cwd=databases.ROOT, env=environment, capture_output=True, text=True)
+
+
+def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a management command; it is ended where it takes too long."""
     with TemporaryFile("w+") as errors:
         process = ForkedProcess(words, environment, errors)
         limit = Timer(LONGEST, process.send_signal, [signal.SIGKILL])
@@ -125,10 +131,9 @@ def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> str:
         with process.stdout:
             printed = process.stdout.read()
         limit.cancel()
-        if code := process.wait(PATIENCE):
-            errors.seek(0)
-            raise subprocess.CalledProcessError(code, words, printed, errors.read())
-        return printed
+        code = process.wait(PATIENCE)
+        errors.seek(0)
+        return subprocess.CompletedProcess(words, code, printed, errors.read())
 
 
 def serve(requests: socket.socket) -> list[str]:

@@ -27,7 +27,7 @@ import httpx
 
 from chat.tools.sandbox.self_test_cache import STILL
 from tests import databases
-from tests.fork_server import ForkedProcess, run_forked
+from tests.fork_server import ForkedProcess, run_command, run_forked
 
 ROOT = databases.ROOT
 ADMIN = ("ana", "a passphrase for tests")
@@ -66,10 +66,8 @@ class Site:
 
     def manage(self, *words: str) -> str:
         """Run a management command on this site; gives what it printed. Raises CalledProcessError."""
-        if self.forked:
-            return run_forked(words, self.environ())
-        command = [sys.executable, "manage.py", *words]
-        ran = subprocess.run(command, cwd=ROOT, env=self.environ(), capture_output=True, text=True, check=True)
+        ran = run_forked(words, self.environ()) if self.forked else run_command(words, self.environ())
+        ran.check_returncode()
         return ran.stdout
 
     def start(self) -> None:

@@ -7,13 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests import house
+from tests.fork_server import run_command, run_forked
+
+RUN = run_forked if sys.platform == "linux" else run_command
 
 
 def check(directory: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     chosen = {**os.environ, "TOOLSUPPORT_DATA_DIR": str(directory), **environment}
-    return subprocess.run(command, cwd=house.ROOT, env=chosen, capture_output=True, text=True)
+    return RUN(("check", "--deploy", "--fail-level", "WARNING"), chosen)
 
 
 def test_behind_https_nothing_is_found(tmp_path: Path) -> None:  # O4

@@ -62,7 +62,8 @@ const test = (cell) => {
   const row = cell.closest("tr");
   if (!("testable" in row.dataset) || "atWork" in row.dataset) return;
   const filter = Object.fromEntries(new FormData(document.getElementById("test-these")));
-  htmx.ajax("POST", "/models/detect/", { target: "#bulk", swap: "outerHTML", values: { ...filter, model: row.dataset.model } });
+  const source = document.querySelector("#bulk > header");
+  htmx.ajax("POST", "/models/detect/", { source, target: "#bulk", swap: "outerHTML", values: { ...filter, model: row.dataset.model } });
 };
 
 const KEYS = {

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the proce
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with databases.for_site({}) as database:
-        site = Site(tmp_path_factory.mktemp("together"), database, options=("--processes", "2"))
+        site = Site(tmp_path_factory.mktemp("together"), database, forked=True, options=("--processes", "2"))
         prepare(site)
         site.start()
         try:
@@ -134,10 +134,11 @@ def test_any_process_answers_with_the_metrics_of_all(site: Site, client: httpx.C
 
 # O2
 def test_a_second_start_beside_several_processes_is_refused(site: Site) -> None:
-    command = [sys.executable, "manage.py", "serve", "--port", str(free_port()), "--processes", "2"]
-    ran = subprocess.run(command, cwd=databases.ROOT, env=site.environ(), capture_output=True, text=True)
-    if "DATABASE_URL" not in site.environment or "sqlite" in site.environment["DATABASE_URL"]:
-        assert ran.returncode == 1 and f"at {site.url}" in ran.stderr and "--processes" in ran.stderr
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        site.manage("serve", "--port", str(free_port()), "--processes", "2")
+    assert (
+        ended.value.returncode == 1 and f"at {site.url}" in ended.value.stderr and "--processes" in ended.value.stderr
+    )
 
 
 # O2 O4
@@ -222,7 +223,10 @@ def has_ipv6() -> bool:
 async def test_an_address_of_ipv6_is_served(tmp_path: Path, host: str, count: str, reached: bool) -> None:
     with databases.for_site({}) as database:
         site = SixSite(
-            tmp_path, {**database, "TOOLSUPPORT_SIMULATOR": "off"}, options=("--host", host, "--processes", count)
+            tmp_path,
+            {**database, "TOOLSUPPORT_SIMULATOR": "off"},
+            forked=True,
+            options=("--host", host, "--processes", count),
         )
         prepare(site)
         site.start()
@@ -243,6 +247,7 @@ async def test_an_address_of_ipv6_is_served(tmp_path: Path, host: str, count: st
 
 # O2
 def test_processes_are_counted_and_an_address_in_use_is_named(site: Site) -> None:
+    other = Site(site.directory / "other", {"DATABASE_URL": ""}, forked=True)
     for words, reason in (
         (("--processes", "0"), "use 1 to 64"),
         (("--processes", "many"), "use 1 to 64"),
@@ -251,7 +256,6 @@ def test_processes_are_counted_and_an_address_in_use_is_named(site: Site) -> Non
         (("--port", str(free_port()), "--host", "2001:db8::1"), "Nothing can listen at http://[2001:db8::1]:"),
         (("--port", str(free_port()), "--host", "x" * 64), "Nothing can listen at"),
     ):
-        command = [sys.executable, "manage.py", "serve", *words]
-        environment = {**site.environ(), "TOOLSUPPORT_DATA_DIR": str(site.directory / "other"), "DATABASE_URL": ""}
-        ran = subprocess.run(command, cwd=databases.ROOT, env=environment, capture_output=True, text=True)
-        assert ran.returncode != 0 and reason in ran.stderr, ran.stderr
+        with pytest.raises(subprocess.CalledProcessError) as ended:
+            other.manage("serve", *words)
+        assert reason in ended.value.stderr, ended.value.stderr

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.e2e.conftest import answered, ask, choose, new_chat, photograph
 from tests.e2e.test_access_for_all import faults_at_each_width, overflow, violations
@@ -200,6 +200,25 @@ def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(panel).to_be_empty()
     expect(row.locator("[data-about=format]")).to_be_focused()
+
+
+def test_a_button_of_the_matrix_outlasts_the_polls(page: Page) -> None:
+    page.clock.install()
+    page.goto("/models/?q=sim-thinks")  # more than are tested at once; no other test of the shared site tests these
+    page.get_by_role("button", name=re.compile("^Test 6 untested")).click()
+    page.clock.run_for(100)
+    expect(page.locator("#bulk")).to_contain_text("Testing 6 models")
+    held: list[Route] = []
+    page.route("**/models/detect/cancel/", lambda route: held.append(route))
+    with page.expect_request("**/models/detect/cancel/"):
+        page.get_by_role("button", name="Cancel").click()
+    # Polls that would replace the button, whose answer is for the page of then.
+    page.clock.run_for(3_000)
+    held[0].continue_()
+    queued = page.locator("#rows .ev", has_text="Queued")
+    page.clock.run_for(3_000)
+    expect(queued).to_have_count(0)
+    expect(page.locator("#bulk")).to_contain_text("cancelled", ignore_case=True)
 
 
 # M7

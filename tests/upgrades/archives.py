@@ -103,16 +103,18 @@ def parts(statement: str) -> list[str]:
 
 def schema(site: Site) -> dict[str, Any]:
     """What each table is. The order of columns does not count: SQLite adds a reference to its own table last."""
-    return {table: (sorted(columns(site, table), key=str), rules(site, table)) for table in tables(site)}
+    with databases.connected(site.environment["DATABASE_URL"]):
+        return {table: (sorted(columns(site, table), key=str), rules(site, table)) for table in tables(site)}
 
 
 def contents(site: Site) -> dict[str, list[Row]]:
     """Every row of every table, by the names of its columns."""
-    named = {table: [column[0] for column in columns(site, table)] for table in tables(site)}
-    return {
-        table: [dict(zip(names, row, strict=True)) for row in site.rows(selected(table, names))]
-        for table, names in named.items()
-    }
+    with databases.connected(site.environment["DATABASE_URL"]):
+        named = {table: [column[0] for column in columns(site, table)] for table in tables(site)}
+        return {
+            table: [dict(zip(names, row, strict=True)) for row in site.rows(selected(table, names))]
+            for table, names in named.items()
+        }
 
 
 def selected(table: str, names: list[str]) -> str:

@@ -14,6 +14,7 @@ import pytest
 from django.apps import apps
 from django.urls import get_resolver, reverse
 
+from tests import databases
 from tests.databases import ENGINES
 from tests.serving import Site, sign_in
 from tests.test_permissions import Address, addresses
@@ -84,7 +85,8 @@ def pages(site: Site, *, later: bool) -> list[tuple[Address, str]]:
     """The addresses to open; `later`: the archive has the rows of all of them."""
     listed = [one for one in addresses(get_resolver().url_patterns) if one.name not in NOT_OPENED]
     listed = [one for one in listed if later or not LATER & set(one.parameters)]
-    return [(one, reverse(one.name, args=[parameter(site, name) for name in one.parameters])) for one in listed]
+    with databases.connected(site.environment["DATABASE_URL"]):
+        return [(one, reverse(one.name, args=[parameter(site, name) for name in one.parameters])) for one in listed]
 
 
 def kept(before: Row, after: Row, table: str) -> bool:

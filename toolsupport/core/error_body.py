@@ -44,6 +44,7 @@ PROLOGUES = (("<!--", "-->"), ("<?", "?>"), ("HTTP/", "\r\n\r\n"))
 # How Go prints a map: its keys in their order, strings without quotes.
 GO_MAP = re.compile(r"map\[(?:error:map\[)?(?:code:(\S{1,40}) )?message:")
 GO_MAP_END = re.compile(r" (?:param|type|status|metadata|n_ctx|n_prompt_tokens):|\]+\Z|\]\]")
+TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.I)
 TAGS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 
 
@@ -74,6 +75,13 @@ def unwrap(body: str) -> ErrorBody:
     reader.body(text)
     page = XML.match(text) is not None or any(map(_is_page, (text, *reader.texts)))
     return ErrorBody(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
+
+
+def _without_tags(page: str) -> str:
+    """Return the text of a page. Proxies write their error as its title and as its heading: once is enough."""
+    text, title = TAGS.sub(" ", page), TITLE.search(page)
+    named = title[1].strip() if title else ""
+    return text.replace(named, "", 1) if named and text.count(named) > 1 else text
 
 
 def _is_page(text: str) -> bool:
@@ -107,7 +115,7 @@ class _TextCollector:
             for value in values:
                 self.walk(value, 0)
         elif text:
-            self.text(TAGS.sub(" ", text) if text.startswith("<") else text, 0)
+            self.text(_without_tags(text) if text.startswith("<") else text, 0)
 
     def walk(self, value: Any, depth: int) -> None:
         if depth > DEEPEST:

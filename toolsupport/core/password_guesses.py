@@ -73,7 +73,9 @@ def _forms(folded: str) -> Iterator[str]:
 def _cores(folded: str) -> Iterator[str]:
     """Return the password, and what is left of it without up to AROUND digits and marks at its ends."""
     yield folded
-    for text in {folded, _unit(folded), _without_runs(folded)}:
+    joined = re.sub(r"[\W_]+", "", folded)  # a word that is repeated with signs between
+    yield joined
+    for text in {folded, _unit(folded), _without_runs(folded), _unit(joined)}:
         head = len(text) - len(re.sub(r"^[\W\d_]+", "", text))
         tail = len(text) - len(re.sub(r"[\W\d_]+$", "", text))
         if head < len(text):

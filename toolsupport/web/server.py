@@ -9,6 +9,7 @@ import re
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 # Twisted's loop must be chosen before anything else imports Twisted.
@@ -22,7 +23,7 @@ from twisted.web import http
 
 from toolsupport.registry.people import sessions
 from toolsupport.web import server_errors
-from toolsupport.web.connections import ConnectionLimits, ConnectionTable
+from toolsupport.web.connections import MOST_LEAVING, ConnectionLimits, ConnectionTable
 from toolsupport.web.eager_transport import EagerTransport
 from toolsupport.web.flow_control import AT_ONCE, FlowControl
 from toolsupport.web.http_channel import FREE_PIECES, PIECE_BYTES, TOO_SMALL, BoundedChannel
@@ -40,6 +41,9 @@ UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
 PATIENCE = 0.5
 # A body stops this many bytes before its limit while that answer is open: more than one read of a socket brings.
 MARGIN = MIB
+# Connections that are accepted in one round of the event loop. The others wait in the queue of the system, where the
+# requests of all come in; of more than can make room for each other, most would be refused.
+ACCEPTED = MOST_LEAVING // 2
 SWEEP = 1.0  # seconds between two looks at what connections wait for
 _asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
 TOO_MANY = "too many bodies of requests are held at once"
@@ -175,6 +179,12 @@ daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactor
 daphne_server.serverFromString = _endpoint
 
 
+def accept_few(port: Any) -> None:
+    """Accept connections of a port; Twisted alone takes 20 more in each round in which more wait."""
+    port.numberAccepts = ACCEPTED
+    type(port).doRead(port)
+
+
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
     """Daphne's server, which can stop listening while open requests continue; its endpoints are numbers of sockets."""
 
@@ -187,6 +197,7 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
 
     def listen_success(self, port: Any) -> None:
         port.transport = EagerTransport
+        port.doRead = partial(accept_few, port)
         self.ports.append(port)
         super().listen_success(port)
         self.sweep(port.reactor)

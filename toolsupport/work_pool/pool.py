@@ -140,7 +140,7 @@ class WorkPool:
             return None
 
     def _run(self, job: Job, process: WorkerProcess | None) -> WorkerProcess | None:
-        """Run a job; return the process for the next one, if it can be used again."""
+        """Run a job; return the process for the next one, which may have ended: its socket is still to be closed."""
         wanted = job.result.set_running_or_notify_cancel()
         result: Any = None
         error: WorkError | None = None
@@ -159,7 +159,7 @@ class WorkPool:
             process.kill()
         if wanted:
             self._give(job, result, error)
-        return process if process is not None and process.alive else None
+        return process
 
     def _assign(self, job: Job, process: WorkerProcess) -> None:
         with self._changed:

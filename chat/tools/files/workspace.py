@@ -117,10 +117,10 @@ class Workspace:
         return "/".join((*above, name))
 
     def delete(self, path: str) -> None:
-        """Remove a file, or a directory with its contents; of a link only the link."""
+        """Remove a file, or a directory with its contents; of a link only the link. `path` is as a listing shows it."""
         above, name = file_parts(path)
         with in_words(path), self._alone(), self._directory(above) as parent:
-            _remove(parent, name)
+            _remove(parent, _made_name(parent, (*above, name)))
 
     def usage(self) -> DiskUsage:
         """Count the usage; ToolError if there is too much to count."""
@@ -208,6 +208,14 @@ def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:
             file.write(chunk)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _made_name(parent: int, names: tuple[str, ...]) -> str:
+    """Return the name of a file as a program made it; a listing shows what cannot be written with escapes."""
+    *above, name = names
+    found = os.listdir(parent)
+    odd = (one for one in found if name not in found and not is_valid_name(one))
+    return next((one for one in odd if shown("/".join((*above, one))) == "/".join(names)), name)
 
 
 def _remove(parent: int, name: str) -> None:

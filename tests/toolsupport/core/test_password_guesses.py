@@ -41,6 +41,7 @@ def _common(password: str) -> bool:
             "1l0vey0u!",
         ),
         *("ｐａｓｓｗｏｒｄ", "monk3y-2022", "_letmein_", "trustno1!!", "Trustno12345"),
+        *("dragon dragon", "monkey_monkey_monkey", "Sun-Shine 2024!", "p a s s w o r d"),
         *("aaaaaaaaaaaa", "abababababab", "abcabcabcabc", "abcdefghijkl", "lkjihgfedcba", "12345678901234", "11112222"),
         *("19840312", "12.03.1984", "1984-03-12", "03/12/2001", "xy12345678"),
     ],

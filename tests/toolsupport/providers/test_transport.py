@@ -264,7 +264,7 @@ async def test_the_pause_asked_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     ("status", "body", "kind", "words"),
     [
         (400, b'{"error":"x does not support tools"}', "refused", "“x does not support tools”."),
-        (401, b'{"error":"unauthorized"}', "unauthorized", "requires another API key (401): “unauthorized”."),
+        (401, b'{"error":"unauthorized"}', "unauthorized", "requires another API key (401): “unauthorized”. Enter"),
         (403, b"", "unauthorized", "forbidden"),
         (
             404,
@@ -277,6 +277,7 @@ async def test_the_pause_asked_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
         (418, b"", "refused", "teapot"),
         (500, b'{"error":"{\\"error\\":{\\"message\\":\\"inner\\"}}"}', "server", "failed (500): “inner”."),
         (502, b"<html><title>Bad gateway</title></html>", "server", "Bad gateway"),
+        (502, b"<title>502 Bad</title><h1>502 Bad</h1>nginx", "server", "“502 Bad nginx”. Its log has the reason."),
         (599, b"", "server", "no reason"),
     ],
 )

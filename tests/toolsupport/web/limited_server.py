@@ -73,7 +73,7 @@ def main() -> None:
     logging.getLogger().setLevel(logging.INFO)
     server = BoundedServer(
         application=application,
-        endpoints=[str(socket.create_server(("0.0.0.0", 0)).detach())],
+        endpoints=[str(socket.create_server(("0.0.0.0", 0), backlog=1024).detach())],
         signal_handlers=True,
         http_timeout=120,
         websocket_handshake_timeout=2,

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -72,8 +72,13 @@ class Limited:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
-    directory = tmp_path_factory.mktemp("limited")
-    chosen = {name: value for name, value in asdict(LIMITS).items() if name != "proxies"}
+    with limited(tmp_path_factory.mktemp("limited"), LIMITS) as running:
+        yield running
+
+
+@contextmanager
+def limited(directory: Path, limits: ConnectionLimits) -> Iterator[Limited]:
+    chosen = {name: value for name, value in asdict(limits).items() if name != "proxies"}
     env = {**os.environ, "TOOLSUPPORT_DATA_DIR": str(directory)}
     command = [sys.executable, "-m", "tests.toolsupport.web.limited_server", json.dumps(chosen)]
     with (directory / "log").open("w") as log:

@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,25 @@ def test_a_worker_that_dies_is_replaced(pool: WorkPool) -> None:
     assert ended(handle)
     os.close(handle)
     assert pool.run_blocking("ana", task("about"))["pid"] != pid
+
+
+def test_a_worker_that_dies_right_after_its_answer_leaves_no_socket(pool: WorkPool, pipe: Path) -> None:
+    job, threads = pool.submit("ana", task("hold"), str(pipe)), list[threading.Thread]()
+
+    def killed(_: Any) -> None:  # in the thread of the process, before it looks whether the process still runs
+        threads.append(threading.current_thread())
+        assert job.process
+        handle = os.pidfd_open(job.process.pid)
+        os.kill(job.process.pid, signal.SIGKILL)
+        assert ended(handle)
+        os.close(handle)
+
+    job.result.add_done_callback(killed)
+    pipe.open("w").close()
+    job.result.result()
+    pool.close()
+    threads[0].join()
+    assert job.process and job.process._socket.fileno() == -1
 
 
 @pytest.mark.asyncio

@@ -147,11 +147,22 @@ class BulkProgress:
     left: int
     seen: str = ""
     later: int = 0
+    running: int = 0
+    cancelled: int = 0
     by: str = ""
 
     @property
     def open(self) -> bool:
         return self.done < self.total
+
+    @property
+    def ending(self) -> bool:
+        """Whether the rest was cancelled, and only running tests are still open."""
+        return self.open and self.cancelled > 0 and self.total - self.done == self.running
+
+    @property
+    def tested(self) -> int:
+        return self.done - self.cancelled
 
 
 # Several servers often share a machine, so that hardly more than two tests at once are quicker.
@@ -171,6 +182,7 @@ def bulk(reader: int | None, since: int = 0) -> BulkProgress | None:
         each=Avg("run_ms", filter=over),
         running=Count("pk", filter=Q(status="running")),
         later=Count("pk", filter=Q(remaining=True)),
+        cancelled=Count("pk", filter=Q(status="cancelled")),
     )
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
@@ -182,6 +194,8 @@ def bulk(reader: int | None, since: int = 0) -> BulkProgress | None:
         left=round(still * each),
         seen=_stage(found),
         later=found["later"],
+        running=found["running"],
+        cancelled=found["cancelled"],
         by="" if lead.actor_id == reader else display_name(lead.actor) or "A program",
     )
 

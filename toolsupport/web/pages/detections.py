@@ -187,10 +187,17 @@ def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
     found = live(request, rows, needing, since) | {"notice": message, "oob": True}
     found["may_detect"] = Action.DETECT in request.actions
     changed = detection_reports.changed(found["bulk"].since if found["bulk"] else 0, _moment(request))
+    changed = _on_page(request, changed)
     found |= {"rows": [row for row in all_rows if row.id in changed], "needing": needing}
     shown = model_filters.sifted(all_rows, _filter(request), needing)
     found |= {"untested": sum(row.untested for row in shown), "testable": sum(row.testable for row in shown)}
     return render(request, f"{MATRIX}#bulk", found)
+
+
+def _on_page(request: AuthedRequest, models: Collection[int]) -> set[int]:
+    """Return those of these models that the page lists; one with a filter sends its models."""
+    listed = _filter(request).get("rows", "")
+    return set(models) & set(map(row_number, listed.split(","))) if listed else set(models)
 
 
 def _moment(request: AuthedRequest) -> datetime:
@@ -201,7 +208,8 @@ def _moment(request: AuthedRequest) -> datetime:
 
 def _under_test(request: AuthedRequest, since: int) -> HttpResponse:
     """Return the rows of the models under test alone: nothing else has changed."""
-    rows = profiles.listed(detection_reports.running(since))
+    running = detection_reports.running(since)
+    rows = profiles.listed([*_on_page(request, running)])
     answer = render(
         request, f"{MATRIX}#under_test", {"rows": rows, "needing": (), "may_detect": Action.DETECT in request.actions}
     )

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -176,6 +177,17 @@ def test_what_lies_too_deep_to_be_counted_stops_writing(workspace: Workspace) ->
         workspace.write("a", [b""])
     workspace.delete("d")
     assert workspace.write("a", [b""]) == "a"
+
+
+def test_deleting_what_only_a_program_could_name(workspace: Workspace) -> None:
+    workspace.write("d/a", [b""])
+    for name in (b"two\nlines", b"no text \xc3", "\u202egpj.exe".encode(), b"\t" * 255, b"no text \\udcc3", b"d/\x1b"):
+        Path(os.fsdecode(os.fsencode(workspace.root) + b"/" + name)).touch()
+    listed = [one.path for one in workspace.entries(recursive=True).entries if one.kind != "directory"]
+    assert len(listed) == 7 and listed.count("no text \\udcc3") == 2
+    for path in listed:
+        workspace.delete(path)
+    assert [one.path for one in workspace.entries(recursive=True).entries] == ["d"]
 
 
 def test_deleting(workspace: Workspace) -> None:

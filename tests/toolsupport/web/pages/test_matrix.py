@@ -94,6 +94,11 @@ def test_others_see_a_run_of_tests_begin_move_and_end(client: Client, profile: M
     over = polled(begun).content.decode()
     assert "rita tested 1 model." in flat(over) and "Proven" in over and 'hx-trigger="every 10s"' in over
     assert polled(over).status_code == 204
+    # A page with a filter gets the rows that it lists.
+    assert f'name="rows" value="{profile.pk}"' in flat(watcher.get("/models/?q=strange").content.decode())
+    for listed, rows in ((profile.pk, 1), (profile.pk + 1, 0)):
+        address = f"/models/detect/progress/?seen=0-0&since={test}&rows={listed}&at=1"
+        assert watcher.get(address, headers=HTMX).content.decode().count("<tr ") == rows
 
 
 def test_a_filter_shows_whose_output_follows_a_schema(client: Client, charlie: User) -> None:
