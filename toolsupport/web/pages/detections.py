@@ -152,7 +152,6 @@ def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[i
     at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
     found = detection_reports.bulk(request.user.pk, since) if at_work else None
     followed = found if found and (found.open or found.later) else None
-    took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
     counts = model_filters.states(rows)
     return {
         "bulk": found,
@@ -162,8 +161,14 @@ def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[i
         "states": counts,
         "chips": model_filters.chips(rows, counts, _filter(request), needing),
         "all": len(rows),
-        "estimate": detection_reports.expected_bulk(sum(row.untested for row in rows), took),
+        "estimate": _estimate(rows),
     }
+
+
+def _estimate(rows: Sequence[ModelRow]) -> int:
+    """Return about how many seconds tests of the models without one would take."""
+    took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
+    return detection_reports.expected_bulk(sum(row.untested for row in rows), took)
 
 
 def _meant(request: AuthedRequest) -> list[ModelRow]:
