@@ -149,8 +149,7 @@ def _live(request: AuthedRequest, found: dict[str, Any]) -> HttpResponse:
 
 def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[int], since: int = 0) -> dict[str, Any]:
     """Return the bar of states and a run of tests, that of the person first: what changes while tests run."""
-    at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
-    found = detection_reports.bulk(request.user.pk, since) if at_work else None
+    found = detection_reports.bulk(request.user.pk, since) if since or _at_work(rows) else None
     followed = found if found and (found.open or found.later) else None
     counts = model_filters.states(rows)
     return {
@@ -163,6 +162,10 @@ def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[i
         "all": len(rows),
         "estimate": _estimate(rows),
     }
+
+
+def _at_work(rows: Sequence[ModelRow]) -> bool:
+    return any(row.evidence.state in ("testing", "queued") for row in rows)
 
 
 def _estimate(rows: Sequence[ModelRow]) -> int:
