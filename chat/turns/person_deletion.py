@@ -7,6 +7,7 @@ import asyncio
 from channels.db import database_sync_to_async as in_database
 
 from chat.transcript.people import deletion as chats
+from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import Busy
 from toolsupport.core.history_sentences import counted
 from toolsupport.registry import storage
@@ -53,6 +54,7 @@ def _delete_next(person_id: int) -> bool | None:
 
 def _delete_rest(order: DeletionOrder, name: str, count: int) -> None:
     storage.overwrite_deleted()
+    turn_settings.remove_discarded()
     prompts = chats.delete_prompts(order.person)
     chats.forget_name(name, f"{accounts.DELETED}{order.person}")
     where = "on the page People" if order.actor is not None else "with the command delete_person"

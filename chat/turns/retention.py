@@ -13,6 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from chat.transcript.conversations import old_chats
+from chat.transcript.settings import turn_settings
 from toolsupport.registry import storage
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.testing import old_evidence
@@ -52,6 +53,7 @@ def counts() -> dict[str, int]:
 async def prune(seconds: float = SECONDS) -> dict[str, int]:
     """Delete what is too old, within this time; return the counts, which the audit lists if they are not all 0."""
     ends, found = time.monotonic() + seconds, {}
+    await in_database(turn_settings.remove_discarded)()
     for name, before in _limits().items():
         kind = KINDS[name]
         found[kind.words] = await _prune(kind, before, ends)

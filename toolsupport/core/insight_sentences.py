@@ -75,6 +75,8 @@ def biggest_cause(totals: CallTotals) -> tuple[str, str]:
         words = (
             f"The failure was {CAUSES[cause][1].replace('calls', 'a call').replace('refusals of servers', 'a refusal')}"
         )
+    elif totals.failed == times == 2:
+        words = f"Both failures were {CAUSES[cause][1]}"
     else:
         share = next((word for limit, word in SHARES if times / totals.failed >= limit), f"{times:,}")
         words = f"{share} of the {totals.failed:,} failures were {CAUSES[cause][1]}"

@@ -33,9 +33,6 @@ def take(work: str) -> None:
     """
     global _held
     if connection.vendor != "sqlite" or settings.ENV["REDIS_URL"]:
-        if ADDRESS.search(f" at {work}"):
-            with suppress(OSError):
-                lock_file().write_text(f"served at {work}\n")
         return
     try:
         lock = lock_file().open("a+")
@@ -54,12 +51,26 @@ def take(work: str) -> None:
             "use --processes; several starts need Redis (REDIS_URL), and several machines PostgreSQL (DATABASE_URL)."
         ) from None
     lock.seek(0)
-    line = f"process {os.getpid()} at {work}\n"
-    served = None if ADDRESS.search(line) else ADDRESS.search(lock.read())
+    served = _last_served(lock.read())
     lock.truncate(0)
-    lock.write(line + (f"served{served[0]}\n" if served else ""))
+    lock.write(f"process {os.getpid()} at {work}\n" + (f"served{served[0]}\n" if served else ""))
     lock.flush()
     _held = lock
+
+
+def note(address: str) -> None:
+    """Write down that the site listens at this address; a start that fails before leaves the last one there."""
+    line = f"served at {address}\n"
+    with suppress(OSError):
+        if _held is None:
+            lock_file().write_text(line)
+        else:
+            _held.write(line)
+            _held.flush()
+
+
+def _last_served(written: str) -> re.Match[str] | None:
+    return next(reversed([*ADDRESS.finditer(written)]), None)
 
 
 def lock_file() -> Path:
@@ -91,7 +102,7 @@ def in_address(host: str) -> str:
 def adopt_address() -> None:
     """Let a command use the address of the process that serves this database, or did so last."""
     with suppress(OSError, ValueError):
-        if found := ADDRESS.search(lock_file().read_text()):
+        if found := _last_served(lock_file().read_text()):
             use_address(found["host"].strip("[]"), int(found["port"]))
 
 

@@ -30,8 +30,8 @@ def guards() -> Iterator[Guard]:
         yield Guard("control group", True, words)
     else:
         words = (
-            f"commands have none: {delegation.why}. Memory of all processes together and memory of the kernel are "
-            "checked five times a second, and can be exceeded between two checks"
+            f"commands have none: {delegation.why}. Memory of all processes together, shared memory and that of "
+            "the kernel are checked five times a second, and can be exceeded between two checks"
         )
         yield Guard("control group", False, words)
     left = size_in_words(usage.memory_left())

@@ -196,6 +196,7 @@ def delete(person: Person, conversation_id: str) -> None:
         conversation = own(person, conversation_id, lock=True)
         if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
             raise Busy("An answer is still running here. Stop it first.", "conversation")
+        turn_settings.discard_workspace(conversation_id)
         conversation.delete()
     turn_settings.remove_workspace(conversation_id)
 

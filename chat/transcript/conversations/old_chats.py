@@ -27,6 +27,7 @@ def prune_chats(before: datetime, most: int) -> int:
             held = Conversation.objects.select_for_update().filter(pk=pk).first()
             if held is None or not old_chats(before).filter(pk=pk).exists():
                 return 0  # it was deleted or changed just now; the next run continues
+            turn_settings.discard_workspace(str(pk))
             held.delete()
         turn_settings.remove_workspace(str(pk))
         return 1

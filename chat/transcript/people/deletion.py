@@ -47,6 +47,7 @@ def _delete(pk: uuid.UUID) -> bool:
             running.filter(stop_requested_at=None).update(stop_requested_at=Now())
             return False
         if conversation is not None:
+            turn_settings.discard_workspace(str(pk))
             conversation.delete()
     return True
 

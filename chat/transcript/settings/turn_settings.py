@@ -34,6 +34,7 @@ THROUGH_BASH = "through_bash"
 FOUND_BY = "found_by"
 # Under this key, for one answer and never saved, stands the text format that a person asked for.
 ASKED_FORMAT = "asked_format"
+DISCARDED = ".deleted"  # after the name of a workspace whose conversation is being deleted
 
 
 def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
@@ -105,12 +106,33 @@ def workspace(conversation: str) -> Workspace:
     return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota())
 
 
+def discard_workspace(conversation: str) -> None:
+    """Give up the files of a conversation whose rows are deleted next; after an interruption a later run removes them.
+
+    Renaming takes no time, so the transaction that deletes the rows may wait for it.
+    """
+    root = _root(conversation)
+    with suppress(OSError):
+        root.rename(root.with_name(f"{root.name}{DISCARDED}"))
+
+
 def remove_workspace(conversation: str) -> None:
     """Delete the files of a deleted conversation; undeletable ones stay, unreachable."""
-    root = Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation))
-    shutil.rmtree(root, ignore_errors=True)
+    root = _root(conversation)
+    for folder in (root, root.with_name(f"{root.name}{DISCARDED}")):
+        shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         lock_file(root).unlink(missing_ok=True)
+
+
+def remove_discarded() -> None:
+    """Delete the files of conversations whose deletion was interrupted."""
+    for folder in Path(settings.WORKSPACES_DIR).glob(f"*{DISCARDED}"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _root(conversation: str) -> Path:
+    return Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation))
 
 
 def quota() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from chat.statuses import TurnStatus
 from chat.transcript.conversations.conversations import say
 from chat.transcript.people import deletion
 from chat.transcript.settings import turn_settings
-from chat.turns import person_deletion
+from chat.turns import person_deletion, retention
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory, UserFactory
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.core.quota_rules import PERSON, Quota
@@ -144,6 +145,38 @@ def test_no_row_and_no_file_has_the_persons_texts_or_name(zora: User, bob: User,
     assert (last.actor, last.subject) == (bob, str(zora.pk)) and "1 chat," in last.reason
     assert Message.objects.get(conversation=others).facts["person"] == f"deleted person {zora.pk}"
     assert [one.name for one in accounts.listed()] == ["alice", "bob"]
+
+
+@COMMITTED
+@pytest.mark.parametrize("killed_at", ["the rows", "the files"])
+def test_a_deletion_that_is_killed_is_finished_by_the_next_one(
+    zora: User, monkeypatch: pytest.MonkeyPatch, killed_at: str
+) -> None:  # P8
+    """A kill runs no code, so nothing may depend on what follows it."""
+
+    def kill(*_: Any) -> None:
+        raise SystemExit
+
+    owner, name = {"the rows": (Conversation, "delete"), "the files": (turn_settings, "remove_workspace")}[killed_at]
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(owner, name, kill)
+        call_command("delete_person", *YES.split())
+    assert Conversation.objects.exists() is (killed_at == "the rows") and files_with(CANARY) == ["notes.md"]
+    call_command("delete_person", *YES.split())
+    assert rows_with(CANARY, NAME) == set() and files_with(CANARY) == []
+
+
+@COMMITTED
+@pytest.mark.asyncio
+async def test_files_of_a_deletion_that_was_killed_go_with_the_next_job(tmp_path: Path, settings: Any) -> None:  # P8
+    settings.WORKSPACES_DIR = tmp_path
+    kept, left = (turn_settings.workspace(str(uuid.uuid4())) for _ in range(2))
+    for one in (kept, left):
+        one.write("notes.md", [CANARY.encode()])
+    turn_settings.discard_workspace(left.root.name)
+    (tmp_path / "odd.deleted").mkdir()
+    await retention.prune()
+    assert [path for path in tmp_path.iterdir() if path.is_dir()] == [kept.root]
 
 
 def _delete_on_the_page(person: User, admin: User) -> None:

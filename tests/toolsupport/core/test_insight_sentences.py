@@ -27,6 +27,11 @@ TODAY = date(2026, 11, 22)
             ("The failure was unreadable", "box/a"),
         ),
         (
+            CallTotals(36, 0, {"unknown": 2}, {"box/a": 1, "box/b": 1}),
+            "Today 36 tool calls were made and 94.4 % could run.",
+            ("Both failures were calls of unknown tools", ""),
+        ),
+        (
             CallTotals(4, 0, {"refused": 4}, {"a": 2, "b": 2}),
             "Today 4 tool calls were made and 0 % could run.",
             ("All of the 4 failures were refusals of servers", ""),

@@ -84,6 +84,7 @@ class Command(BaseCommand):
         try:
             lines = self.prepare()
             shared = self.listen(host, port)
+            serve_lock.note(self.address)
             if count == 1:
                 self.serve(shared.detach(), lambda: self.greet(lines))
             else:

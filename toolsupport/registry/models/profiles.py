@@ -275,11 +275,11 @@ def title(capability: str) -> str:
 
 
 def state_and_words(name: str, value: Any) -> tuple[str, str]:
-    """Return (state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
+    """Return (state, words) of a value: ("yes", "yes"), ("unknown", "not measured"), ("value", "128k") …"""
     if name in SETTINGS and not isinstance(value, bool):
         return "value", _setting(value) or SETTINGS[name]
     if value is None:
-        return "unknown", "unknown"
+        return "unknown", "not measured"
     if isinstance(value, bool):
         return ("yes", "yes") if value else ("no", "no")
     table = TOOL if name.startswith("tool:") else WORDS_OF.get(name)

@@ -16,6 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from toolsupport.config import restore_journal
 from toolsupport.core.errors import ConfigError
 from toolsupport.services.backups.archive import CHUNK, Archive, ArchiveWriter
+from toolsupport.services.database_upgrade import APPS
 
 SQLITE_PART = "database/toolsupport.sqlite3"
 MIGRATIONS = "django_migrations"
@@ -26,6 +27,13 @@ SEQUENCES = """SELECT sequencename, last_value FROM pg_sequences WHERE schemanam
 AND format('%%I.%%I', schemaname, sequencename)::regclass IN (SELECT objid FROM pg_depend WHERE deptype IN ('a', 'i')
 AND classid = 'pg_class'::regclass AND refobjid IN (SELECT oid FROM pg_class WHERE relname = ANY(%s)
 AND relnamespace = current_schema()::regnamespace))"""
+# Tables of a newer version, which this one does not have: named as ours, and a kind of row of an application of ours or
+# with a reference to a table of ours. Other programs may have such a name, and nothing of the rest.
+NEWER = """SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+AND split_part(relname, '_', 1) = ANY(%s) AND NOT relname = ANY(%s) AND (relname IN (
+SELECT app_label || '_' || model FROM django_content_type WHERE app_label = ANY(%s)) OR oid IN (
+SELECT conrelid FROM pg_constraint WHERE contype = 'f' AND confrelid IN (SELECT oid FROM pg_class
+WHERE relname = ANY(%s) AND relnamespace = current_schema()::regnamespace)))"""
 FOREIGN = "The backup names a table of another program in this database: {}. Nothing was restored."
 
 
@@ -95,7 +103,7 @@ def load_postgresql(archive: Archive, token: str) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         # Until it is given back, the next start waits: a commit may end after the process that sent it was killed.
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [restore_journal.LOADING])
-        for name in _tables():
+        for name in _with_newer(cursor, _tables()):
             cursor.execute(f"DROP TABLE {_quoted(name)} CASCADE")
         if foreign := manifest["tables"].keys() & set(connection.introspection.table_names(cursor)):
             raise ConfigError(FOREIGN.format(min(foreign)))
@@ -138,6 +146,18 @@ def _tables() -> list[str]:
     """Return the tables of the installed applications that exist; those of others in the database are not touched."""
     there = connection.introspection.table_names()
     return sorted({*connection.introspection.django_table_names(), MIGRATIONS} & set(there))
+
+
+def _with_newer(cursor: Any, known: list[str]) -> list[str]:
+    """Return these tables with those that a newer version added: otherwise its next upgrade would find them there."""
+    apps, found = list(APPS), list(known)
+    while "django_content_type" in known:
+        cursor.execute(NEWER, [apps, found, apps, found])
+        newer = [name for (name,) in cursor.fetchall()]
+        if not newer:
+            break
+        found += newer
+    return found
 
 
 def _sequences(cursor: Any, tables: Iterable[str]) -> dict[str, int | None]:

@@ -63,7 +63,7 @@ def test_the_timeline_lists_a_claim_that_changes_nothing():  # D1
     claims, _ = _lines(profile)
     assert [(one.title, one.before, one.after) for one in claims.changes] == [
         ("Native tool calls", "", "Yes"),
-        ("Vision", "Unknown", "No"),
+        ("Vision", "Not measured", "No"),
     ]
 
 
@@ -93,7 +93,7 @@ def test_options_are_kept_beside_others():
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("tools", None, ("unknown", "unknown")),
+        ("tools", None, ("unknown", "not measured")),
         ("tools", True, ("yes", "yes")),
         ("tools", False, ("no", "no")),
         ("format", "hermes", ("value", "Hermes")),

@@ -127,10 +127,10 @@ def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, mo
     assert "Undone</strong> by bob" in part and "Nothing changed: an earlier test found the same." in part
     assert "Saved for everyone" not in part and f'id="undo-{second}"' not in part
     part = client.post(reverse("detection-undo", args=[first]), headers=HTMX).content.decode()
-    assert "Native tool calls: <s>yes</s> → <strong>unknown</strong>" in part
+    assert "Native tool calls: <s>yes</s> → <strong>not measured</strong>" in part
     client.force_login(alice)
     page = client.get(reverse("detection", args=[first])).content.decode()
-    assert "Native tool calls: <s>yes</s> → <strong>unknown</strong>" in page
+    assert "Native tool calls: <s>yes</s> → <strong>not measured</strong>" in page
     listed = client.get(reverse("model", args=[model.pk]), headers=HTMX).content.decode()
     assert listed.count(">bob undid a test</span>") == 2
     history = client.get(reverse("history"), {"kind": "withdrawal"}).content.decode()

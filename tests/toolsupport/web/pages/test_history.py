@@ -53,8 +53,8 @@ def test_everybody_sees_the_timeline_and_viewers_cannot_act(client: Client, prof
     entry = decided(profile)
     client.force_login(charlie)
     page = flat(client.get("/history/?show=all").content.decode())
-    assert "strange:1b" in page and "it calls" in page and '<span class="tag strike">Unknown</span>' in page
-    assert "Native tool calls: Unknown to Yes" in page and "Disagree…" not in page and "Export CSV" not in page
+    assert "strange:1b" in page and "it calls" in page and '<span class="tag strike">Not measured</span>' in page
+    assert "Native tool calls: Not measured to Yes" in page and "Disagree…" not in page and "Export CSV" not in page
     assert client.post(f"/history/{entry}/act/", {"do": "agree"}).status_code == 403
     assert client.get("/history/export.csv").status_code == 403
 
