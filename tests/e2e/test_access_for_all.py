@@ -26,13 +26,16 @@ THEMES: dict[str, dict[str, Any]] = {
 # Styles are not fetched for it once more: only rules that are off need them.
 OPTIONS = {"resultTypes": ["violations"], "preload": False}
 # Of siblings that differ in texts, names and addresses alone, as rows of a table do, three are looked at: a fourth
-# would have the same faults. An empty text or value counts as another structure.
+# would have the same faults. An empty text or value counts as another structure, and so does another value of an
+# attribute that a style sheet or a rule asks for.
 RUN = """options => {
+  const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules].map(({ cssText }) => cssText));
+  const styled = new Set(rules.join().match(/(?<=\\[)[\\w-]+/g));
   const states = /^(class|style|type|role|dir|lang|hidden|inert|open|disabled|checked|tabindex|scope|aria-.*)$/;
   const ids = /^aria-(labelledby|describedby|controls|owns|details|errormessage|label|activedescendant)$/;
   const text = (node) => (node.data.trim() ? "#" : "");
   const attribute = ({ name, value }) =>
-    `${name}=${states.test(name) && !ids.test(name) ? value : value.trim() !== ""}`;
+    `${name}=${(states.test(name) || styled.has(name)) && !ids.test(name) ? value : value.trim() !== ""}`;
   const more = [];
   const structure = (one) => {
     const met = new Map();

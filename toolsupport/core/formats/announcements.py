@@ -75,7 +75,7 @@ _AWAITS = re.compile(
     r"|\A\W*(?:please )?(?:review|check|confirm|approve|inspect|verify|look at)\b.*\bbefore (?:i|we)\b",
     re.I,
 )
-# What others want of the model: "der Angreifer wollte, dass ich …".
+# What another person wants of the first person.
 _WANTED = re.compile(
     r"\b(?:woll|will|verlang|bat\b|bitt|forder|möcht|befahl|befiehl|sag|versuch)\w*[^.!?]{0,60}\bdass ich\b"
     r"|\b(?:voulai|veu|demand|exig|di)\w*[^.!?]{0,20} que (?:je\b|j['’])"

@@ -149,10 +149,8 @@ def _live(request: AuthedRequest, found: dict[str, Any]) -> HttpResponse:
 
 def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[int], since: int = 0) -> dict[str, Any]:
     """Return the bar of states and a run of tests, that of the person first: what changes while tests run."""
-    at_work = since or any(row.evidence.state in ("testing", "queued") for row in rows)
-    found = detection_reports.bulk(request.user.pk, since) if at_work else None
+    found = detection_reports.bulk(request.user.pk, since) if since or _at_work(rows) else None
     followed = found if found and (found.open or found.later) else None
-    took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
     counts = model_filters.states(rows)
     return {
         "bulk": found,
@@ -162,8 +160,17 @@ def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[i
         "states": counts,
         "chips": model_filters.chips(rows, counts, _filter(request), needing),
         "all": len(rows),
-        "estimate": detection_reports.expected_bulk(sum(row.untested for row in rows), took),
+        "estimate": _estimate(rows),
     }
+
+
+def _at_work(rows: Sequence[ModelRow]) -> bool:
+    return any(row.evidence.state in ("testing", "queued") for row in rows)
+
+
+def _estimate(rows: Sequence[ModelRow]) -> int:
+    took = [row.evidence.took_ms for row in rows if row.evidence.took_ms]
+    return detection_reports.expected_bulk(sum(row.untested for row in rows), took)
 
 
 def _meant(request: AuthedRequest) -> list[ModelRow]:
