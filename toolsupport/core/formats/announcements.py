@@ -83,6 +83,11 @@ _WANTED = re.compile(
     r"|\b(?:chcia|chce|żąda)\w*[^.!?]{0,20}żebym\b|\b(?:vill|ville|vil|bad|ber)\b[^.!?]{0,20}(?:att|at) (?:jag|jeg)\b",
     re.I,
 )
+# What was, with the call behind it as its end: "For the record, the denied call was:".
+_WAS = re.compile(
+    r"\b(?:was|were|waren|war|était|étaient|fue|fueron|era|eran|foi|foram|furono|werd|był[ao]?|byl[ao]?|был[ао]?)\b",
+    re.I,
+)
 # A heading, a bold title or an entry of a list is the next part of a text.
 TITLE = re.compile(r"\s*(?:(?:#{1,6}|\d{1,4}[.)]|[-+•*])\s.*|\*{1,2}[^*.!?]+\*\*\W*)", re.S)
 # "Deleting takes one argument": an -ing form that is the subject of a verb.
@@ -121,6 +126,8 @@ def withholds(words: str) -> bool:
     """Whether the last sentence of these words is about a call that might be made: by a condition, or by others."""
     last = next(reversed(_sentences(words)), "")
     if _AWAITS.search(last) or _WANTED.search(last):
+        return True
+    if _WAS.search(last) and not (call_intent.ENDED.search(words) or _acts(last)):
         return True
     return bool(_WOULD.search(last)) and not (WILL.search(last) or NOW.search(last))
 

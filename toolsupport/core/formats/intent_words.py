@@ -205,7 +205,8 @@ UNSPACED = _parts(
 # What is a text, so that its name in front of a call does not announce one.
 TEXTS = _words(
     r"verses?|sentences?|words?|paragraphs?|editions?|quotes?|quotations?|citations?|jokes?|riddles?|poems?|"
-    r"rumou?rs?|labels?|stickers?|posters?|banners?|slogans?|mottos?|puzzles?|exercises?|lessons?|quiz(?:zes)?|"
+    r"transcripts?|screenshots?|mocks?|rumou?rs?|labels?|stickers?|posters?|banners?|slogans?|mottos?|puzzles?|"
+    r"exercises?|lessons?|quiz(?:zes)?|"
     r"trivia|lyrics|songs?|graffiti|billboards?|subtitles?|captions?|tickets?|bug reports?|issues? #?\d+|faq|"
     r"glossary|vocabulary|proverbs?|sayings?|anecdotes?|story|tale|scene|dialogues?|monologues?|tweets?|posts?|"
     r"memes?|headlines?|headers?|footers?|watermarks?|inscriptions?|epitaphs?|recipes?|classic|prank|dreams?|"
@@ -229,7 +230,7 @@ SHOWN_BY = _words(
     r"teach(?:es)?|taught|shows?|showed|begins|began|begun|(?:open|start|end|close)s?(?:ed)? with|tells?|told|"
     r"looks like|looked like|made up|sends?|sent|writes?|wrote|says?|(?<!that )said|is what|was what|knows as|"
     r"had|produces?d?|spat out|gives|match(?:es)?|allows?|sees|saw|receives?d?|expects?|accepts?|equals?|rejects?|"
-    r"(?:that|which) (?:was|were|had been|got) \w+)",
+    r"returns?|(?:that|which) (?:was|were|had been|got) \w+)",
     r"\A(?:spot|study|consider|notice|note|grade|guess|memori[sz]e|recall|compare|contrast|behold|observe|"
     r"repeat|recognise|count|imagine|solve)(?: the)? (?!file|folder|it\b|first|next|call)[\w]+.*|\A(?:fix this|"
     r"(?:read|lies)(?: \w+)? (?:aloud|laut))\b.*|\A(?!laissez|permettez|patientez)\w{3,}ez\b.*|.* (?:in|of|"

@@ -33,6 +33,8 @@ CONTINUED = [
 ]
 # What people asked where the rule decides wrongly, of the two sets above.
 STILL_MADE = {
+    "Which answer is better?",
+    "What does test 12 expect?",
     "What did the model print?",
     "Ist der Befehl gefährlich?",
     "Correct my syntax.",

@@ -131,11 +131,13 @@ def test_an_entry_shows_the_evidence(client: Client, profile: ModelProfile, char
     assert "does-not-support" in part and "&lt;b&gt;no tools" in part and "<html" not in part
     test = detections.open_test(DetectionRequest(profile.pk, "page")).id
     assert detections.claim("worker") == test
+    detections.add_trial(test, "worker", TrialRecord("declared", 1, {}, {}, True, "a claim"))
     detections.add_trial(test, "worker", TrialRecord("called", 1, {"ask": "call it"}, {"said": "no"}, False, "no call"))
     detections.conclude(test, "worker", DetectionResult("ignored", values={"tools": False}))
     told = HistoryEntry.objects.get(kind="detection")
     page = client.get(f"/history/{told.pk}/").content.decode()
     assert "call it" in page and "no call" in page and "<html" in page
+    assert "Does the server claim tools? 1: claimed" in page and "passed" not in page, "a claim is no result"
     assert client.get("/history/987654321/").status_code == 404
 
 
