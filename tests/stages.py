@@ -117,7 +117,7 @@ class Target(Part):
 def parts(kind: str) -> list[Part]:
     """The tests in a browser have processes of their own: a worker without them starts no Chromium."""
     if kind == "fast":
-        return [Part("fast", 2, ("tests", f"--ignore={BROWSER}"), f"fast and {DAILY}")]
+        return [Part("fast", 3, ("tests", f"--ignore={BROWSER}"), f"fast and {DAILY}")]
     if kind == "everything":
         return everything()
     rest = Part("rest", 3, ("tests", f"--ignore={BROWSER}"))

@@ -6,9 +6,11 @@ const searching = () => document.getElementById("search").value;
 
 const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
-  const row = document.activeElement?.closest("#conversations li[id]")?.id;
+  const focused = document.activeElement, row = focused?.closest("#conversations li[id]")?.id;
   for (const place of places.filter((one) => one !== "#conversations" || !searching())) {
-    const fresh = document.adoptNode(page.querySelector(place));
+    const fresh = document.adoptNode(page.querySelector(place)), menu = document.querySelector(`${place} .more[open]`);
+    // An open menu stays, with what is written in it.
+    if (menu) fresh.querySelector(`#${menu.closest("li").id} > .more`)?.replaceWith(menu);
     document.querySelector(place).replaceWith(fresh);
     htmx.process(fresh);
   }
@@ -16,7 +18,7 @@ const takeOver = async (path, places) => {
   document.title = (document.title.startsWith("● ") ? "● " : "") + page.title;
   refresh();
   // The focused row keeps the focus, and the rows show their states again.
-  if (row) document.getElementById(row)?.querySelector("a").focus();
+  if (row) (focused.isConnected ? focused : document.getElementById(row)?.querySelector("a"))?.focus();
   document.dispatchEvent(new Event("chats:replaced"));
 };
 

@@ -105,6 +105,20 @@ def test_deleting_asks_first(page: Page) -> None:
 
 
 # C7
+def test_an_open_menu_outlasts_a_new_list(page: Page) -> None:
+    ask(page, "hi")
+    answered(page)
+    field = opened(page).get_by_role("textbox", name="Title")
+    field.fill("Half a na")
+    # As a frame of the socket does when an answer gives a chat its title.
+    page.evaluate("async () => (await import('/static/js/title.js')).refreshTitle(location.pathname)")
+    expect(field).to_have_value("Half a na")
+    expect(field).to_be_focused()
+    field.press_sequentially("me")
+    field.press("Enter")
+    expect(page.locator("#chat-title")).to_have_text("Half a name")
+
+
 def test_a_conversation_is_saved_as_a_file(page: Page) -> None:
     ask(page, "Read config.json and tell me the version")
     answered(page)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NUMBER = 0x746F6F6C  # "tool": one number for all processes of a site
 WAITING = "waiting: another process creates, upgrades or restores the tables of this database"
 BUSY = "Another process creates, upgrades or restores the tables of this database. Wait until it has ended."
-LEAVING = 2  # seconds until PostgreSQL has noticed the end of a process
+LEAVING = 5  # seconds until PostgreSQL has noticed the end of a process
 log = logging.getLogger(__name__)
 
 

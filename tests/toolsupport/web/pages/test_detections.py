@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -179,6 +181,18 @@ def test_the_filtered_models_are_tested_together(client: Client, alice: User, mo
     assert "Testing 3 models · 1 done" in flat(page), "a reload keeps it"
     part = client.post(reverse("models-detect-cancel"), headers=HTMX).content.decode()
     assert "Cancelled." in part and not Detection.objects.filter(status="queued").exists()
+
+
+def test_cancelling_brings_only_rows_that_the_page_lists(client: Client, alice: User, model: ModelProfile):
+    others = [ModelProfileFactory(name=f"wanted{n}") for n in range(2)]
+    client.force_login(alice)
+    client.post(reverse("models-detect"), headers=HTMX)
+    page = client.get(reverse("models"), {"q": "wanted"}).content.decode()
+    button = page[: page.index('id="cancel-all"')].rpartition("<form")[2]
+    assert 'hx-include="#test-these"' in button
+    sent = dict(re.findall(r'name="(q|rows)"\s+value="([^"]*)"', page[page.index('id="test-these"') :]))
+    part = client.post(reverse("models-detect-cancel"), sent, headers=HTMX).content.decode()
+    assert sorted(map(int, re.findall(r'<tr id="model-(\d+)"', part))) == [other.pk for other in others]
 
 
 def test_every_filter_of_the_list_holds_for_the_tests(client: Client, alice: User):
