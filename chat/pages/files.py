@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import MIB, Workspace, WorkspaceEntry
 from chat.transcript.conversations import pending_files
-from chat.transcript.conversations.conversations import workspace_of
+from chat.transcript.conversations.conversations import demand_row, workspace_of
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.file_stream import FileStream
@@ -114,6 +114,7 @@ def _upload(request: AuthedRequest, workspace: Workspace) -> HttpResponse:
     given = request.FILES.getlist("files")
     replaces = "replace" in request.POST
     lines = _stored(workspace, given, replace=replaces)
+    demand_row(workspace.root.name)  # its deletion may have ended before the last file was written
     if "pending" in request.POST:
         pending_files.keep(request.user, workspace.root.name, [line.path for line in lines if line.path], replaces)
     failed = not given or any(line.tone == "off" for line in lines)

@@ -88,6 +88,9 @@ async def claims(attempt: SignInAttempt, given: Mapping[str, str], callback: str
         raise NotAllowed(NOT_BEGUN)
     if not given.get("code"):
         raise NotAllowed("The sign-in provider did not sign you in.")
+    issuer = settings.ENV["TOOLSUPPORT_OIDC_ISSUER"]
+    if given.get("iss", issuer) != issuer:  # RFC 9207
+        raise NotAllowed(REFUSED.format("it names another issuer"))
     async with _asking() as client:
         description = await _description(client)
         form = {"code": given["code"], "redirect_uri": callback, "code_verifier": attempt.verifier}
@@ -190,7 +193,8 @@ def _key(token: str, keys: JSON) -> jwt.PyJWK:
     """Return the provider's public key that the token names. A secret key in the set counts for nothing."""
     wanted = jwt.get_unverified_header(token).get("kid")
     usable = [one for one in keys.get("keys", []) if isinstance(one, dict) and one.get("kty") in ("RSA", "EC", "OKP")]
-    found = [one for one in usable if one.get("use", "sig") == "sig" and wanted in (None, one.get("kid"))]
+    usable = [one for one in usable if one.get("use", "sig") == "sig" and one.get("alg") in (None, *ALGORITHMS)]
+    found = [one for one in usable if wanted in (None, one.get("kid"))]
     if len(found) != 1:
         raise jwt.InvalidKeyError("no key, or several")
     return jwt.PyJWK(found[0])

@@ -235,6 +235,13 @@ def workspace_of(person: Person, conversation_id: str) -> Workspace:
     return turn_settings.workspace(str(own(person, conversation_id).pk))
 
 
+def demand_row(conversation_id: str) -> None:
+    """Remove files that were written while their conversation was deleted. Raises NotFound in this case."""
+    if not Conversation.objects.filter(pk=conversation_id).exists():
+        turn_settings.remove_workspace(conversation_id)
+        raise NotFound("This chat was deleted.")
+
+
 def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str, str]:
     """Return the stored (text, thinking) of one message. Raises NotFound."""
     message = own(person, conversation_id).messages.filter(pk=message_id).first()

@@ -18,6 +18,7 @@ from django.urls import reverse
 from chat.models import Conversation
 from chat.tools.files.workspace import MIB, Workspace
 from chat.transcript.conversations.conversations import workspace_of
+from chat.transcript.settings import turn_settings
 from tests.factories import ConversationFactory
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,28 @@ def downloaded(user: User, conversation: Conversation, path: str) -> tuple[Any, 
         return response, b"".join([chunk async for chunk in response])
 
     return async_to_sync(get)()
+
+
+@pytest.mark.parametrize("fields", [{}, {"pending": "1"}])
+def test_an_upload_during_the_deletion_of_its_chat_leaves_no_file(
+    browser: Client,
+    conversation: Conversation,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    fields: dict[str, str],
+) -> None:  # P8
+    write, here = Workspace.write, address(conversation)
+
+    def late(self: Workspace, *given: Any, **named: Any) -> str:
+        turn_settings.discard_workspace(str(conversation.pk))
+        Conversation.objects.filter(pk=conversation.pk).delete()
+        turn_settings.remove_workspace(str(conversation.pk))
+        return write(self, *given, **named)
+
+    monkeypatch.setattr(Workspace, "write", late)
+    answer = browser.post(here, {"files": [SimpleUploadedFile("a.txt", b"secret")], **fields})
+    assert answer.status_code == 404
+    assert not workspace.root.exists()
 
 
 # Whose files they are

@@ -61,7 +61,7 @@ async def callback(request: HttpRequest) -> HttpResponse:
         raise Http404
     try:
         attempt, back = await in_database(_taken)(request)
-        given = {name: request.GET.get(name, "") for name in ("state", "code") if name in request.GET}
+        given = {name: request.GET.get(name, "") for name in ("state", "code", "iss") if name in request.GET}
         claims = await oidc_client.claims(attempt, given, _callback(request))
         answer = await in_database(_signed_in)(request, claims, back)
     except (ConfigError, NotAllowed) as error:

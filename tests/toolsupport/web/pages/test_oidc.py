@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -167,6 +169,7 @@ KEY_SETS: list[Any] = [
     *(None, 5, "key1", [None, []], [RSA], [RSA | {"n": 5, "e": []}], [RSA | {"n": "AQ", "e": "AQ", "alg": "HS256"}]),
     [{"kty": "EC", "kid": "key1", "crv": ["P-256"], "x": "AA", "y": "AA"}],
     [{"kty": "OKP", "kid": "key1", "crv": {}, "x": "\ud800"}],
+    *([public(1) | {"alg": alg}] for alg in ("none", "HS256", "RSA-OAEP", 5, ["RS256"])),
     *([public(1) | {"kid": "another"}], [public(1) | {"use": "enc"}], [public(1), public(1)], [public(2)]),
 ]
 TOKENS = ["", "a.b", "....", 5, ["x"], "é.é.é", "e30.e30.e30", "eyJhbGciOiJub25lIn0.e30.", "\ud800"]
@@ -220,6 +223,45 @@ async def test_a_silent_provider_is_given_up(idp: Provider, name: str, monkeypat
 @pytest.mark.parametrize("changed", [{"state": "other"}, {"state": ""}, {"code": ""}, {"code": "other"}])
 async def test_a_return_that_nobody_began_signs_nobody_in(idp: Provider, changed: dict[str, str]) -> None:  # P4
     assert 'role="alert"' in await refusal(idp, **changed)
+
+
+async def test_a_return_that_names_another_issuer_signs_nobody_in(idp: Provider) -> None:  # P4
+    assert "it names another issuer" in await refusal(idp, iss="https://evil.example")
+    assert "/token" not in idp.asked
+    assert (await signed_in(idp, iss=idp.issuer)).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("claim", "seconds", "status"),
+    [("exp", -30, 302), ("exp", -120, 403), ("iat", 30, 302), ("iat", 120, 403), ("nbf", 30, 302), ("nbf", 120, 403)],
+)
+async def test_clocks_may_differ_by_a_minute(idp: Provider, claim: str, seconds: int, status: int) -> None:  # P4
+    idp.lies = {claim: int(time.time()) + seconds}
+    assert (await signed_in(idp)).status_code == status
+
+
+async def test_of_returns_at_once_one_signs_in(idp: Provider) -> None:  # P4
+    first = AsyncClient()
+    back = idp.signs_in((await first.get("/login/oidc/")).headers["Location"])
+    browsers = [AsyncClient() for _ in range(5)]
+    for browser in browsers:
+        browser.cookies["sign_in"] = first.cookies["sign_in"].value
+    answers = await asyncio.gather(*(browser.get("/login/oidc/callback/", back) for browser in browsers))
+    assert sorted(answer.status_code for answer in answers) == [302, 403, 403, 403, 403]
+    assert await in_database(Session.objects.count)() == 1
+
+
+async def test_a_sign_out_ends_the_session_and_begins_no_other(idp: Provider) -> None:  # P4
+    client, stolen = AsyncClient(), AsyncClient()
+    await signed_in(idp, client)
+    stolen.cookies["sessionid"] = client.cookies["sessionid"].value
+    asked = len(idp.asked)
+    assert (await client.get("/logout/")).status_code == 405, "a link on another page signs nobody out"
+    left = await client.post("/logout/")
+    page = await client.get(left.headers["Location"])
+    assert page.status_code == 200 and "/login/oidc/" in page.content.decode(), "the person begins the next sign-in"
+    assert [(await one.get("/account/")).status_code for one in (client, stolen)] == [302, 302]
+    assert len(idp.asked) == asked and not await in_database(Session.objects.exists)()
 
 
 async def test_a_return_in_another_browser_signs_nobody_in(idp: Provider) -> None:  # P4

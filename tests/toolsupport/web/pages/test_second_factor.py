@@ -13,7 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils.html import escape
 
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, UserFactory
+from tests.toolsupport.registry.people.test_quotas import at_once
 from tests.toolsupport.web.authenticator import Authenticator
 from toolsupport.models import Audit, RecoveryCode, SecondFactor, SecurityEvent, Session
 from toolsupport.registry.factors import second_factors
@@ -124,6 +125,15 @@ def test_of_two_processes_one_accepts_a_code(owner: Owner, monkeypatch: pytest.M
     monkeypatch.setattr(second_factors, "_of", lambda person_id: read)
     code = owner.app.code()
     assert [second_factors.accepts(owner.person, code) for _ in range(2)] == [True, False]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("recovery", [False, True])
+def test_of_six_requests_at_once_one_uses_a_code_up(clock: Clock, recovery: bool) -> None:  # P4
+    owner = set_up(UserFactory(role="user"))
+    clock.next_code()
+    code = owner.recovery[0] if recovery else owner.app.code()
+    assert at_once(lambda: second_factors.accepts(owner.person, code), 6).count(True) == 1
 
 
 def test_a_recovery_code_counts_once(owner: Owner) -> None:
