@@ -61,7 +61,7 @@ def headline(totals: CallTotals, when: str) -> str:
     if not totals.failed:
         worked = "it could run" if totals.calls == 1 else "all of them could run"
     else:
-        worked = f"{totals.success:g} % could run"
+        worked = f"{totals.success:g}\u00a0% could run"
     repaired = f" {_calls(totals.repaired)} repaired first." if totals.repaired else ""
     return f"{when} {made} and {worked}.{repaired}"
 
@@ -90,7 +90,7 @@ def change(now: float, before: float, unit: str = "") -> str:
         return ""
     if unit:
         return f"{before:g}{unit} in the period before"
-    return f"{(now - before) / before * 100:+.0f} % on the period before".replace("-", "−")
+    return f"{(now - before) / before * 100:+.0f}\u00a0% on the period before".replace("-", "−")
 
 
 def trace(values: list[float]) -> str:

@@ -18,27 +18,27 @@ TODAY = date(2026, 11, 22)
         (CallTotals(1284), "Today 1,284 tool calls were made and all of them could run.", ("", "")),
         (
             CallTotals(1284, 61, {"unknown": 17, "schema": 16}, {"box/a": 15, "box/b": 2}),
-            "Today 1,284 tool calls were made and 97.4 % could run. 61 calls were repaired first.",
+            "Today 1,284 tool calls were made and 97.4\u00a0% could run. 61 calls were repaired first.",
             ("About half of the 33 failures were calls of unknown tools", "box/a"),
         ),
         (
             CallTotals(10_000, 1, {"rejected": 1}, {"box/a": 1}),
-            "Today 10,000 tool calls were made and 99.9 % could run. 1 call was repaired first.",
+            "Today 10,000 tool calls were made and 99.9\u00a0% could run. 1 call was repaired first.",
             ("The failure was unreadable", "box/a"),
         ),
         (
             CallTotals(36, 0, {"unknown": 2}, {"box/a": 1, "box/b": 1}),
-            "Today 36 tool calls were made and 94.4 % could run.",
+            "Today 36 tool calls were made and 94.4\u00a0% could run.",
             ("Both failures were calls of unknown tools", ""),
         ),
         (
             CallTotals(4, 0, {"refused": 4}, {"a": 2, "b": 2}),
-            "Today 4 tool calls were made and 0 % could run.",
+            "Today 4 tool calls were made and 0\u00a0% could run.",
             ("All of the 4 failures were refusals of servers", ""),
         ),
         (
             CallTotals(9, 0, {"refused": 2, "schema": 2, "prose": 1}),
-            "Today 9 tool calls were made and 44.5 % could run.",
+            "Today 9 tool calls were made and 44.5\u00a0% could run.",
             ("2 of the 5 failures were refusals of servers", ""),
         ),
     ],
@@ -64,11 +64,11 @@ def test_a_period_has_a_name(since: date | None, until: date | None, words: str)
 
 def test_comparisons_shares_and_lines() -> None:
     assert (change(118, 100), change(50, 100), change(5, 0)) == (
-        "+18 % on the period before",
-        "−50 % on the period before",
+        "+18\u00a0% on the period before",
+        "−50\u00a0% on the period before",
         "",
     )
-    assert change(97.4, 95.9, " %") == "95.9 % in the period before"
+    assert change(97.4, 95.9, "\u00a0%") == "95.9\u00a0% in the period before"
     # One failure is never rounded away, and neither is one success.
     assert (percent(999_999, 1_000_000), percent(1, 1_000_000), percent(5, 5), percent(0, 0)) == (99.9, 0.1, 100, 0)
     assert (trace([50, 100]), trace([0, 50, 100])) == ("", "M0.0 100.0L50.0 50.0L100.0 0.0")

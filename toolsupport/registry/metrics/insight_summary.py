@@ -209,11 +209,11 @@ def _tiles(
             trace=_trace(by_day, lambda day: day.calls),
         ),
         InsightTile(
-            *("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, " %")),
+            *("Could run", f"{totals.success:g}", "%", insight_sentences.change(totals.success, ran, "\u00a0%")),
             trace=insight_sentences.trace([_success(day) for day in by_day]),
         ),
         InsightTile(
-            *("Repaired first", f"{totals.repaired:,}", "", f"{share:g} % of all calls", "repaired"),
+            *("Repaired first", f"{totals.repaired:,}", "", f"{share:g}\u00a0% of all calls", "repaired"),
             trace=_trace(by_day, lambda day: day.repaired),
         ),
         _reply_time(times),
@@ -223,5 +223,5 @@ def _tiles(
 def _reply_time(times: ReplyTimes) -> InsightTile:
     if not times.replies:
         return InsightTile("Median reply time", "–", "", "Measured from the next reply")
-    beside = f"95 % within {times.most:g} s · {insight_sentences.replies(times.replies)}"
+    beside = f"95\u00a0% within {times.most:g} s · {insight_sentences.replies(times.replies)}"
     return InsightTile("Median reply time", f"{times.median:g}", "s", beside)

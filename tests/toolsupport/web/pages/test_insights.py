@@ -84,7 +84,7 @@ def test_the_page_begins_with_a_sentence_and_numbers_that_lead_to_calls(
     assert 'class="trace"' not in client.get(f"/insights/?since={days_ago(1)}").content.decode()
     client.force_login(charlie)
     page = client.get("/insights/").content.decode()
-    assert "81.2 % could run" in page and "/insights/calls/" not in page
+    assert "81.2\u00a0% could run" in page and "/insights/calls/" not in page
 
 
 def test_the_times_of_replies_are_a_median_and_what_most_stay_within(
