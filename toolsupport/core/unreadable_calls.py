@@ -197,5 +197,7 @@ def _is_about_the_reply(match: Match[str]) -> bool:
 
 WHERE_THE_SERVER_FAILED = (
     rule(MALFORMED, "unreadable-json", rf"^(?:{_GO_JSON})"),
+    # llama-server, where text follows a call, or the call has another form.
+    rule(MALFORMED, "unreadable-call", r"unexpected empty grammar stack after accepting"),
     RefusalRule(MALFORMED, "server-failed", _CALL_OR_ITS_NAME, _is_about_the_reply),
 )

@@ -22,6 +22,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
 )
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.gateway.chat_response import NOT_AS_STREAMED, new_id, same_arguments
 
 
@@ -90,6 +91,15 @@ class BlockStream:
                 queue.extendleft(reversed(self._waiting))
                 self._waiting = []
         return changes
+
+    def take_whole(self, events: Iterable[Event]) -> None:
+        """Take all events of a reply that is sent as one object: its text is what it was classified as last."""
+        listed = list(events)
+        behind = next((at for at in range(len(listed), 0, -1) if isinstance(listed[at - 1], TextReclassified)), 0)
+        before = ReplyBuilder()
+        for event in listed[:behind]:
+            before.take(event)
+        self.take([ThinkingDelta(before.thinking), TextDelta(before.text), *listed[behind:]])
 
     def _one(self, event: Event) -> list[Change]:
         if isinstance(event, Failed):

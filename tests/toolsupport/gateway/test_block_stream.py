@@ -74,6 +74,13 @@ def test_text_that_was_read_as_reasoning_is_sent_as_text_too() -> None:
     assert held(stream) == [("reasoning", "Hello"), ("text", "Hello")]
 
 
+def test_a_whole_reply_has_its_text_where_it_was_classified_last() -> None:
+    stream = BlockStream()
+    void = (TextDelta("I could "), ready("1", path="a"), TextDelta("but no."))
+    stream.take_whole([*void, TextReclassified("", "I could but no."), TextDelta("Hi."), ready("2", path="b"), END])
+    assert held(stream) == [("reasoning", "I could but no."), ("text", "Hi."), ("call", '{"path":"b"}')]
+
+
 def test_a_call_that_differs_from_its_streamed_part_fails() -> None:
     stream = BlockStream()
     stream.take([CallDelta("1", "read_file", '{"path": "b'), ready("1", path="a"), END])

@@ -9,9 +9,10 @@ from typing import Any
 import orjson
 import pytest
 from channels.db import database_sync_to_async as in_database
+from django.test import AsyncClient
 
-from tests.toolsupport.gateway.conftest import Program, pieces
-from tests.toolsupport.gateway.test_answer_runner import END, HEAD, answering, called, said
+from tests.toolsupport.gateway.conftest import FOLDER, Program, pieces
+from tests.toolsupport.gateway.test_answer_runner import END, ENDED, HEAD, answering, called, said
 from tests.toolsupport.providers.scripted import scripted
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import reasoning_starts
@@ -44,6 +45,23 @@ async def test_a_stream_is_right_once_it_was_learned(program: Program, knows: Kn
         calls = [call for delta in deltas for call in delta.get("tool_calls", [])]
         assert json.loads("".join(call["function"]["arguments"] for call in calls)) == {"path": "."}
         assert ("The person says" in "".join(delta.get("content", "") for delta in deltas)) is not known
+
+
+@pytest.mark.parametrize("path", ["responses", "messages"])
+async def test_a_first_answer_in_one_piece_has_no_reasoning_in_its_text(program: Program, path: str) -> None:
+    fields = {"model": "made/m", "max_tokens": 99, "messages": [FOLDER], "input": "What's in this folder?"}
+    del fields["input" if path == "messages" else "messages"]
+    if path == "responses":
+        del fields["max_tokens"]
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, said(delta={"content": "A thought.</think>An answer."}), ENDED, *END])
+        headers = {"Authorization": f"Bearer {program.key}"}
+        answer = await AsyncClient().post(f"/v1/{path}", fields, content_type="application/json", headers=headers)
+    told = answer.json()
+    blocks = told["content"] if path == "messages" else told["output"]
+    assert [block["type"] for block in blocks][-1] in ("text", "message") and len(blocks) == 2, told
+    assert "An answer." in json.dumps(blocks[-1]) and "A thought." not in json.dumps(blocks[-1])
+    assert "A thought." in json.dumps(blocks[0])
 
 
 @pytest.mark.parametrize("word", ["length", "max_tokens"])

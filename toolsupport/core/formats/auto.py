@@ -99,7 +99,8 @@ def grammar(tools: Sequence[ToolSpec]) -> Grammar:
 
 @lru_cache(maxsize=128)
 def _grammar(names: tuple[str, ...]) -> Grammar:
-    return Grammar(openers(names), beginning=pythonic.read_bare_line if names else None)
+    beginning = pythonic.read_bare_line if names else None
+    return Grammar(openers(names), beginning, silent=kimi_k3.AROUND)
 
 
 def openers(names: Sequence[str]) -> dict[str, Reader]:

@@ -44,13 +44,6 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     yield from TaggedCalls(reading, TAGS, bare=bare).read()
 
 
-def leave_out(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Hide a mark around the answer."""
-    reading.source.cut()
-    reading.reply.message_ends()
-    yield from ()
-
-
 def instructions(tools: Sequence[ToolSpec]) -> str:
     example = write_calls([ToolCall("", "the_name", {"an_argument": "its value", "another": 1})])
     return (
@@ -78,5 +71,5 @@ def _kind(value: object) -> str:
     return "number" if isinstance(value, float) else type_of(value)
 
 
-GRAMMAR = Grammar({**dict.fromkeys((TOOLS, CALL), read), **dict.fromkeys(AROUND, leave_out)})
+GRAMMAR = Grammar(dict.fromkeys((TOOLS, CALL), read), silent=AROUND)
 FORMAT = Format("kimi_k3", "Kimi K3", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -78,13 +78,7 @@ class JsonMarks:
 
     @property
     def grammar(self) -> Grammar:
-        return Grammar({**self.calls, **dict.fromkeys(self.silent, _drop)})
-
-
-def _drop(reading: ReaderContext, opener: str) -> Steps[None]:
-    reading.source.cut()
-    reading.reply.message_ends()
-    yield from ()
+        return Grammar(self.calls, silent=self.silent)
 
 
 def _format(name: str, label: str) -> Format:

@@ -49,21 +49,22 @@ Reader = Callable[[ReaderContext, str], Steps[None]]
 class Grammar:
     """The openers of a format, each with its reader; `beginning` reads the text before any of it was consumed.
 
-    `fence` is the meaning of a code fence around a call.
+    `fence` is the meaning of a code fence around a call, `silent` are marks around text, hidden unless quoted.
     """
 
     openers: Mapping[str, Reader]
     beginning: Reader | None = None
     fence: FenceRule = FenceRule.QUOTES
+    silent: tuple[str, ...] = ()
 
     @cached_property
     def own_marks(self) -> MarkerSet:
-        return MarkerSet(self.openers)
+        return MarkerSet((*self.openers, *self.silent))
 
     @cached_property
     def all_marks(self) -> MarkerSet:
         """Those of the format, and those of reasoning beside them."""
-        return MarkerSet(dict.fromkeys((*ReasoningReader.marks_beside(self.openers), *self.openers)))
+        return MarkerSet(dict.fromkeys((*ReasoningReader.marks_beside(self.openers), *self.openers, *self.silent)))
 
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)

@@ -73,7 +73,7 @@ class MessageEncoder:
 
     def whole(self, events: Iterable[Event]) -> JSON:
         """Return the message as one object, from events that end with Finished."""
-        self.stream.take(events)
+        self.stream.take_whole(events)
         blocks = [
             content(block, block.text) for block in self.stream.blocks if block.kind is not Kind.CALL or block.whole
         ]

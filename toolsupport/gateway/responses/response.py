@@ -95,7 +95,7 @@ class ResponseEncoder:
 
     def whole(self, events: Iterable[Event]) -> JSON:
         """Return the response as one object, from events that end with Finished."""
-        self.stream.take(events)
+        self.stream.take_whole(events)
         return self._object()
 
     def _event(self, kind: str, **fields: Any) -> bytes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.examples import by_night
+from tests.tables import every
+from tests.toolsupport.core.formats.replies import read, text
 from toolsupport.core.events import CallReady
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.prose import ProseWatcher
@@ -33,3 +35,27 @@ def test_every_format_ends_behind_every_mark(behind: str) -> None:  # F3
         watcher = ProseWatcher(TOOLS)
         watcher.watch(text)
         watcher.flush()
+
+
+# Marks that a format writes around its answer.
+AROUND_ANSWERS = [
+    *(("command_r7b", mark) for mark in ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
+    *(
+        (name, mark)
+        for name in ("kimi_k3", "auto")
+        for mark in ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")
+    ),
+    ("gigachat3", "<|message_sep|>"),
+]
+
+
+@every("name, mark", AROUND_ANSWERS)
+def test_a_mark_around_an_answer_is_left_out_and_kept_where_it_is_quoted(name: str, mark: str) -> None:
+    assert text(read(name, [f"{mark}It is cold.{mark}"])) == "It is cold."
+    for quoted in (
+        f"A template:\n```\n{mark}It is cold.{mark}\n```\nNothing else.",
+        f"The mark `{mark}` ends an answer.",
+        f'The mark "{mark}" ends an answer.',
+        f"The mark '{mark}' ends an answer.",
+    ):
+        assert text(read(name, [quoted])) == text(read(name, quoted)) == quoted
