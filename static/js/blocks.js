@@ -29,7 +29,7 @@ class GrowingAnswer {
   empty() {
     this.place.replaceChildren();
     this.place.toggleAttribute("data-blocks", true);
-    Object.assign(this, { done: 0, shown: 0, outline: NO_HEADING });
+    Object.assign(this, { done: 0, shown: 0, outline: NO_HEADING, finished: [] });
     this.live.reset(NO_HEADING);
   }
 
@@ -42,6 +42,7 @@ class GrowingAnswer {
   replace(text) {
     if (!text.startsWith(this.text.slice(0, this.done))) this.empty();
     this.text = text;
+    this.settle();
     this.restart();
   }
 
@@ -49,14 +50,21 @@ class GrowingAnswer {
   block({ start, end, html }) {
     if (start > this.done || end > this.length) return false;
     if (start < this.done) return true;
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    this.live.reset(NO_HEADING);
-    this.place.append(template.content);
+    this.finished.push(html);
     this.outline = after(this.outline, this.text.slice(start, end));
     this.done = end;
-    this.restart();
+    this.later();
     return true;
+  }
+
+  // All blocks of a frame at once: the live text behind them is written again for each.
+  settle() {
+    if (!this.finished.length) return;
+    const template = document.createElement("template");
+    template.innerHTML = this.finished.splice(0).join("");
+    this.live.reset(NO_HEADING);
+    this.place.append(template.content);
+    this.restart();
   }
 
   // What is shown stays: an answer that gets shorter for a moment moves the page away from its end.
@@ -70,7 +78,9 @@ class GrowingAnswer {
   later() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
-      if (this.place.isConnected && this.place.hasAttribute("data-blocks")) this.show(Math.min(this.length, this.shown + MOST));
+      if (!this.place.isConnected || !this.place.hasAttribute("data-blocks")) return;
+      this.settle();
+      this.show(Math.min(this.length, this.shown + MOST));
     });
   }
 

@@ -157,3 +157,27 @@ def test_a_long_answer_costs_little_for_each_frame(chat: Page) -> None:
     assert chat.evaluate(f"{item}.checkVisibility({{ contentVisibilityAuto: true }})") is False
     chat.evaluate(f"{item}.scrollIntoView()")
     until(chat, f"{item}.checkVisibility({{ contentVisibilityAuto: true }})")
+
+
+def test_blocks_that_come_together_are_added_together(chat: Page) -> None:
+    added, shown = chat.evaluate(
+        """async () => {
+  const { growing } = await import("/static/js/blocks.js");
+  const place = document.body.appendChild(document.createElement("div")), answer = growing(place);
+  let added = 0;
+  new MutationObserver((changes) => { added += changes.length; }).observe(place, { childList: true });
+  const blocks = Array.from({ length: 400 }, (_, number) => `Block ${number}\n\n`);
+  answer.append(blocks.join(""));
+  await new Promise(requestAnimationFrame);
+  let start = 0;
+  for (const block of blocks) {
+    answer.block({ start, end: start + block.length, html: `<p>${block.trim()}</p>` });
+    start += block.length;
+  }
+  await new Promise((end) => requestAnimationFrame(() => requestAnimationFrame(end)));
+  return [added, [...place.children].map((one) => one.textContent).join(" ")];
+}"""
+    )
+    assert shown == " ".join(f"Block {number}" for number in range(400))
+    # Each block is written, taken away and added as HTML once. One by one these would be 80,000 changes.
+    assert added < 2_000
