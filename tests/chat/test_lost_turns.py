@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
+from django.db import transaction
 
 from chat.broadcast import frames
 from chat.models import Conversation, Message, ToolRun, Turn
@@ -81,7 +82,7 @@ class Played:
     async def lose(self, loss: Callable[[int], None]) -> None:
         turn = await in_database(Turn.objects.latest)("pk")
         await in_database(loss)(turn.pk)
-        self.rows, self.texts = await in_database(dump)(), await in_database(texts)()
+        self.rows, self.texts = await in_database(dump_and_texts)()
         self.lost_at = len(self.told)
 
     def is_unchanged(self) -> bool:
@@ -131,6 +132,12 @@ async def played(conversation: Conversation, loss: Callable[[int], None], *steps
         assert len(server.requests) == 1, "the model was asked again"
     assert await in_database(found.is_unchanged)()
     return found
+
+
+def dump_and_texts() -> tuple[list[str], dict[int, tuple[str, str]]]:
+    """Both of one moment: the runner may store the rest of an interrupted answer at any time."""
+    with transaction.atomic():
+        return dump(), texts()
 
 
 def texts() -> dict[int, tuple[str, str]]:
