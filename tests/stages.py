@@ -18,6 +18,7 @@ WORKERS = ("--dist", "loadfile", "--no-loadscope-reorder")
 IN_ORDER = ("--randomly-dont-reorganize",)
 AGAIN = ("--last-failed", "--last-failed-no-failures", "none")
 
+LONE_TRIES = 2
 BROWSER = "tests/e2e"
 LONGEST = 2**24  # bytes of a line: what a failed comparison prints may be long
 LIMIT = 3600.0  # seconds of a part: no promise, but an end
@@ -138,14 +139,16 @@ def everything() -> list[Part]:
 
 
 async def main(kind: str) -> int:
-    """The exit code. Some tests promise times, which a busy machine may miss: what failed runs once more, alone."""
+    """The exit code. Some tests promise times, which a busy machine may miss: what failed runs alone, twice at most."""
     chosen = parts(kind)
     this = asyncio.current_task()
     assert this
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     ran = await asyncio.gather(*(part.run(*part.first()) for part in chosen))
-    again = [part for part, passed in zip(chosen, ran, strict=True) if not passed]
-    return int(not all([await part.run(*AGAIN) for part in again]))
+    failed = [part for part, passed in zip(chosen, ran, strict=True) if not passed]
+    for _ in range(LONE_TRIES):
+        failed = [part for part in failed if not await part.run(*AGAIN)]
+    return int(bool(failed))
 
 
 if __name__ == "__main__":

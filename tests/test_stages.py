@@ -1,4 +1,4 @@
-"""`make test` runs its parts side by side, tells how long each took, and tries what failed once more, alone."""
+"""`make test` runs its parts side by side, tells how long each took, and tries what failed alone, twice at most."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Scripted(Part):
         return (sys.executable, "-c", self.words[0], *more)
 
 
-# Fails unless it is run again, and leaves a trace of each run.
-ONLY_ALONE = """
+# Fails until its trace has `runs` lines, one for each run.
+FAILS_UNTIL = """
 import sys
-with open({trace!r}, "a") as trace:
+with open({trace!r}, "a+") as trace:
     print(*sys.argv[1:], file=trace)
-print("one line")
-sys.exit("--last-failed" not in sys.argv)
+    trace.seek(0)
+    sys.exit(len(trace.readlines()) < {runs})
 """
 
 
@@ -43,14 +43,17 @@ def test_each_part_tells_its_time_and_the_worst_decides(
     assert ran(monkeypatch, Scripted("good", 1, ("print('well')",)), Scripted("other", 1, (program,))) == code
     shown = capfd.readouterr().out
     assert "    good | well\n" in shown and re.search(r"^== good: passed after \d+ s$", shown, re.M)
-    assert len(re.findall(r"^== other: FAILED", shown, re.M)) == 2 * code
+    assert len(re.findall(r"^== other: FAILED", shown, re.M)) == 3 * code
 
 
-def test_what_failed_is_tried_once_more_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("runs", "code", "tries"), [(1, 0, 0), (2, 0, 1), (3, 0, 2), (4, 1, 2)])
+def test_what_failed_is_tried_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: int, code: int, tries: int
+) -> None:
     trace = tmp_path / "trace"
-    assert ran(monkeypatch, Scripted("part", 2, (ONLY_ALONE.format(trace=str(trace)),))) == 0
-    first, second = trace.read_text().splitlines()
-    assert first.startswith("-n 2 ") and tuple(second.split()) == AGAIN
+    assert ran(monkeypatch, Scripted("part", 2, (FAILS_UNTIL.format(trace=str(trace), runs=runs),))) == code
+    first, *others = trace.read_text().splitlines()
+    assert first.startswith("-n 2 ") and [tuple(other.split()) for other in others] == [AGAIN] * tries
 
 
 def test_a_worker_without_a_browser_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +69,7 @@ def test_a_part_that_does_not_end_is_ended_with_all_that_it_started(
 ) -> None:
     endless = "import subprocess; subprocess.run(['sleep', '600'])"
     assert ran(monkeypatch, Scripted("slow", 1, (endless,), limit=0.5)) == 1
-    assert len(re.findall(r"^== slow: not finished after 0 s, so it was ended$", capfd.readouterr().out, re.M)) == 2
+    assert len(re.findall(r"^== slow: not finished after 0 s, so it was ended$", capfd.readouterr().out, re.M)) == 3
 
 
 def test_the_build_server_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +84,6 @@ def test_the_build_server_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) ->
     assert all(stages.IN_ORDER[0] in part.command() for part in (rest, servers, found["browser"]))
 
 
-def test_a_target_is_made_as_a_whole_both_times() -> None:
+def test_a_target_is_made_as_a_whole_each_time() -> None:
     target = Target("real", 1, ("real",))
     assert target.command(*target.first()) == target.command(*AGAIN) == ("make", "real")
