@@ -22,9 +22,11 @@ const answerKey = (event) => {
   if (!wanted("keys") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
   const control = form?.querySelector(`[data-answer-key="${CSS.escape(event.key.toLowerCase())}"]`);
-  if (!control?.checkVisibility()) return;
+  const edits = control && form.querySelector('.edit[open] [name^="argument."]');
+  if (!control?.checkVisibility() && !edits) return;
   event.preventDefault();
   event.stopPropagation();
+  if (!control.checkVisibility()) return say("While you edit, only your version can be allowed.", "ask");
   control.click();
   write(control.closest(".edit"));
 };

@@ -62,7 +62,9 @@ def test_edited_arguments_are_what_runs(page: Page) -> None:
     page.locator(".approval details.edit > summary").first.focus()
     for key in "afc":
         page.keyboard.press(key)
+        expect(page.locator("#status")).to_have_text("While you edit, only your version can be allowed.")
     expect(page.locator("[data-question]")).to_have_count(1)
+    expect(page.locator("#files-toggle")).to_have_attribute("aria-pressed", "false")  # nor is a key one of the page
     page.get_by_label("content").focus()
     page.keyboard.press("Escape")  # leaves the field and does not stop the answer
     expect(keys.locator("visible=true")).to_have_count(4)
