@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
+from toolsupport.core.scanner import Steps, TextSource
+
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote behind them makes it code within a line
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 ANY_QUOTE = re.compile(f"[{''.join({*PAIRS, *PAIRS.values()})}]")
 LONGEST_HEAD = 24  # characters at the beginning of a line that show a fence
 CALL = "\0"  # stands for a call at the beginning of a line
+APOSTROPHES = frozenset("'‘’")
+LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
 
 
 class QuoteTracker:
@@ -68,3 +72,18 @@ class QuoteTracker:
             self._fence, self.unclosed = (self._fence, self._fence) if named else ("", self.unclosed)
         self._head = ""
         self._open = dict.fromkeys(PAIRS, 0)
+
+    def holds(self, source: TextSource) -> Steps[bool]:
+        """Return whether the mark that was just taken from the source is only quoted."""
+        if self.fence:
+            return True
+        if self.last in APOSTROPHES:
+            yield from source.ready(1)
+            return source.peek() in APOSTROPHES
+        end = self.awaited
+        while end:
+            ahead = source.buffer[source.at : source.at + LOOK_AHEAD].partition("\n")
+            if end in ahead[0] or ahead[1] or source.ended or len(ahead[0]) >= LOOK_AHEAD:
+                return end in ahead[0]
+            yield
+        return False

@@ -10,6 +10,7 @@ Calls in reasoning are drafts: they count only where nothing but space follows t
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -83,12 +84,11 @@ TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
 ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
     "": PROOFS
 }
-LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
-
-APOSTROPHES = frozenset("'‘’")
 NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
 SPACES = r"(?:\s|\\n)*"
 LONGEST_TAIL = 4000
+ANSWER = re.compile(r"\{\{-?\s{0,9}\.Response\b")
+BLOCK_END = re.compile(r"\{\{-?\s*end\s*-?\}\}")
 
 
 def prompt_begins_inside(prompt: str) -> bool:
@@ -100,16 +100,28 @@ def template_begins_inside(template: str) -> bool | None:
     """Return whether a chat template opens reasoning at the end of its prompt; None if unclear.
 
     The text after the last mention of the generation prompt decides: an opening mark there that is not closed at once.
-    A template that closes it at once does so if thinking is off.
+    A template that closes it at once does so if thinking is off. One of Ollama, which has no such word, ends in the
+    mark itself, or in front of the answer.
     """
     last = template.rfind("add_generation_prompt")
-    tail = template[last : last + LONGEST_TAIL] if last >= 0 else ""
+    if last < 0:
+        return ("{{" in template and prompt_begins_inside(_prompt_of(template))) or None
+    tail = template[last : last + LONGEST_TAIL]
     for mark, row in OPENING.items():
         written = re.escape(mark.rstrip())
         closed = "|".join(map(re.escape, row.closes))
         if re.search(rf"{written}(?!{SPACES}(?:{closed}))", tail):
             return True
     return None
+
+
+def _prompt_of(template: str) -> str:
+    """Return the end of what a template in Go writes in front of the answer, without the ends of its blocks."""
+    answer = next(iter(deque(ANSWER.finditer(template), 1)), None)
+    before = template[: answer.start() if answer else len(template)][-LONGEST_TAIL:].rstrip()
+    while before.endswith("}}") and BLOCK_END.fullmatch(before, before.rfind("{{")):
+        before = before[: before.rfind("{{")].rstrip()
+    return before
 
 
 class DraftParser(Protocol):
@@ -165,7 +177,7 @@ class ReasoningReader:
     def at_mark(self, mark: str) -> Steps[bool]:
         """Read the reasoning that the recorded mark begins or ends; return False if it is text."""
         row = OPENING.get(mark)
-        if (yield from self._quoted()) or (row and not self._may_open(row)):
+        if (yield from self._reply.quotes.holds(self._source)) or (row and not self._may_open(row)):
             return False
         self._source.cut()
         if row:
@@ -319,22 +331,6 @@ class ReasoningReader:
     def _space(self) -> Steps[None]:
         yield from self._source.space()
         self._source.cut()
-
-    def _quoted(self) -> Steps[bool]:
-        """Return whether the mark is only quoted by the answer."""
-        source, around = self._source, self._reply.quotes
-        if around.fence:
-            return True
-        if around.last in APOSTROPHES:
-            yield from source.ready(1)
-            return source.peek() in APOSTROPHES
-        end = around.awaited
-        while end:
-            ahead = source.buffer[source.at : source.at + LOOK_AHEAD].partition("\n")
-            if end in ahead[0] or ahead[1] or source.ended or len(ahead[0]) >= LOOK_AHEAD:
-                return end in ahead[0]
-            yield
-        return False
 
 
 def _at_the_end(text: str, calls: Sequence[CallReady]) -> list[CallReady]:

@@ -35,6 +35,17 @@ NEAR = r"[^.!?\n]{0,30}"
 ABOUT_CALLS = re.compile(rf"(?:{SHOW}){NEAR}(?:{CALL})|(?:{CALL}){NEAR}(?:{SHOW})", re.I)
 # A call in a program is looked up.
 IN_CODE = re.compile(r"\bin [\w/-]+\.\w{1,5}\b|\w\(\)|\bthe code\b", re.I)
+# "Explain the syntax", "How do I call the weather tool?"
+SYNTAX = re.compile(
+    r"(?:show|explain|describe|teach|how (?:does|do)|zeig|erklär|montre|expliqu|muéstra|muestra|explica|mostr|spieg|"
+    r"pokaż|wyjaśni|покаж|объясни)\w*(?: me| us| mir| uns|-moi| mi)?(?: (?:the|your|its|this|das|die|la|le|el|il|o|a))?"
+    r" (?:synta\w+|sintaxis|sintaxe|sintassi|składni\w*|синтаксис\w*|formato?|формат\w*)(?: works?)?(?=\s*(?:[.!?]|\Z))"
+    r"|(?:解释|説明|설명)[^.!?\n]{0,6}(?:语法|格式|構文|文法)"
+    r"|\bhow (?:to|(?:do|would|can|should|could) (?:you|i|we|one)|you(?:['’]d| would)?) (?:call|invoke)\b"
+    rf"(?={NEAR}(?:\btools?\b|\bfunctions?\b|\w_\w))"
+    r"|\bparts of (?:a|the) call\b",
+    re.I,
+)
 # "… but do not run it".
 NOT_RUN = re.compile(
     r"\b(?:do not|don['’]t|without|never) (?:actually )?(?:run|execut|call|send|do\b|doing|mak)"
@@ -64,7 +75,8 @@ def circumstances(
     logged = before if before and before[-1].role is Role.TOOL else logged
     asked = next((one.content for one in reversed(logged) if one.role is Role.USER), "")
     follows = bool(logged) and logged[-1].role is not Role.USER
-    return Circumstances(is_result, continues=follows, about_calls=is_about_calls(asked))
+    form = is_about_form(asked) and not follows
+    return Circumstances(is_result, continues=follows, about_calls=is_about_calls(asked), about_form=form)
 
 
 def _is_reminder(message: ChatMessage) -> bool:
@@ -72,8 +84,13 @@ def _is_reminder(message: ChatMessage) -> bool:
     return message.role is Role.USER and ELEMENTS.fullmatch(message.content) is not None
 
 
+def is_about_form(text: str) -> bool:
+    """Whether a person asks how a call is written."""
+    return len(text) <= LONGEST_QUESTION and not IN_CODE.search(text) and SYNTAX.search(text) is not None
+
+
 def is_about_calls(text: str) -> bool:
     """Whether a person asks to see a call or how one is written, or wants nothing to run."""
     if len(text) > LONGEST_QUESTION or IN_CODE.search(text):
         return False
-    return bool(ABOUT_CALLS.search(text) or (NOT_RUN.search(text) and TEXT_WANTED.search(text)))
+    return bool(ABOUT_CALLS.search(text) or is_about_form(text) or (NOT_RUN.search(text) and TEXT_WANTED.search(text)))

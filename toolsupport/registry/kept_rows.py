@@ -84,7 +84,7 @@ def held() -> Iterator[None]:
 
 def _valid() -> dict[tuple[Any, ...], Any] | None:
     here = connections[DEFAULT_DB_ALIAS]
-    if not direct_sqlite.able(here):
+    if here.vendor != "sqlite":
         return None
     here.ensure_connection()
     kept = _kept.get(here)

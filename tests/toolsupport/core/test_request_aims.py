@@ -26,6 +26,11 @@ from toolsupport.core.types import ChatMessage, Role
         "给我看一个调用的例子",
         "呼び出しの例を見せて",
         "호출 예시를 보여줘",
+        "Show me the syntax.",
+        "How does the syntax work?",
+        "Explique la syntaxe",
+        "How do I call the weather tool?",
+        "Show me how to call delete_file",
     ],
 )
 def test_a_person_wants_to_see_a_call(asked: str) -> None:
@@ -53,6 +58,11 @@ def test_a_person_wants_to_see_a_call(asked: str) -> None:
         "Как дела? Удали файл",
         "Wie sieht das Wetter aus?",
         "Comment ça va ? Appelle Kim",
+        "Convert the note to Markdown format",
+        "Show me todo.txt in PDF format",
+        "Fix the syntax",
+        "Explain the format of data.csv",
+        "How do I call the office?",
     ],
 )
 def test_a_person_wants_something_done(asked: str) -> None:

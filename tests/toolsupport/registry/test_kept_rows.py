@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, Message
 from tests.factories import ConversationFactory
@@ -56,6 +57,17 @@ def test_the_same_rows_are_read_once(asked: list[str]) -> None:
     put("a")
     assert kept() == kept() == ['"a"']
     assert asked.count(VALUES) == (1 if SQLITE else 2)
+
+
+def test_counted_queries_are_those_of_a_running_site() -> None:
+    put("a")
+    with CaptureQueriesContext(connection) as captured:
+        assert kept() == kept() == ['"a"']
+        put("b")
+        assert kept() == ['"b"']
+    # The second one is what the change made necessary.
+    asked = [query for query in captured if query["sql"].startswith("SELECT value")]
+    assert len(asked) == (2 if SQLITE else 3)
 
 
 def test_statements_of_answers_leave_what_is_kept(asked: list[str]) -> None:

@@ -43,9 +43,9 @@ IN_PROGRESS = re.compile(
     r"|(?:est|sont) (?:maintenant|actuellement) en (?:train|cours) d)\b",
     re.I,
 )
-# The conditional of the first person: "I could run", "würde ich"; what it would like it does.
+# The conditional of the first person, or of its reply: "I could run", "würde ich"; what it would like it does.
 _WOULD = re.compile(
-    r"\b(?:(?:i|we) (?:could|might|would)\b|(?:i|we)['’]d)"
+    r"\b(?:(?:i|we|(?:reply|answer|message|response|output|call|command)) (?:could|might|would)\b|(?:i|we)['’]d)"
     r"(?! (?:\w+ )?(?:like|love|better|rather|prefer|be (?:happy|glad|pleased|delighted)|appreciate)\b)"
     r"|\b(?:(?:würde|könnte|müsste) (?:ich|wir)|(?:ich|wir) (?:würden?|könnten?|müssten?))\b(?! \w*gern)"
     r"|\b(?:je|j['’])\s?(?!voud|aime)\w+rais\b|\b(?:ik zou|zou ik|wij zouden|zouden we)\b(?! graag)"
@@ -102,12 +102,14 @@ class Circumstances:
     """What a conversation shows about the calls of a reply.
 
     `is_result` returns whether a tool returned a text before. `continues`: the reply follows the results of tools,
-    where models write about those and call again. `about_calls`: the person wants to see a call.
+    where models write about those and call again. `about_calls`: the person wants to see a call. `about_form`: the
+    person asks how a call is written, so that one of a tool which only reads is shown, too.
     """
 
     is_result: Callable[[str], bool] = lambda _raw: False
     continues: bool = False
     about_calls: bool = False
+    about_form: bool = False
 
 
 def only_reads(name: str) -> bool:

@@ -56,7 +56,7 @@ SPECIAL = re.compile(
     re.I,
 )
 TAG = re.compile(r"<[^<>\s][^<>]{0,200}>")
-LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?")
+LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|(?:\d{1,9}|[a-z])[.)])[ \t]+)?")
 BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?>")
 TILDES = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(~{3,})[^~]*\Z")
 FENCE_LINE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t\r]*\Z")
@@ -321,10 +321,10 @@ class ContextTracker:
         if self._section or self._quoted_above or (self._diff and call_cues.DIFF_LINE.match(tail)):
             return True
         speaker = tail.strip() or cue
-        assistant = self._transcript and (call_cues.ASSISTANT.match(speaker) or call_cues.SPEAKER.fullmatch(speaker))
+        speaks = call_cues.SPEAKER.fullmatch(speaker) or (self._transcript and call_cues.ASSISTANT.match(speaker))
         around = call_cues.ELEMENT.search(tail if tail.strip() else self._cue)
         within = around and not call_cues.OWN_ELEMENT.match(around[1])
-        if shown or titled or assistant or within or tail.rstrip().endswith("~~") or self._indented():
+        if shown or titled or speaks or within or tail.rstrip().endswith("~~") or self._indented():
             return True
         return any(map(self._announced, (call_cues.EXAMPLE, call_cues.REFUSED, call_cues.QUOTES)))
 

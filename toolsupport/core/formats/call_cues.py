@@ -13,7 +13,7 @@ END = r"[^.,;!?。，；！？\n]*\Z"
 COLON = r"[ *_]*[:：]?\s*\Z"
 WOULD = r"(?:would|could|can|should|might|may|must|had to)"
 WRITE = (
-    r"(?:write|call|say|type|send|answer|use|output|emit|produce|reply with|respond with|invoke|copy|paste|put|add|"
+    r"(?:write|call|say|type|send|answer|use|output|emit|produce|reply|respond|invoke|copy|paste|put|add|"
     r"enter|insert|include|submit|issue|place|post|print|return|generate|run|execute|try)"
 )
 OF_OTHER_THINGS = r"(?:write|call|use|send|add|post|submit|include)"
@@ -74,8 +74,9 @@ EXAMPLE = _one_of(
     r"\A(?!.*\b(?:see|check|find out|learn|know|inspect|examine|verify) (?:what|how)\b(?!.{0,60}\bcalls?\b))"
     r".*\blooks? like:",
     rf"{ANYBODY}(?: would|['’]d)(?: \w+ly| \w+en| then)? {WRITE}\b",
+    rf"{ANYBODY}(?: would|['’]d) need\b{END}",
     # "You can use this result later." is over, and of something else than the call.
-    rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then)? {WRITE}\b(?![^.!?。！？\n]*[.!?])",
+    rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then| now)? {WRITE}\b(?![^.!?。！？\n]*[.!?])",
     rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then)? (?!{OF_OTHER_THINGS}\b){WRITE}\b",
     rf"{ANYBODY} {WOULD}(?: \w+ly| \w+en| then)? {OF_OTHER_THINGS}\b(?=[^.!?\n]*(?:{A_CALL}))",
     rf"\b(?:it|that|he|she|i) would (?:\w+ )?{WRITE}\b",
@@ -209,7 +210,8 @@ QUOTES = _one_of(
     r"\b(?:puts?|phrase[sd]?|word(?:s|ed)|explain(?:s|ed)|describe[sd]?) (?:it|this)(?: this way| so|"
     r" thus)?[ \t]*[:：]\s*\Z",
     r"\b(?:typos?|errors?|mistakes?|bugs?|problems?)(?: is| are)? in\s*\Z",
-    rf"\b(?:here (?:is|are)|here['’]s) (?:the|its|what)(?: [\w'’]+){{0,3}}? {A_TEXT}{THEN_COLON}",
+    r"\b(?:here (?:is|are)|here['’]s) (?![^:：\n]*\bi(?:['’](?:m|ll)| am| will)\b)"
+    rf"(?:the|its|what)(?: [\w'’]+){{0,3}}? {A_TEXT}{THEN_COLON}",
     rf"\b{A_TEXT}(?: (?:of|in|from|on) [^.,!?:：\n]{{1,60}}?)? (?:is|are|was|were|goes|went)"
     r"(?: this| that| here| now| so| only| the following| as follows)?[*_]*[ \t]*[:：]\s*\Z",
     # What a page orders, or what is found in it, is not what the model decided.
@@ -326,13 +328,13 @@ RULER = re.compile(r"[ \t]*(([-=.*_~+#])\2{2,}+)[ \t\r]*\Z")
 # What a file's line, a number of a line, a dialogue, a heading or a column puts in front of the call.
 LEADING = _one_of(
     r"[ \t]*[-+]\Z",
-    r"[ \t]*\(?(?-i:[A-Z])\)[ \t]+\Z",
+    r"[ \t]*\(?(?-i:[A-Z])[).][ \t]+\Z",
     r"[ \t]*[—–―][ \t]*\Z",
     r"[ \t]*(?:[\w./\\-]+:)?\d+[:|][ \t]*\Z",
     r"[ \t]*#{1,6}[ \t].*\w[^:：]*\Z",
     r"[ \t]*\|[ \t]",
     r"(?=.*\w).*[,;]\Z",
-    r"(?=.*\w).*\t\Z",
+    r"(?=.*\w).*(?:\t|[→⇒][ \t]*)\Z",
     r"[ \t]*PS [A-Za-z]:[^>\n]*>[ \t]*\Z",
 )
 ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?[:+=!]?= ?[\[({\s]{0,4}\Z")

@@ -75,7 +75,7 @@ ING = re.compile(
 AT_ONCE = re.compile(r"\A(?:now|then|next)\b|\b(?:now|next|first|time)\W*\Z", re.I)
 # An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file behind it.
 ORDER = re.compile(
-    r"\A(?!(?:if|when|while|whether|although|though|unless|"
+    r"\A(?!(?:if|when|while|whether|although|though|unless|wer|was|wenn|wie|qui|quand|si|quien|cuando|chi|quando|quem|"
     r"in|on|at|from|under|over|above|below|behind|beside|near|inside|within|into|of|by|about|like|between|"
     r"against|across|all|half|both|what|which|who|how|why|quite|such|many|said|says|not|never|is|was|are|were|"
     r"meet|imagine|picture|recall|remember|behold|cue|enter|"

@@ -29,8 +29,9 @@ def read_tag(reading: ReaderContext, opener: str) -> Steps[None]:
 def read_line(reading: ReaderContext, opener: str) -> Steps[None]:
     """Read a line: text for all recipients, or a call of the named recipient."""
     if (yield from reading.source.found(TO_ALL)):
-        reading.source.cut()
-        reading.reply.message_ends()
+        if not (yield from reading.reply.quotes.holds(reading.source)):
+            reading.source.cut()
+            reading.reply.message_ends()
         return
     if (yield from _names_a_call(reading)):
         yield from NamedCalls(reading, MARKS).read(opener)

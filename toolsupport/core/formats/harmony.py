@@ -45,7 +45,7 @@ TAGGED = MarkerSet([*INVOKE.tags.wrappers, *INVOKE.tags.functions])
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Read one message to its end; marks without a message are text."""
+    """Read one message to its end; marks without a message, and quoted ones, are text."""
     found = yield from match(reading.source, HEADER, HEADER_BEGUN)
     if found is None:
         return
@@ -54,7 +54,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     recipient = RECIPIENT.search(header)
     if recipient and recipient[1] not in PEOPLE:
         yield from _call(reading, recipient[1].split("<")[0])
-    else:
+    elif not (yield from reading.reply.quotes.holds(reading.source)):
         reading.source.cut()
         reading.reply.message_ends()
         thinking = REASONING.search(header) is not None
@@ -95,12 +95,11 @@ def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
 
 
 def end_message(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Hide the end mark of a text message; without such a message the mark is text."""
-    if reading.in_message:
+    """Hide the end mark of a text message; without such a message the mark is text, and so is a quoted one."""
+    if reading.in_message and not (yield from reading.reply.quotes.holds(reading.source)):
         reading.source.cut()
         reading.reply.message_ends()
         reading.begins, reading.in_message = True, False
-    yield from ()
 
 
 def _call(reading: ReaderContext, name: str) -> Steps[None]:

@@ -45,7 +45,7 @@ FIRST_PERSON = _words(
     r"pokreć|briš)[ae]m|rulez|verific|execut|citesc|caut|șterg|deschid|apelez|scriu|folosesc|încerc|suoritan|"
     r"katson|tarkistan|luen|poistan|haen|ajan|teen|kutsun|avaan|etsin|käytän|kirjoitan|سأ\w+|س?أ\w{3}|می\w*م|"
     r"هستم|کنم|हूँ|हूं|करता|करती|करते|দেখছি|করছি",
-    r"(?:le|bus|borr|ejecut|hag|cre|consult|verific|revis|us|llam|abr|escrib|comprueb|elimin|mir|empiez|proced|"
+    r"(?:le|bus|borr|ejecut|hag|cre|invi|mand|env[ií]|consult|verific|revis|us|llam|abr|escrib|comprueb|elimin|mir|empiez|proced|"
     r"invoc|legg|cerc|cancell|controll|esegu|apr|scriv|chiam|guard|lei|apag|execut|procur|faç|escrev|cham|"
     r"exclu)o(?= (?:l[ao]s?|el|un[ao]?|il|i|le|gli|o|a|os|as|uma?|a|ora|ahora|agora|ya|subito|já|"
     r"enseguida)(?!\w)|\W*\Z)|eseguo|leggo|leio|hago|faccio|faço|procedo",
@@ -215,6 +215,7 @@ TEXTS = _words(
     r"advert|ad|press release|release notes|changelog|samples?|specimen|exhibit|illustration|demo|"
     r"demonstration|tutorial|homework|exam|test question|error message|docstring|reports?|\w+ lists?|"
     r"directions?|novels?|movies?|films?|books?|games?|readers?|students?|listeners|viewers|novices?|kids|"
+    r"(?:expected|actual|model) (?:reply|answer|response|output|result|call)|"
     r"specimen|haikus?|limericks?|sonnets?|ballads?|fables?|parables?|epigraphs?|clues?|erreur|error|errore|"
     r"erro|fout|fehler|błąd|chybu|ошибку|figure \d+|fixture|metadata|disclaimer|specification|signature",
 )
@@ -234,7 +235,12 @@ SHOWN_BY = _words(
     r"\A(?:spot|study|consider|notice|note|grade|guess|memori[sz]e|recall|compare|contrast|behold|observe|"
     r"repeat|recognise|count|imagine|solve)(?: the)? (?!file|folder|it\b|first|next|call)[\w]+.*|\A(?:fix this|"
     r"(?:read|lies)(?: \w+)? (?:aloud|laut))\b.*|\A(?!laissez|permettez|patientez)\w{3,}ez\b.*|.* (?:in|of|"
-    r"from|into|like|about|as|(?<!stand )by|than)\W*\Z",
+    r"from|into|like|about|as|(?<!stand )by|than)\W*\Z"
+    # The call completes the sentence: "The expected call is".
+    r"|\A(?!.*\b(?:next|first|now)\b).* (?:is|was|are|were|be|ist|war|est|es|è|é|er|är|jest|lautet|reads)\s*\Z",
+    r"\A(?:this|that|these|those|the (?:first|second|other|former|latter))(?: one)? "
+    r"(?:do|does|did|is|are|was|were|will|would|can|could|has|have)(?:n['’]t| not)?\W*\Z",
+    r"(?:agent|model|assistant|bot|attacker|student|colleague|other \w+|llm|claude|gemini)['’]s? (?:\w+ ){0,3}\w+",
     r"\A(?:printed|written|found|seen|taken|posted|stored|carved|spotted|overheard|recovered|attributed|"
     r"recorded|generated|scribbled|hidden|leaked|scraped|saved|cached|copied|quoted|pasted|translated|engraved|"
     r"etched|painted|heard|published|forwarded|submitted|reported|collected|captured|logged|archived|typed|"
@@ -251,8 +257,11 @@ EXPLAINED = _opening(
     r"necessary|good|single)\b))|only|not|never|illustrat\w*|for illustration|for example|from|in|on|"
     r"the (?:text|syntax|format|line|example|quote|label|motto|joke|riddle))|\W*(?:please )?(?:do not|don['’]t|"
     r"never) (?:run|call|execute|use|send|copy|type|do)|\W*(?:quoted|copied|taken|quote|excerpt|source|from|"
-    r"figure|listing|example|adapted|translated|credit)(?: \d+)?(?: \w+|:)|\W*i (?:would|will|did|do|"
-    r"have)(?: not|n['’]t) (?:run|call|execute|use|send|do)|\W*(?:ignore|disregard) (?:this|that|the above|it)",
+    r"figure|listing|example|adapted|translated|credit)(?: \d+)?(?: \w+|:)|"
+    r"\W*(?:(?:no|wait|but|sorry|actually|stop|oh),?:? )*"
+    r"(?:i (?:would|will|did|do|have|can|should|must)(?: ?not|n['’]t)|i won['’]t|(?:i am|i['’]m) not (?:going|allowed) "
+    r"to|i refuse to) (?:(?:actually )?(?:run|call|execute|use|send|do)\b|\w+ (?:it|this|that|them))|"
+    r"\W*(?:ignore|disregard) (?:this|that|the above|it)",
     # German, French, Spanish, Italian, Portuguese
     r"\W*(?:das|dies|so) (?:ist|war|wäre|sieht|stand|steht)(?: nur| bloß| lediglich)? (?:was|wie|ein|eine|nur|"
     r"kein|nicht|der|die|das|auf|in|im)|\W*(?:bitte )?(?:führ|ruf)\w* (?:das|dies|es) nicht|\W*(?:c['’]est|"

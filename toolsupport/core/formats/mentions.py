@@ -213,8 +213,10 @@ class MentionFilter:
         return shown or self._is_unannounced(place, call)
 
     def _is_unannounced(self, place: CallPosition, call: CallEvent) -> bool:
-        """Whether nothing shows that a call which changes something is meant."""
+        """Whether nothing shows that a call is meant which changes something, or whose form a person wants to see."""
         now = self._circumstances()
+        if now.about_form:
+            return not announcements.announces(place.words)
         if announcements.withholds(place.words):
             return _changes(call)
         shown = now.about_calls or not (now.continues or announcements.leads_on(place.words))

@@ -56,7 +56,10 @@ THUS = re.compile(
     r"(?:this|that|here) is (?:how|what|taken|copied|quoted|from|"
     r"the (?:\w+ )?(?:notation|syntax|form|format|shape|pattern|spelling|layout|structure|grammar))|"
     r"(?:that|this|it) would be (?:the|an?|my|your)|(?:is|are) (?:this|these)(?=\W*\Z)|"
-    r"(?:this|that|such a) (?:sort|kind)|"
+    r"(?:this|that|such a) (?:sort|kind)|take (?:this|the following)(?: (?:one|call|example))?(?=\W*\Z)|"
+    r"(?:replace|substitute|adjust|adapt|fill in|swap)\b[^.!?\n]*\byour|"
+    r"(?:reply|respond|answer)(?: \w+ly)? with(?: \w+ly| just)?(?=\W*\Z)|"
+    r"(?:type|enter|paste)(?: (?:this|that|the following)\b[^.!?\n]*)?(?=\W*\Z)|"
     r"(?:here|there) (?:you|we|one) (?:can )?(?:see|find|have)|"
     # German, Dutch, Swedish, Norwegian, Danish, Icelandic
     r"so \w+(?:t|en|e) (?:man|das|es|ein\w*|der|die)|so (?:lautet|sieht|wird|geht|steht)|wie folgt|folgend\w*|"

@@ -11,6 +11,7 @@ from django.db.models import BigIntegerField, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from toolsupport.models import Detection, HistoryEntry, HistoryFacet
+from toolsupport.registry import kept_rows
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.knowledge.reviews import AGREES, DECIDED, DISAGREES, REOPENED, flags_waiting, open_proposals
 
@@ -30,15 +31,15 @@ class WaitingEntry:
 
 def waiting(most: int) -> list[WaitingEntry]:
     """Return what waits for a reviewer, newest first. Two queries, the second one only for objections."""
-    found, flags = _found(most)
+    found, flags = kept_rows.read(_found, most)
     objections = {one.entry: one for one in _objections(flags)}
     both = {entry: WaitingEntry(entry) for entry in found} | objections
     return sorted(both.values(), key=lambda one: one.entry, reverse=True)[:most]
 
 
 def count(most: int) -> int:
-    """Return how much waits, `most` or more as `most`: one query."""
-    found, flags = _found(most)
+    """Return how much waits, `most` or more as `most`: one query, none while no row changes."""
+    found, flags = kept_rows.read(_found, most)
     return min(most, len(found) + len(flags))
 
 

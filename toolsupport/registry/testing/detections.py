@@ -20,7 +20,7 @@ from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import leases, write_steps
+from toolsupport.registry import kept_rows, leases, write_steps
 from toolsupport.registry.knowledge import (
     drift_marks,
     effective_values,
@@ -185,6 +185,10 @@ def always(_: int) -> bool:
 
 def any_finished() -> bool:
     """Return whether any model of this site was ever tested to the end."""
+    return kept_rows.read(_any_finished)
+
+
+def _any_finished() -> bool:
     return Detection.objects.filter(status="done").exists()
 
 

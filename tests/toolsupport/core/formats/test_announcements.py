@@ -33,21 +33,16 @@ CONTINUED = [
 ]
 # What people asked where the rule decides wrongly, of the two sets above.
 STILL_MADE = {
-    "Which answer is better?",
-    "What does test 12 expect?",
     "What did the model print?",
     "Ist der Befehl gefährlich?",
     "Correct my syntax.",
     "What's the difference between read and delete?",
-    "Show me the syntax.",
     "Create a worksheet for students",
     "What was your first message today?",
     "Was hat der Praktikant gemacht?",
-    "Explique la syntaxe",
-    "Wyjaśnij format",
     'Translate to English: "Der Aufruf löscht die Datei."',
 }
-STILL_ASKED = {"The log is from last year, so it can go.\n@@", "Invio subito l'email a Kim.\n@@"}
+STILL_ASKED = {"The log is from last year, so it can go.\n@@"}
 
 
 def answer(name: str, row: dict[str, Any]) -> int:
@@ -103,6 +98,12 @@ def test_behind_results_a_sentence_about_them_is_enough(name: str, frame: str) -
         ("Imagine that I quote a manual, and it holds a line.\n@", "delete_file", 0),
         ("The nightly job calls @", "read_file", 0),
         ("A: Well?\nB: @", "read_file", 0),
+        ("A: @\nB: Neither.", "delete_file", 0),
+        ("**B:**\n@", "read_file", 0),
+        ("The tool call of test 3 is\n@", "delete_file", 0),
+        ("Der Aufruf in Test 3 lautet\n\n@", "read_file", 0),
+        ("The next call is\n@", "read_file", 1),
+        ("What I call now is\n@", "delete_file", 1),
     ],
 )
 def test_words_around_a_call(words: str, tool: str, count: int) -> None:  # F3

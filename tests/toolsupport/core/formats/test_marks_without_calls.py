@@ -7,7 +7,7 @@ import pytest
 from tests.examples import by_night
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import read, text
-from toolsupport.core.events import CallReady
+from toolsupport.core.events import CallReady, ThinkingDelta
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.prose import ProseWatcher
 from toolsupport.core.types import ToolSpec
@@ -46,16 +46,42 @@ AROUND_ANSWERS = [
         for mark in ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")
     ),
     ("gigachat3", "<|message_sep|>"),
+    *(
+        (name, f"{mark}<|message|>")
+        for name in ("harmony", "muse_glimmer", "auto")
+        for mark in (
+            "<|channel|>final",
+            "<|start|>assistant<|channel|>final",
+            "<|start|>assistant",
+            "<|channel|>commentary",
+        )
+    ),
+    ("functionary_v32", ">>>all\n"),
 ]
+
+
+def quoting(mark: str) -> tuple[str, ...]:
+    return (
+        f"A template:\n```\n{mark}It is cold.{mark}\n```\nNothing else.",
+        f"A template:\n~~~text\n{mark}It is cold.\n~~~\nNothing else.",
+        f"The mark `{mark}` ends an answer.",
+        f'The mark "{mark}" ends an answer.',
+        f"The mark '{mark}' ends an answer.",
+    )
 
 
 @every("name, mark", AROUND_ANSWERS)
 def test_a_mark_around_an_answer_is_left_out_and_kept_where_it_is_quoted(name: str, mark: str) -> None:
     assert text(read(name, [f"{mark}It is cold.{mark}"])) == "It is cold."
-    for quoted in (
-        f"A template:\n```\n{mark}It is cold.{mark}\n```\nNothing else.",
-        f"The mark `{mark}` ends an answer.",
-        f'The mark "{mark}" ends an answer.',
-        f"The mark '{mark}' ends an answer.",
-    ):
+    for quoted in (one for one in quoting(mark) if not mark.endswith("\n") or "```" in one or "~~~" in one):
         assert text(read(name, [quoted])) == text(read(name, quoted)) == quoted
+
+
+@every("name", ["harmony", "muse_glimmer"])
+@every("mark", ["<|end|>", "<|return|>", "<|start|>assistant<|channel|>analysis<|message|>", "<|start|>"])
+def test_a_message_may_quote_the_marks_of_messages(name: str, mark: str) -> None:  # F3
+    for quoted in quoting(mark):
+        reply = f"<|channel|>final<|message|>{quoted}<|return|>"
+        for pieces in ([reply], list(reply)):
+            events = read(name, pieces)
+            assert text(events) == quoted and not any(isinstance(event, ThinkingDelta) for event in events)
