@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import functools
+import itertools
 import mmap
 import os
 import shutil
@@ -160,7 +162,12 @@ SMALL: dict[str, Any] = {"kernel": 24 * MIB, "memory": 200 * MIB, "temporary": 4
 
 # S5: two people, one of whom attacks.
 @pytest.mark.parametrize("kind", ATTACKS)
-async def test_the_attacker_ends_and_the_other_goes_on(tmp_path: Path, looks: Looks, kind: str) -> None:
+async def test_the_attacker_ends_and_the_other_goes_on(
+    tmp_path: Path, looks: Looks, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    # Other programs give back as much as an attack takes: so the figures of the machine always grow here.
+    for name in ("kernel_memory", "shared_memory"):
+        monkeypatch.setattr(usage, name, functools.partial(next, itertools.count(0, 2**30)))
     bob, mallory = (Workspace(tmp_path / name) for name in ("bob", "mallory"))
     mallory.write("attack.py", [ATTACKS[kind].encode()])
     heard: list[str] = []
@@ -225,8 +232,7 @@ async def test_in_a_group_nothing_of_the_machine_counts(
 ) -> None:
     monkeypatch.setattr(command_groups, "delegation", lambda: Delegation(tmp_path))
     for name in ("kernel_memory", "shared_memory"):
-        grows = iter(range(0, 2**60, 2**40))
-        monkeypatch.setattr(usage, name, lambda grows=grows: next(grows))
+        monkeypatch.setattr(usage, name, functools.partial(next, itertools.count(0, 2**40)))
     monkeypatch.setattr(usage, "memory_left", lambda: 0)
     monkeypatch.setattr(uncounted_memory, "kernel", lambda _: 2**60)
     monkeypatch.setattr(uncounted_memory, "shared", lambda *_: 2**60)
