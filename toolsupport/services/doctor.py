@@ -227,7 +227,7 @@ def administrator() -> Iterator[Finding]:
     elif not found:
         yield Finding(what, False, f"No active one is left. Run: {COMMAND} createsuperuser --username NAME")
     elif not any(found.values()):
-        words = f"None of them can sign in now: {', '.join(found)}. Run: {COMMAND} sign_in_link {next(iter(found))}"
+        words = f"None of them can sign in now: {', '.join(found)}. Run: {COMMAND} sign_in_link NAME"
         yield Finding(what, False, words)
     elif missing := [name for name, able in found.items() if not able]:
         words = f"{sum(found.values())} of {len(found)} can sign in. Without a way: {', '.join(missing)}"

@@ -87,7 +87,7 @@ ISSUER = "https://id.example.org"
 PASSWORDS_OFF = {"TOOLSUPPORT_PASSWORD_SIGN_IN": False}
 PROVIDER = PASSWORDS_OFF | {"TOOLSUPPORT_OIDC_ISSUER": ISSUER, "TOOLSUPPORT_OIDC_CLIENT_ID": "site"}
 PROXY = PASSWORDS_OFF | {"TOOLSUPPORT_TRUSTED_HEADER": "X-Remote-User"}
-LINK = "None of them can sign in now: bob. Run: manage.py sign_in_link bob"
+LINK = "None of them can sign in now: bob. Run: manage.py sign_in_link NAME"
 
 
 # P4
