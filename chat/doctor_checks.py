@@ -1,4 +1,4 @@
-"""Checks which tools cannot work on this machine, with the remedy."""
+"""Checks which tools cannot work on this machine, and whether old rows are deleted, with the remedy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from chat.tools import BUILTINS
 from chat.tools.sandbox.guards import guards
+from chat.turns import retention
+from toolsupport.config.locations import COMMAND
 from toolsupport.services.doctor import Finding
 
 
@@ -19,3 +21,10 @@ def tool_findings() -> Iterator[Finding]:
             yield Finding(f"tool {name}", None if tool.missing else True, tool.missing or "can work here")
     if not BUILTINS["bash"].missing:
         yield from (Finding(f"bash, {one.name}", one.is_real or None, f"{one.words}.") for one in guards())
+
+
+def overdue_rows() -> Iterator[Finding]:
+    """Report rows that are older than the settings allow, which `serve` deletes every half an hour."""
+    if found := retention.overdue():
+        words = f"Too old and not deleted yet: {retention.in_words(found)}. Start the site, or run: {COMMAND} prune"
+        yield Finding("old rows", None, words)

@@ -13,7 +13,7 @@ from chat.tools.files import image_sizes
 from chat.tools.files.images import HEAD, LARGEST, kind_of, read_picture
 from chat.tools.files.workspace import MIB, Workspace
 from chat.transcript.conversations import pending_files, raw_request
-from chat.transcript.conversations.conversations import workspace_of
+from chat.transcript.conversations.conversations import demand_row, workspace_of
 from chat.transcript.messages.typed_results import pictures
 from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import NotFound, ToolError
@@ -38,6 +38,7 @@ def add(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         path = _kept(workspace, given)
     except (ToolError, NotFound) as error:
         return JsonResponse({"error": str(error)}, status=422)
+    demand_row(str(conversation_id))  # its deletion may have ended before the file was written
     if "pending" in request.POST:
         pending_files.keep(request.user, str(conversation_id), [path])
     return JsonResponse({"path": path})

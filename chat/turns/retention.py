@@ -50,6 +50,12 @@ def counts() -> dict[str, int]:
     return {KINDS[name].words: KINDS[name].count(before) for name, before in _limits().items()}
 
 
+def overdue() -> dict[str, int]:
+    """Return how many rows of each kind are a day too old: then the job does not run, or does not keep up."""
+    found = {KINDS[name].words: KINDS[name].count(before - timedelta(days=1)) for name, before in _limits().items()}
+    return {words: count for words, count in found.items() if count}
+
+
 async def prune(seconds: float = SECONDS) -> dict[str, int]:
     """Delete what is too old, within this time; return the counts, which the audit lists if they are not all 0."""
     ends, found = time.monotonic() + seconds, {}

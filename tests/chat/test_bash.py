@@ -115,6 +115,29 @@ async def test_the_end_of_the_answer_is_the_end_of_its_command(site: Site, ana: 
             assert time.monotonic() - began < 2
 
 
+# P8
+@needs_a_sandbox
+@pytest.mark.asyncio
+async def test_a_command_that_writes_while_its_chat_is_deleted_leaves_no_file(site: Site, ana: httpx.Client) -> None:
+    """Stop ends the answer at once, and the chat can be deleted while the command is still being ended."""
+    switch_tool(ana, "bash", "on")
+    chat = new_chat(ana)
+    async with page(site, ana, chat) as open_page:
+        command = "echo up; trap : TERM; while :; do mkdir -p d/$RANDOM; echo secret > d/$RANDOM.txt; done"
+        question = await asked(open_page, f"Run `{command}` with bash")
+        await open_page.send("question.answer", question=question["question"], answer="once")
+        await open_page.until("call.output")
+        await open_page.send("turn.stop")
+        await open_page.until("turn.ended")
+        headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
+        assert ana.post(f"/chat/{chat}/delete/", headers=headers).status_code in (200, 302)
+    folder = site.directory / "workspaces"
+    async with asyncio.timeout(20):
+        while any(chat in path.name for path in folder.iterdir() if path.is_dir()):
+            await asyncio.sleep(0.05)
+    assert ana.get(f"/chat/{chat}/files/").status_code == 404
+
+
 # SAFETY 3.2
 @needs_a_sandbox
 def test_where_the_sandbox_fails_it_is_absent_and_says_so(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from toolsupport.core.errors import ConfigError
 
 JOURNAL, LOCK, STAGED, KEPT = "restore.json", "restore.lock", "restoring", "before-restore"
 OLD = ".old"  # after the name of a folder with what the restore before this one kept
-ELSEWHERE = "elsewhere"  # in STAGED: the path of a database that is unpacked on another disk
+ELSEWHERE = "elsewhere"  # in STAGED: paths on another disk that are removed with it
 LOADING = 0x746F6F6D  # the advisory lock of the transaction that loads the rows on PostgreSQL
 
 
@@ -61,12 +61,9 @@ class RestoreJournal:
             _move(step)
         os.sync()
         self.drop(data)
-        # Not before the journal is gone: a second run would take what was kept just now for what is to go.
-        for step in self.steps:
-            if step.kept.endswith(OLD):
-                shutil.rmtree(step.kept, ignore_errors=True)
 
     def drop(self, data: Path) -> None:
+        # The journal goes first: a second run would take what was kept just now for what is to go.
         (data / JOURNAL).unlink(missing_ok=True)
         sync_folder(data)
         remove_staged(data)
@@ -87,6 +84,8 @@ def _move(step: RestoreStep) -> None:
 def exclusive(data: Path, *, wait: bool) -> Iterator[None]:
     """Allow one restore at a time. Raises ConfigError if another one runs and this one shall not wait."""
     with _locked(data, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)):
+        if not wait:
+            _refuse_unfinished(data)
         yield
 
 
@@ -94,7 +93,14 @@ def exclusive(data: Path, *, wait: bool) -> Iterator[None]:
 def none_running(data: Path) -> Iterator[bool]:
     """Let no restore begin; yield whether an interrupted one had left something. Raises ConfigError if one runs."""
     with _locked(data, fcntl.LOCK_SH | fcntl.LOCK_NB):
+        _refuse_unfinished(data)
         yield remove_staged(data)
+
+
+def _refuse_unfinished(data: Path) -> None:
+    """Raise ConfigError if a restore was killed after this process had looked: its files are not to be removed."""
+    if (data / JOURNAL).exists():
+        raise ConfigError("A restore was interrupted just now. Run this command again: it finishes the restore first.")
 
 
 @contextmanager
@@ -148,19 +154,28 @@ def remove_staged(data: Path) -> bool:
     """Remove what an interrupted restore had unpacked; return whether there was something."""
     staged = data / STAGED
     there = staged.exists()
-    with suppress(OSError):
-        Path((staged / ELSEWHERE).read_text()).unlink()
-    shutil.rmtree(staged, ignore_errors=True)
-    shutil.rmtree(data / f"{KEPT}{OLD}", ignore_errors=True)
-    with suppress(OSError):
-        (data / f"{JOURNAL}.unfinished").unlink()
+    with suppress(OSError, ValueError):
+        for path in json.loads((staged / ELSEWHERE).read_text()):
+            removed(Path(path))
+    removed(data / f"{KEPT}{OLD}")
+    removed(staged)
+    removed(data / f"{JOURNAL}.unfinished")
     return there
 
 
-def note_elsewhere(staged: Path, file: Path) -> None:
-    """Note a file that is unpacked outside of `staged`, so that it is removed with it."""
-    file.unlink(missing_ok=True)
-    (staged / ELSEWHERE).write_text(str(file))
+def removed(path: Path) -> bool:
+    """Remove a file or a folder; return whether it is gone: programs of models can make folders that stay."""
+    with suppress(OSError, RecursionError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return not os.path.lexists(path)
+
+
+def note_elsewhere(staged: Path, *paths: Path) -> None:
+    """Note paths outside of `staged` that are removed with it."""
+    (staged / ELSEWHERE).write_text(json.dumps([*map(str, paths)]))
 
 
 def sync_folder(folder: Path) -> None:

@@ -17,6 +17,7 @@ from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async as in_database
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
@@ -28,7 +29,7 @@ from toolsupport.config.locations import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.history_sentences import counted
 from toolsupport.core.types import Endpoint
-from toolsupport.registry.people import api_keys, audit_log, breached_passwords, first_admin, quotas
+from toolsupport.registry.people import api_keys, audit_log, breached_passwords, quotas, ways_in
 from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.registry.testing import admin_marks
@@ -219,10 +220,20 @@ async def _there_and_back() -> None:
 
 
 def administrator() -> Iterator[Finding]:
-    if first_admin.needs_setup():
-        yield Finding("administrator", None, f"There is none yet. `{COMMAND} serve` prints the address to create one.")
+    """Check that an administrator is left who can sign in by a way that the site has now."""
+    what, found = "administrator", ways_in.administrators()
+    if not found and not User.objects.exists():
+        yield Finding(what, None, f"There is none yet. `{COMMAND} serve` prints the address to create one.")
+    elif not found:
+        yield Finding(what, False, f"No active one is left. Run: {COMMAND} createsuperuser --username NAME")
+    elif not any(found.values()):
+        words = f"None of them can sign in now: {', '.join(found)}. Run: {COMMAND} sign_in_link NAME"
+        yield Finding(what, False, words)
+    elif missing := [name for name, able in found.items() if not able]:
+        words = f"{sum(found.values())} of {len(found)} can sign in. Without a way: {', '.join(missing)}"
+        yield Finding(what, None, words)
     else:
-        yield Finding("administrator", True, "there is one")
+        yield Finding(what, True, f"{len(found)}, who can sign in")
 
 
 def audited() -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from toolsupport.core.errors import NotFound, ToolError
 MIB = 1024 * 1024
 ENTRIES = 10_000
 LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+GIVEN_UP = b"given up"  # in the lock of a workspace whose chat was deleted
 PATIENCE, PAUSE = 20.0, 0.02  # seconds that a writer waits for another one, and between two tries
 
 
@@ -143,6 +144,11 @@ class Workspace:
     @contextmanager
     def _directory(self, names: tuple[str, ...] = (), *, make: bool = False) -> Iterator[int]:
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # After it was made: what is given up later takes it along.
+        if is_given_up(self.root):
+            with suppress(OSError):
+                self.root.rmdir()
+            raise NotFound("The chat of these files was deleted.")
         with directory(self.root, names, make=make) as descriptor:
             yield descriptor
 
@@ -173,6 +179,21 @@ class Workspace:
 def lock_file(root: Path) -> Path:
     """Return the lock of a workspace."""
     return root.with_name(f".{root.name}.lock")
+
+
+def give_up(root: Path) -> None:
+    """Let no writer make this workspace again; one that has begun finds its directories gone."""
+    with suppress(OSError):
+        root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(lock_file(root), LOCK, 0o600), "wb") as lock:
+            lock.write(GIVEN_UP)
+
+
+def is_given_up(root: Path) -> bool:
+    try:
+        return os.stat(lock_file(root), follow_symlinks=False).st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _wait_for(lock: int) -> None:

@@ -16,8 +16,16 @@ from pathlib import Path
 
 from chat.tools.files.paths import DEPTH
 from chat.tools.files.text_decoding import size_in_words
-from chat.tools.files.workspace import ENTRIES, Workspace
-from chat.tools.sandbox import bwrap, command_groups, file_ownership, seccomp, uncounted_memory, usage
+from chat.tools.files.workspace import ENTRIES, Workspace, is_given_up
+from chat.tools.sandbox import (
+    bwrap,
+    command_groups,
+    file_ownership,
+    seccomp,
+    uncounted_memory,
+    usage,
+    workspace_removal,
+)
 from chat.tools.sandbox.bwrap import SandboxLimits
 from chat.tools.sandbox.usage import ResourceUsage
 from toolsupport import cancellable_threads
@@ -187,7 +195,10 @@ def _prepare(workspace: Workspace, limits: SandboxLimits) -> Path | None:
 
 def _clean(workspace: Workspace, group: Path | None) -> None:
     command_groups.remove(group)
-    file_ownership.take_back(workspace.root)
+    if is_given_up(workspace.root):  # its chat was deleted while the command was ended
+        workspace_removal.remove(workspace.root)
+    else:
+        file_ownership.take_back(workspace.root)
 
 
 def _too_much_memory(limits: SandboxLimits) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +13,9 @@ from django.conf import settings
 
 from chat.models import Conversation
 from chat.tools.files import text_decoding
-from chat.tools.files.workspace import Workspace, lock_file
+from chat.tools.files.workspace import Workspace
+from chat.tools.sandbox import workspace_removal
+from chat.tools.sandbox.workspace_removal import DISCARDED
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context
 from chat.transcript.settings.prompt_context import PromptContext
@@ -34,7 +35,6 @@ THROUGH_BASH = "through_bash"
 FOUND_BY = "found_by"
 # Under this key, for one answer and never saved, stands the text format that a person asked for.
 ASKED_FORMAT = "asked_format"
-DISCARDED = ".deleted"  # after the name of a workspace whose conversation is being deleted
 
 
 def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
@@ -111,24 +111,24 @@ def discard_workspace(conversation: str) -> None:
 
     Renaming takes no time, so the transaction that deletes the rows may wait for it.
     """
-    root = _root(conversation)
-    with suppress(OSError):
-        root.rename(root.with_name(f"{root.name}{DISCARDED}"))
+    workspace_removal.discard(_root(conversation))
 
 
 def remove_workspace(conversation: str) -> None:
-    """Delete the files of a deleted conversation; undeletable ones stay, unreachable."""
-    root = _root(conversation)
-    for folder in (root, root.with_name(f"{root.name}{DISCARDED}")):
-        shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):
-        lock_file(root).unlink(missing_ok=True)
+    """Delete the files of a deleted conversation, for ever: what a tool of it still writes goes too."""
+    workspace_removal.remove(_root(conversation))
 
 
 def remove_discarded() -> None:
     """Delete the files of conversations whose deletion was interrupted."""
-    for folder in Path(settings.WORKSPACES_DIR).glob(f"*{DISCARDED}"):
-        shutil.rmtree(folder, ignore_errors=True)
+    above = Path(settings.WORKSPACES_DIR)
+    for folder in above.glob(f"*{DISCARDED}"):
+        workspace_removal.erase(folder)
+        with suppress(ValueError):
+            name = str(uuid.UUID(folder.name.removesuffix(DISCARDED)))
+            if not Conversation.objects.filter(pk=name).exists():
+                remove_workspace(name)
+    workspace_removal.remove_outdated_locks(above)
 
 
 def _root(conversation: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,6 +13,7 @@ from django.test import Client
 from chat.broadcast import fragments
 from chat.models import Conversation
 from chat.tools.files.images import kind_of
+from chat.tools.files.workspace import Workspace
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.settings import turn_settings
@@ -45,6 +47,26 @@ def upload(client: Client, conversation: Conversation, name: str = "a.png", data
 
 def put(conversation: Conversation, path: str = "images/a.png", data: bytes = PNG) -> str:
     return turn_settings.workspace(str(conversation.pk)).write(path, [data])
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_an_image_that_is_added_during_the_deletion_of_its_chat_leaves_no_file(
+    client: Client, alice: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:  # P8
+    write, files = Workspace.write, turn_settings.workspace(str(conversation.pk))
+
+    def deleted(self: Workspace, *given: Any, **named: Any) -> str:
+        written = write(self, *given, **named) if moment == "after" else ""
+        Conversation.objects.filter(pk=conversation.pk).delete()
+        if moment == "after":
+            return written  # as if the process that deletes had been killed here
+        turn_settings.remove_workspace(str(conversation.pk))
+        return write(self, *given, **named)
+
+    monkeypatch.setattr(Workspace, "write", deleted)
+    client.force_login(alice)
+    answer = client.post(url(conversation, "add/"), {"image": SimpleUploadedFile("a.png", PNG)})
+    assert answer.status_code == {"before": 422, "after": 404}[moment] and not files.root.exists()
 
 
 @pytest.mark.parametrize(

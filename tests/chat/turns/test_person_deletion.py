@@ -174,6 +174,7 @@ async def test_files_of_a_deletion_that_was_killed_go_with_the_next_job(tmp_path
     for one in (kept, left):
         one.write("notes.md", [CANARY.encode()])
     turn_settings.discard_workspace(left.root.name)
+    left.write("late.md", [CANARY.encode()])  # by a tool, before the row was gone
     (tmp_path / "odd.deleted").mkdir()
     await retention.prune()
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == [kept.root]

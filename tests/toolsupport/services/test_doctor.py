@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 from pytest_django import Settings
 
-from tests.factories import ServerFactory
+from tests.factories import ServerFactory, UserFactory
 from tests.house import ROOT
 from tests.serving import free_port
 from tests.toolsupport.stand_in import Servers
-from toolsupport.models import Server
+from toolsupport.models import ExternalIdentity, Server
 from toolsupport.providers import ServerReport
 from toolsupport.registry.servers import servers
 from toolsupport.services import doctor
@@ -79,6 +81,58 @@ def test_ollama_at_its_usual_address_is_found_but_not_added(settings: Settings, 
 def test_a_bad_entry_of_the_environment_is_named(settings: Settings, servers_out_there: Servers):
     settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": ["nonsense"]}
     assert _found()["servers"].ok is False
+
+
+ISSUER = "https://id.example.org"
+PASSWORDS_OFF = {"TOOLSUPPORT_PASSWORD_SIGN_IN": False}
+PROVIDER = PASSWORDS_OFF | {"TOOLSUPPORT_OIDC_ISSUER": ISSUER, "TOOLSUPPORT_OIDC_CLIENT_ID": "site"}
+PROXY = PASSWORDS_OFF | {"TOOLSUPPORT_TRUSTED_HEADER": "X-Remote-User"}
+LINK = "None of them can sign in now: bob. Run: manage.py sign_in_link NAME"
+
+
+# P4
+@pytest.mark.parametrize(
+    ("environment", "password", "issuer", "ok", "words"),
+    [
+        ({}, True, "", True, "1, who can sign in"),
+        ({}, False, "", False, LINK),
+        ({}, False, ISSUER, False, LINK),
+        (PASSWORDS_OFF, True, "", False, LINK),
+        (PROVIDER, True, "", False, LINK),
+        (PROVIDER, True, ISSUER, True, "1, who can sign in"),
+        (PROVIDER, True, "https://former.example.org", False, LINK),
+        (PROVIDER, False, "", True, "1, who can sign in"),  # the first sign-in connects an invited account
+        (PROVIDER | {"TOOLSUPPORT_OIDC_CLIENT_ID": ""}, True, ISSUER, False, LINK),
+        (PROXY, True, "", False, LINK),
+        (PROXY | {"TOOLSUPPORT_TRUSTED_PROXIES": (ip_network("127.0.0.1/32"),)}, False, "", True, "1, who can sign in"),
+    ],
+)
+def test_an_administrator_who_can_sign_in_by_the_ways_of_now(
+    bob: User, settings: Settings, environment: dict[str, object], password: bool, issuer: str, ok: bool, words: str
+):
+    UserFactory(username="alice", role="user")
+    settings.ENV = settings.ENV | environment
+    if not password:
+        bob.set_unusable_password()
+        bob.save()
+    if issuer:
+        ExternalIdentity.objects.create(person=bob, issuer=issuer, subject="1", used_at=timezone.now())
+    [found] = doctor.administrator()
+    assert (found.ok, found.words) == (ok, words)
+
+
+def test_administrators_who_are_gone_or_without_a_way_are_named(bob: User):  # P4
+    ana = UserFactory(username="ana", role="admin")
+    ana.set_unusable_password()
+    ana.save()
+    [found] = doctor.administrator()
+    assert (found.ok, found.words) == (None, "1 of 2 can sign in. Without a way: ana")
+    User.objects.update(is_active=False)
+    [found] = doctor.administrator()
+    assert (found.ok, found.words) == (
+        False,
+        "No active one is left. Run: manage.py createsuperuser --username NAME",
+    )
 
 
 def test_missing_migrations_end_the_examination():

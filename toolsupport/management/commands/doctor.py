@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from chat.doctor_checks import tool_findings
+from chat.doctor_checks import overdue_rows, tool_findings
 from chat.mcp import doctor_checks
 from toolsupport.services import deployment_checks, serve_lock, sign_in_checks
 from toolsupport.services.doctor import Finding, examine
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             *tool_findings(),
         ]
         if any(found.what == "database" and found.ok for found in findings):
-            findings += [sign_in_checks.required_factor(), *doctor_checks.findings()]
+            findings += [sign_in_checks.required_factor(), *overdue_rows(), *doctor_checks.findings()]
         if options["json"]:
             report = {"ok": healthy(findings), "findings": [found.to_json() for found in findings]}
             self.stdout.write(json.dumps(report))

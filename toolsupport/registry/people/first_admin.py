@@ -19,13 +19,14 @@ from toolsupport.registry import any_case
 from toolsupport.registry.people import new_names
 
 _TOKEN = "setup_token"
+ADMINISTRATORS = Q(is_superuser=True) | Q(groups__name="admin")
 SETUP_LASTS = timedelta(hours=24)
 SAME_START = timedelta(minutes=1)
 
 
 def needs_setup() -> bool:
     """Return True while no person can administer the site."""
-    return not User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).exists()
+    return not User.objects.filter(ADMINISTRATORS, is_active=True).exists()
 
 
 def hold_administrators() -> None:

@@ -147,8 +147,14 @@ def _add_all(writer: ArchiveWriter, file: Path) -> dict[str, Any]:
 
 
 def _add_folder(writer: ArchiveWriter, data: Path, folder: str) -> None:
-    """Add the regular files below a folder. Programs of models write there meanwhile: no link is followed."""
-    for place, _, names, handle in os.fwalk(data / folder, follow_symlinks=False):
+    """Add the regular files below a folder. Programs of models write there meanwhile: no link is followed.
+
+    The locks of chats, and the files of those that are being deleted, are left out.
+    """
+    for place, folders, names, handle in os.fwalk(data / folder, follow_symlinks=False):
+        if Path(place) == data / folder:
+            folders[:] = [name for name in folders if not name.endswith(".deleted")]
+            names = [name for name in names if not name.startswith(".")]
         for name in sorted(names):
             _add_file(writer, f"files/{(Path(place) / name).relative_to(data).as_posix()}", handle, name)
 

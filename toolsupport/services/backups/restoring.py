@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from toolsupport.services.backups.archive import Archive
 from toolsupport.services.backups.database_parts import SQLITE_PART
 
 ANSWER = "Nothing was changed."
+BEGUN = "The restore has begun and cannot be finished. Repair what is named, then run any command: it continues."
 COPY = "backup.tar"  # the former state of PostgreSQL
 # What a manifest has besides its parts, by kind of database.
 FACTS: dict[str, type] = {"version": str, "made_at": str, "keys": str, "database": str, "migrations": list}
@@ -165,7 +166,10 @@ def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:
         if not (data / restore_journal.JOURNAL).exists():
             restore_journal.remove_staged(data)
         raise
-    journal.roll_forward(data)
+    try:
+        journal.roll_forward(data)
+    except OSError as error:
+        raise ConfigError(f"{BEGUN} {error}.") from error
     manifest = found.manifest
     return RestoreResult(manifest["made_at"], manifest["version"], str(data / KEPT) if present else "", _notes(found))
 
@@ -197,14 +201,29 @@ def _unpacked(found: Archive, data: Path, staged: Path) -> RestoreJournal:
 
 
 def _set_aside(folder: Path) -> list[RestoreStep]:
-    """Return the step that takes away what an earlier restore kept; if this one fails, it stays."""
-    old = folder.with_name(f"{folder.name}{OLD}")
-    shutil.rmtree(old, ignore_errors=True)
+    """Return the step that takes away what an earlier restore kept; if this one fails, it stays. Raises ConfigError."""
+    old = _old(folder)
+    if not restore_journal.removed(old):
+        raise ConfigError(f"{old} is left of an earlier restore and cannot be removed. Remove it. {ANSWER}")
     return [RestoreStep("", str(folder), str(old))] if folder.exists() else []
 
 
+def _old(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}{OLD}")
+
+
 def _step(data: Path, new: Path, name: str) -> RestoreStep:
+    if _mounted(data / name):
+        raise ConfigError(f"{data / name} is mounted and cannot be renamed. Mount the whole data directory. {ANSWER}")
     return RestoreStep(str(new) if new.exists() else "", str(data / name), str(data / KEPT / name))
+
+
+def _mounted(path: Path) -> bool:
+    """Return whether something is mounted there, also from the same disk."""
+    with suppress(OSError):
+        places = [line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+        return str(path.resolve()).replace(" ", r"\040") in places
+    return False
 
 
 def _database_steps(found: Archive, data: Path, staged: Path) -> list[RestoreStep]:
@@ -212,13 +231,14 @@ def _database_steps(found: Archive, data: Path, staged: Path) -> list[RestoreSte
     file = database_parts.sqlite_file()
     beside = file.parent != data.resolve()
     new = file.with_name(f"{file.name}.{STAGED}") if beside else staged / file.name
+    folder = file.parent / f"{file.name}.{KEPT}" if beside else data / KEPT
+    aside = _set_aside(folder) if beside else []
     if beside:
-        restore_journal.note_elsewhere(staged, new)
+        restore_journal.note_elsewhere(staged, new, _old(folder))
+        new.unlink(missing_ok=True)
     database_parts.write_part(found, SQLITE_PART, new)
     if newer := unknown(database_parts.checked_sqlite(new)):
         raise ConfigError(f"The backup holds rows of a newer version (migration {newer[0]}). {ANSWER}")
-    folder = file.parent / f"{file.name}.{KEPT}" if beside else data / KEPT
-    aside = _set_aside(folder) if beside else []
     journals = [RestoreStep("", f"{file}-{end}", str(folder / f"{file.name}-{end}")) for end in ("wal", "shm")]
     return [*aside, *journals, RestoreStep(str(new), str(file), str(folder / file.name))]
 

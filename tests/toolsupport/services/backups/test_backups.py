@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,21 @@ from django.core.management import call_command
 
 from tests import databases
 from tests.databases import ENGINES
+from tests.installed import needs
 from tests.serving import Site
 from tests.toolsupport.services.backups.test_archive import unpacked, written
 from tests.upgrades import archives
 from tests.upgrades.make_archive import SECRET_KEY
+from toolsupport.config.restore_journal import (
+    RestoreJournal,
+    RestoreStep,
+    exclusive,
+    finish,
+    none_running,
+    note_elsewhere,
+    remove_staged,
+)
+from toolsupport.core.errors import ConfigError
 from toolsupport.services.backups import making, restoring
 from toolsupport.services.backups.archive import ArchiveWriter
 
@@ -48,6 +61,9 @@ def fill(site: Site, engine: str) -> None:
         (site.directory / name).write_text(text)
     (site.directory / "workspaces/one/link").symlink_to("/etc/passwd")
     os.mkfifo(site.directory / "workspaces/one/pipe")
+    (site.directory / "workspaces/.one.lock").write_text("given up")
+    (site.directory / "workspaces/two.deleted").mkdir()
+    (site.directory / "workspaces/two.deleted/notes.txt").write_text("of a chat that is being deleted")
 
 
 def refused(site: Site, *words: str) -> str:
@@ -76,6 +92,7 @@ def test_every_row_file_and_key_comes_back(tmp_path: Path, engine: str) -> None:
         assert kept_files(two) == FILES
         assert (two.directory / "secret_key").read_text() == (one.directory / "secret_key").read_text()
         assert sorted(path.name for path in (two.directory / "workspaces/one").iterdir()) == ["notes.txt"]
+        assert [path.name for path in (two.directory / "workspaces").iterdir()] == ["one"]
         in_use(two, file)
         add_a_person(two)
 
@@ -286,6 +303,64 @@ def test_a_backup_that_is_ended_leaves_no_file(tmp_path: Path, monkeypatch: pyte
     assert ended.value.code == 128 + number and list(tmp_path.iterdir()) == []
 
 
+def test_a_process_that_began_before_a_restore_was_killed_removes_none_of_its_files(tmp_path: Path) -> None:  # P3
+    """It had looked for a journal before there was one; then it gets the lock, because the other process is gone."""
+    names = ("restoring/files/workspaces", "workspaces", "before-restore/workspaces")
+    (tmp_path / names[0]).mkdir(parents=True)
+    RestoreJournal([RestoreStep(*(str(tmp_path / name) for name in names))]).write(tmp_path)
+    for begin in (lambda: exclusive(tmp_path, wait=False), lambda: none_running(tmp_path)):
+        with pytest.raises(ConfigError, match="interrupted just now"), begin():
+            pass
+    assert (tmp_path / names[0]).exists()
+    finish(tmp_path, {})
+    assert (tmp_path / "workspaces").exists() and not (tmp_path / "restoring").exists()
+
+
+def stays(*_: object, **__: object) -> None:
+    """As with a folder that its own account may not read."""
+
+
+def too_deep(*_: object, **__: object) -> None:
+    raise RecursionError
+
+
+@pytest.mark.parametrize("removal", [stays, too_deep])
+def test_what_an_earlier_restore_left_and_cannot_be_removed_stops_the_next_one(  # P3
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removal: Callable[..., None]
+) -> None:
+    old = tmp_path / "before-restore.old"
+    (old / "workspaces").mkdir(parents=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", removal)
+        with pytest.raises(ConfigError, match=r"before-restore\.old .* cannot be removed"):
+            restoring._set_aside(tmp_path / "before-restore")
+    assert restoring._set_aside(tmp_path / "before-restore") == [] and not old.exists()
+
+
+@needs("bwrap")
+@pytest.mark.parametrize("mounted", ["workspaces", "secret_key"])
+def test_a_part_of_the_data_directory_that_is_mounted_is_named_before_anything_changes(
+    tmp_path: Path, mounted: str
+) -> None:  # P3
+    data, file, other = tmp_path / "data dir", tmp_path / "a.tar", tmp_path / "other"
+    data.mkdir()
+    site = Site(data, {"TOOLSUPPORT_SECRET_KEY": ""})
+    (data / "toolsupport.sqlite3").write_bytes(databases.migrated_file())
+    (data / "workspaces").mkdir()
+    site.manage("backup", str(file))
+    if mounted == "workspaces":
+        other.mkdir()
+    else:
+        other.write_text("a key that is long enough for the site " * 2)
+    before = {path.name for path in data.iterdir()}
+    mount = ["bwrap", "--dev-bind", "/", "/", "--bind", str(other), str(data / mounted)]
+    command = [*mount, sys.executable, "manage.py", "restore", str(file), "--yes"]
+    ran = subprocess.run(command, cwd=databases.ROOT, env=site.environ(), capture_output=True, text=True)
+    assert ran.returncode and f"{data / mounted} is mounted" in ran.stderr and "Nothing was changed" in ran.stderr
+    locks = {"restore.lock", "toolsupport.sqlite3.serve"}
+    assert {path.name for path in data.iterdir()} - locks == before - locks
+
+
 def test_a_restore_that_fails_keeps_what_an_earlier_one_kept(tmp_path: Path) -> None:  # P3
     """Also where the database is on another disk than the data directory."""
     address = {"DATABASE_URL": f"sqlite:///{tmp_path / 'disk' / 'rows.sqlite3'}"}
@@ -307,4 +382,9 @@ def test_a_restore_that_fails_keeps_what_an_earlier_one_kept(tmp_path: Path) -> 
     file.write_bytes(whole)
     one.manage("restore", str(file), "--yes")
     assert not (tmp_path / "data/before-restore/note").exists() and kept.exists()
+    (tmp_path / "disk/rows.sqlite3.before-restore.old").mkdir()
+    (tmp_path / "data/restoring").mkdir()
+    left = [tmp_path / "disk/rows.sqlite3.restoring", tmp_path / "disk/rows.sqlite3.before-restore.old"]
+    note_elsewhere(tmp_path / "data/restoring", *left)
+    remove_staged(tmp_path / "data")
     assert not [path for path in tmp_path.rglob("*.old")]
