@@ -35,10 +35,10 @@ NEAR = r"[^.!?\n]{0,30}"
 ABOUT_CALLS = re.compile(rf"(?:{SHOW}){NEAR}(?:{CALL})|(?:{CALL}){NEAR}(?:{SHOW})", re.I)
 # A call in a program is looked up.
 IN_CODE = re.compile(r"\bin [\w/-]+\.\w{1,5}\b|\w\(\)|\bthe code\b", re.I)
-# "Show me how to delete a file", "What would you have said?"
+# "Show me how to delete a file", "What would you have written?"
 SHOW_HOW = re.compile(
     r"\bshow (?:me|us) how (?:to|(?:i|you|one|we)(?:['’]d| would| could| can)?)\b"
-    r"|\bwhat would (?:you|it|a model) (?:have (?:said|written|answered|called|sent|run)|say|write|answer|call|send)\b"
+    r"|\bwhat would (?:you|it|a model) (?:have \w+|say|write|answer|call|send)\b"
     r"|\bzeig\w* (?:mir|uns),? wie (?:man|du|ich)\b|\bmontre\w*[- ](?:moi|nous) comment\b|\bmu[ée]stra(?:me|nos) cómo\b"
     r"|\bmostra(?:mi|ci) come\b|\bmostre(?:-me)? como\b|\bpokaż(?: mi)?,? jak\b|\bпокажи\w*(?: мне)?,? как\b"
     r"|(?:演示|展示|给我看|告诉我)(?:如何|怎么)",
