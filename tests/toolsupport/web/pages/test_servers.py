@@ -18,7 +18,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, RequestRefused
 from toolsupport.core.pull_progress import PullReader
 from toolsupport.core.types import ChatSettings, Endpoint
-from toolsupport.models import Detection, ModelPull, Server
+from toolsupport.models import ModelPull, Server
 from toolsupport.providers import ModelReport, RunningModel, ServerReport
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.models import picker, request_context
@@ -343,84 +343,3 @@ def test_bob_deletes_and_unloads_and_a_foreign_error_is_quoted_and_escaped(
         "Deleted m:1b from Box.",
         "Unloaded m:1b on Box.",
     ]
-
-
-def down_since_nine(**fields: object) -> Server:
-    found: Server = ServerFactory(
-        name="dead",
-        base_url=BOX,
-        reachable=False,
-        last_error="The server at box does not answer (connection refused).",
-        down_since="2026-11-03T09:00Z",
-        **fields,
-    )
-    return found
-
-
-def test_a_dead_server_is_named_wherever_its_models_are_looked_for(
-    client: Client, alice: User, bob: User, charlie: User
-):
-    server = down_since_nine()
-    model = ModelProfileFactory(name="m:1b", server=server)
-    others = ("/models/", "/start/", f"/models/{model.pk}/")
-    for person, addresses, may_check in (
-        (alice, others, True),
-        (bob, (*others, f"/servers/{server.pk}/"), True),
-        (charlie, others, False),
-    ):
-        client.force_login(person)
-        for address in addresses:
-            page = flat(_text(client.get(address)))
-            line = page.partition("dead</b>: Offline since <time")[2].partition("</div>")[0]
-            assert "3 Nov 2026" in line and "connection refused" in line and "ollama serve" in line, address
-            assert ("Check again" in line, "Open server" in line) == (may_check, not may_check), (address, person)
-            assert page.count("(connection refused)") == 1, "an error is shown once"
-    client.force_login(alice)
-    chat = client.post("/chat/new/").headers["Location"]
-    assert "dead</b>: Offline since <time" in flat(_text(client.get(f"{chat}models/")))
-    assert "dead · Offline" in flat(_text(client.get("/models/")))
-    Server.objects.update(enabled=False)
-    assert "dead</b>" not in _text(client.get("/models/"))
-
-
-def test_the_page_of_a_dead_server_does_not_claim_that_it_lists_no_models(client: Client, bob: User):
-    server = down_since_nine()
-    client.force_login(bob)
-    page = _text(client.get(f"/servers/{server.pk}/"))
-    assert "lists no models" not in page and "The list is read again once the server answers." in page
-    Server.objects.update(reachable=None, last_error="")
-    page = flat(_text(client.get(f"/servers/{server.pk}/")))
-    assert "lists no models" not in page and "The server was not asked yet." in page
-    Server.objects.update(reachable=True)
-    assert "The server lists no models." in _text(client.get(f"/servers/{server.pk}/"))
-
-
-def test_a_dead_server_is_checked_again_from_the_page_that_names_it(
-    client: Client, alice: User, servers_out_there: Servers
-):
-    server = down_since_nine()
-    client.force_login(alice)
-    check = f"/servers/{server.pk}/check/"
-    answer = client.post(check, {"back": "/models/"}, follow=True)
-    assert answer.redirect_chain == [("/models/", 302)]
-    page = flat(_text(answer))
-    assert "Checked dead again. It is not online yet." in page and "dead</b>: Offline since" in page
-    servers_out_there.reports[BOX] = ServerReport("0.13.0", (ModelReport("qwen3:8b"),))
-    page = flat(_text(client.post(check, {"back": "/models/"}, follow=True)))
-    assert "The server answered with 1 model." in page and "dead</b>" not in page and "qwen3:8b" in page
-    for elsewhere in ("https://evil.example/", "//evil.example", "", "javascript:alert(1)"):
-        assert client.post(check, {"back": elsewhere}).headers["Location"] == f"/servers/#server-{server.pk}"
-
-
-def test_no_test_is_offered_for_models_of_a_dead_server(client: Client, alice: User):
-    ModelProfileFactory(name="m:1b", server=down_since_nine())
-    client.force_login(alice)
-    matrix, start = (flat(_text(client.get(address))) for address in ("/models/", "/start/"))
-    assert "untested" not in matrix.partition('id="bulk"')[2].partition("</header>")[0]
-    assert "data-testable" not in matrix and 'id="test-all"' not in start
-    assert "The others are on servers that do not answer." in start and "Every model has a result." not in start
-    client.post("/models/detect/", {"only": "untested"}, headers=HTMX)
-    client.post("/start/test/", headers=HTMX)
-    assert not Detection.objects.exists()
-    Server.objects.update(reachable=True)
-    assert "Test 1 untested" in flat(_text(client.get("/models/"))) and 'id="test-all"' in _text(client.get("/start/"))
