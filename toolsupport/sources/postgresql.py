@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.core.http_address import check_host
+from toolsupport.core.http_address import check_host, may_be_asked
 from toolsupport.core.sentences import sentence
 from toolsupport.sources import postgresql_checks
 from toolsupport.sources.types import (
@@ -84,10 +85,9 @@ def shapes(source: DatabaseSource) -> list[TableShape]:
 
 @contextmanager
 def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
-    _check_hosts(source.location)
     with closing(
         psycopg.connect(
-            source.location,
+            _judged(source.location),
             connect_timeout=CONNECT_SECONDS,
             options=SETTINGS,
             client_encoding="utf8",
@@ -102,11 +102,37 @@ def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
         connection.rollback()
 
 
-def _check_hosts(location: str) -> None:
-    """Raise SourceError for a forbidden host. Several hosts are separated by commas."""
+def _judged(location: str) -> str:
+    """Return the location with an address for each host: the one that is judged is connected to.
+
+    Several hosts are separated by commas. Raises SourceError for a forbidden one.
+    """
     fields = conninfo_to_dict(location)
-    for host in f"{fields.get('host') or ''},{fields.get('hostaddr') or ''}".split(","):
-        try:
+    hosts, written, ports = (str(fields.get(name) or "").split(",") for name in ("host", "hostaddr", "port"))
+    try:
+        for host in (*hosts, *written):
             check_host(host.strip())
-        except ConfigError as error:
-            raise SourceError(error.words) from None
+        written = written if any(written) else [""] * len(hosts)
+        ports = ports if len(ports) > 1 else ports * len(hosts)
+        if not len(hosts) == len(written) == len(ports):
+            return location  # only addresses, or what psycopg refuses
+        asked = zip(hosts, written, ports, strict=True)
+        found = [(host, address, port) for host, given, port in asked for address in _addresses(host, given)]
+    except ConfigError as error:
+        raise SourceError(error.words) from None
+    parts = dict(zip(("host", "hostaddr", "port"), map(",".join, zip(*found, strict=True)), strict=True))
+    return make_conninfo(location, **{name: part for name, part in parts.items() if part.strip(",")})
+
+
+def _addresses(host: str, given: str) -> list[str]:
+    """Return the addresses that a name may be asked at; [""] for what is no name. Raises ConfigError without one."""
+    if given or not host or host.startswith(("/", "@")) or ":" in host or host.replace(".", "").isdigit():
+        return [given]
+    try:
+        found = [str(place[4][0]) for place in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)]
+    except (OSError, UnicodeError) as error:
+        raise psycopg.OperationalError(f"failed to resolve host {host!r}: {error}") from None
+    asked = list(filter(may_be_asked, found))
+    if not asked:
+        raise ConfigError(f"{host} leads to {found[0]}, which is never contacted.")
+    return asked

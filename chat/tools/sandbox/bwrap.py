@@ -34,6 +34,8 @@ MACHINE = (
     *("key-users", "locks", "misc", "modules", "partitions", "softirqs", "swaps", "timer_list"),
 )
 MACHINE_PARTS = ("acpi", "asound", "bus", "driver", "fs", "irq", "scsi", "tty")
+# Where memory of the machine runs out, the kernel ends commands before the server.
+FIRST_TO_END = "echo 1000 > /proc/self/oom_score_adj"
 TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -89,7 +91,8 @@ def argv(workspace: Path, command: str, limits: SandboxLimits, filter_: int) -> 
     """
     shell = ["/bin/bash", "-c", f'{limits.as_ulimit} && exec /bin/bash -c "$0"', command]
     if os.geteuid() != 0:
-        return [*_inner(workspace, workspace, limits, filter_), "--", *shell]
+        inner = [*_inner(workspace, workspace, limits, filter_), "--", *shell]
+        return ["sh", "-c", f'{FIRST_TO_END}; exec "$@"', "sh", *inner]
     return [*_as_nobody(workspace), *_inner(workspace, Path(DOOR), limits, filter_), "--", *shell]
 
 
@@ -98,7 +101,8 @@ def _as_nobody(workspace: Path) -> list[str]:
 
     Each step replaces the one before: a process in between would need the right to kill the next one.
     """
-    shown = ["unshare", "--mount", "--", "sh", "-c", f'mount -n --bind "$0" {DOOR} && exec "$@"', str(workspace)]
+    mounted = f'{FIRST_TO_END}; mount -n --bind "$0" {DOOR} && exec "$@"'
+    shown = ["unshare", "--mount", "--", "sh", "-c", mounted, str(workspace)]
     user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     return [*shown, *user, "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
 

@@ -109,12 +109,20 @@ def joined(group: Path | None, argv: list[str]) -> list[str]:
 
 
 def ran_out_of_memory(group: Path | None) -> bool:
-    """Return whether the kernel ended the group because of its memory."""
+    """Return whether the kernel ended the group because of memory."""
+    return _count(group, "oom_kill") > 0
+
+
+def reached_its_limit(group: Path | None) -> bool:
+    """Return whether that was the memory of the group itself, and not of the machine or of a group above it."""
+    return _count(group, "oom") > 0
+
+
+def _count(group: Path | None, event: str) -> int:
     if group is not None:
         with suppress(OSError):
-            counts = dict(line.split() for line in (group / "memory.events").read_text().splitlines())
-            return int(counts.get("oom_kill", 0)) > 0
-    return False
+            return int(dict(line.split() for line in (group / "memory.events").read_text().splitlines()).get(event, 0))
+    return 0
 
 
 def remove(group: Path | None) -> None:

@@ -37,6 +37,8 @@ def guards() -> Iterator[Guard]:
     left = size_in_words(usage.memory_left())
     limited = any(True for _ in control_groups.memory_left())
     judged = "the server's control group" if limited else "the whole machine: the server has no limit of its own"
-    yield Guard("free memory", True, f"{left}, judged by {judged}; commands end below {size_in_words(LIMITS.reserve)}")
+    low = size_in_words(LIMITS.reserve)
+    ended = "the kernel ends commands first" if delegation.directory else f"below {low} commands end that hold some"
+    yield Guard("free memory", True, f"{left}, judged by {judged}; {ended}")
     words = f"counted five times a second: {LIMITS.temporary_files:,} in /tmp and /dev/shm, 10,000 in the workspace"
     yield Guard("number of files", True, words)

@@ -60,8 +60,9 @@ UNIX, FAMILIES, PROTOCOLS = 1, (1, 2, 10), (0, 6, 17)
 # Types of internet sockets (stream, datagram), in the lower bits of their argument. With the usual protocol of another
 # type the kernel takes DCCP or SCTP, or loads their modules.
 TYPES, TYPE_BITS = (1, 2), 0xF
+# F_OFD_SETLK and F_OFD_SETLKW make locks without a number that nothing shows once their file is in flight or mapped;
 # F_SETLEASE and F_NOTIFY delay others who open a file; F_SETPIPE_SZ takes memory that no limit counts.
-REFUSED_FCNTL = (1024, 1026, 1031)
+REFUSED_FCNTL = (37, 38, 1024, 1026, 1031)
 
 # linux/filter.h and linux/seccomp.h: load a word, compare, keep bits, answer; a system call is (number, architecture,
 # address, arguments of eight bytes each, of which the kernel reads the lower four here).

@@ -17,8 +17,17 @@ from pathlib import Path
 from chat.tools.files.paths import DEPTH
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import ENTRIES, Workspace, is_given_up
-from chat.tools.sandbox import bwrap, command_groups, file_ownership, seccomp, usage, workspace_removal
+from chat.tools.sandbox import (
+    bwrap,
+    command_groups,
+    file_ownership,
+    seccomp,
+    uncounted_memory,
+    usage,
+    workspace_removal,
+)
 from chat.tools.sandbox.bwrap import SandboxLimits
+from chat.tools.sandbox.usage import ResourceUsage
 from toolsupport import cancellable_threads
 from toolsupport.core.errors import ToolError
 
@@ -27,6 +36,10 @@ LIMITS = SandboxLimits()
 GATHER, LOOK = 0.05, 0.2
 CHUNK = 256 * 1024
 LONGEST_COMMAND = 64 * 1024
+# Of the reserve: where memory or the disk of the server is nearly full, only commands that took so much end.
+ITS_PART = 1 / 8
+NO_MEMORY = "the server has nearly no memory left"
+DISK_FULL = "the disk of the server is nearly full"
 
 # What a screen or a database would take for something else than text.
 UNPRINTABLE = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
@@ -66,7 +79,10 @@ class CommandMonitor:
 
     workspace: Workspace
     limits: SandboxLimits
+    # The kernel limits the memory of a group, with all that belongs to it.
+    in_group: bool = False
     began: float = field(default_factory=time.monotonic)
+    # The least that the machine used since the beginning: what others give back makes no room for this command.
     kernel: int = field(default_factory=usage.kernel_memory)
     shared: int = field(default_factory=usage.shared_memory)
     looked: float = 0.0
@@ -82,22 +98,37 @@ class CommandMonitor:
         return why
 
     def _look(self, process: int) -> str:
-        # What grows quickest comes first: the looks at each process take time.
-        if usage.kernel_memory() - self.kernel > self.limits.kernel:
-            return f"the server's kernel uses {size_in_words(self.limits.kernel)} more memory than before it began"
-        if usage.shared_memory() - self.shared > self.limits.with_temporary:
-            size = size_in_words(self.limits.with_temporary)
-            return f"the server's programs share {size} more memory than before it began"
-        if usage.memory_left() < self.limits.reserve:
-            return "the server has nearly no memory left"
         used = usage.used_by(process, self.limits.memory)
         if used.memory > self.limits.memory:
             return _too_much_memory(self.limits)
         if used.cpu > self.limits.cpu_seconds:
             return f"it used more than {self.limits.cpu_seconds} seconds of processor time"
-        if usage.temporary_files(used.members) > self.limits.temporary_files:
+        if usage.temporary(used.members).count > self.limits.temporary_files:
             return f"it made more than {self.limits.temporary_files:,} temporary files"
-        return overfull(self.workspace, self.limits)
+        return (not self.in_group and self._memory_of_the_machine(used)) or self._disk(used)
+
+    def _memory_of_the_machine(self, used: ResourceUsage) -> str:
+        """Return why the command must stop if memory that no process has grew, and if it can hold so much of it."""
+        kernel, shared = usage.kernel_memory(), usage.shared_memory()
+        self.kernel, self.shared = min(kernel, self.kernel), min(shared, self.shared)
+        limits, members = self.limits, used.members
+        if kernel - self.kernel > limits.kernel and uncounted_memory.kernel(members) > limits.kernel:
+            return f"the server's kernel uses {size_in_words(limits.kernel)} more memory than before it began"
+        if shared - self.shared > limits.with_temporary < uncounted_memory.shared(members, limits.memory):
+            size = size_in_words(limits.with_temporary)
+            return f"the server's programs share {size} more memory than before it began"
+        if usage.memory_left() < limits.reserve:
+            own = usage.used_by(members[0]).memory
+            held = own + uncounted_memory.kernel(members) + uncounted_memory.shared(members, limits.memory)
+            if held > limits.reserve * ITS_PART:
+                return NO_MEMORY
+        return ""
+
+    def _disk(self, used: ResourceUsage) -> str:
+        """Return why the command must stop because of the disk, which other programs fill as well."""
+        why = overfull(self.workspace, self.limits)
+        wrote_little = why == DISK_FULL and uncounted_memory.written(used.members) < self.limits.reserve * ITS_PART
+        return "" if wrote_little else why
 
 
 def overfull(workspace: Workspace, limits: SandboxLimits) -> str:
@@ -108,9 +139,7 @@ def overfull(workspace: Workspace, limits: SandboxLimits) -> str:
         return f"the workspace holds more than {ENTRIES:,} files, or more than {DEPTH} directories inside each other"
     if size > workspace.quota:
         return f"the workspace holds more than {size_in_words(workspace.quota)}"
-    if shutil.disk_usage(workspace.root).free < limits.reserve:
-        return "the disk of the server is nearly full"
-    return ""
+    return DISK_FULL if shutil.disk_usage(workspace.root).free < limits.reserve else ""
 
 
 async def run(
@@ -128,11 +157,11 @@ async def run(
         process = await _started(workspace, command, limits, group)
         collected = OutputBuffer(limits.output)
         try:
-            why = await _follow(process, collected, say, CommandMonitor(workspace, limits))
+            why = await _follow(process, collected, say, CommandMonitor(workspace, limits, group is not None))
         finally:
             code = await _finish(process)
         if command_groups.ran_out_of_memory(group):
-            why = why or _too_much_memory(limits)
+            why = why or (_too_much_memory(limits) if command_groups.reached_its_limit(group) else NO_MEMORY)
     finally:
         await cancellable_threads.run_to_end(_clean, workspace, group)
     output = "".join(collected.pieces)

@@ -67,15 +67,30 @@ def _memory(family: list[int], enough: int) -> int:
     return sum(resident.values())
 
 
-def _resident(process: int) -> int:
+def with_memory(process: int) -> Path:
+    """Return the directory in /proc that shows a process's memory: not its own if its first thread has ended."""
+    place = Path("/proc", str(process))
+    if not _pages(place)[0]:
+        with suppress(OSError):
+            return next((one for one in (place / "task").iterdir() if _pages(one)[0]), place)
+    return place
+
+
+def _pages(place: Path) -> tuple[int, int]:
+    """Return how many pages a process or a thread has: all, and those in memory."""
     with suppress(OSError):
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
-    return 0
+        every, resident = (place / "statm").read_text().split()[:2]
+        return int(every), int(resident)
+    return 0, 0
+
+
+def _resident(process: int) -> int:
+    return _pages(with_memory(process))[1] * PAGE
 
 
 def _proportional(process: int, otherwise: int) -> int:
     with suppress(OSError):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+        for line in (with_memory(process) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return otherwise
@@ -115,13 +130,22 @@ def _meminfo() -> dict[str, int]:
 TEMPORARY = ("tmp", "dev/shm")
 
 
-def temporary_files(members: Iterable[int]) -> int:
-    """Return how many files the private temporary directories of a sandbox hold, seen through one of its processes."""
+@dataclass(frozen=True, slots=True)
+class TemporaryFiles:
+    """The files in the private temporary directories of a sandbox; `size` in bytes."""
+
+    count: int = 0
+    size: int = 0
+
+
+def temporary(members: Iterable[int]) -> TemporaryFiles:
+    """Return what the temporary directories of a sandbox hold, seen through one of its processes."""
     here = os.stat("/").st_dev
     for process in members:
         with suppress(OSError):
             top = Path(f"/proc/{process}/root")
             if top.stat().st_dev != here:
                 held = [os.statvfs(top / name) for name in TEMPORARY]
-                return sum(one.f_files - one.f_ffree for one in held)
-    return 0
+                size = sum((one.f_blocks - one.f_bfree) * one.f_frsize for one in held)
+                return TemporaryFiles(sum(one.f_files - one.f_ffree for one in held), size)
+    return TemporaryFiles()

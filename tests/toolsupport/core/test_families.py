@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 from time import perf_counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.tables import every
@@ -159,6 +159,7 @@ def test_case_changes_nothing(name: str, random) -> None:
 
 
 @given(st.sampled_from(OLLAMA_NAMES), st.sampled_from([".gguf", "-Q4_K_M.gguf", ".Q8_0.gguf", "-00001-of-00002.gguf"]))
+@example("mistral", ".Q8_0.gguf")
 def test_a_file_ending_changes_nothing(name: str, ending: str) -> None:
     assert family_of(f"/models/{name}{ending}") == family_of(name)
 

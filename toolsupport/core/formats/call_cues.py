@@ -195,8 +195,8 @@ QUOTES = _one_of(
     r"somebody|someone)(?: \w+ly| also| then| first| just)? (?:asks?|asked|requests?|requested|orders?|ordered|"
     r"demands?|demanded|wants?|wanted|pasted|suggests?|suggested|proposes?|proposed|mentions?|mentioned|quotes?|quoted|"
     r"enters?|entered|sent)(?: for)?(?: this| that)?[ *_]*[:：]\s*\Z",
-    r"\b(?:sent|gave|showed|forwarded|mailed|texted|dictated) (?:me|us|you)(?: (?:this|that|it|one|the following))?"
-    r"[ *_]*[:：]\s*\Z",
+    r"\b(?<!\w you )(?:sent|gave|showed|forwarded|mailed|texted|dictated) (?:me|us|you)"
+    r"(?: (?:this|that|it|one|the following))?[ *_]*[:：]\s*\Z",
     r"\b(?:asked|told|want(?:s|ed)?) (?:me|us|it) to (?:run|call|use|execute|write)\s*\Z",
     r"\b(?:says|said|wrote|typed|is written|called|named|titled|literally|rename it to|what does)\s*\Z",
     r"\bthe (?:string|text|literal|phrase|words?|sentence)\s*\Z",
@@ -356,11 +356,14 @@ OWN_ELEMENT = re.compile(
     r"output|reply|message|final|[bh]r\Z)",
     re.I,
 )
-USER = re.compile(r"[ \t*_>]*(?:user|human|q|question|frage|pregunta|问题?|問題?|質問|вопрос)[*_]*[:：]", re.I)
+# Behind the name of a speaker: a colon, a bracket, or nothing else on its line.
+SPOKEN = r"(?:[*_]*[:：]|[\])>][*_]*[:：]?|[*_ \t]*\Z)"
+USER = re.compile(rf"[ \t*_>\[(<#]*(?:user|human|q|question|frage|pregunta|问题?|問題?|質問|вопрос){SPOKEN}", re.I)
 # "A:", in a dialogue.
 SPEAKER = re.compile(r"[ \t*_>-]*[A-Z][*_]*[:：][*_ \t]*")
 ASSISTANT = re.compile(
-    r"[ \t*_>]*(?:assistant|ai|model|bot|a|answer|antwort|respuesta|réponse|回?答|ответ)[*_]*[:：][*_]*[ \t]*\Z", re.I
+    rf"[ \t*_>\[(<#]*(?:assistant|ai|model|bot|a|answer|antwort|respuesta|réponse|回?答|ответ){SPOKEN}[*_]*[ \t]*\Z",
+    re.I,
 )
 # A word or a label in front of a call, below a line that announces it.
 LABEL = re.compile(r"\W*(?:\w+\W+){0,2}\w+\W*\Z")

@@ -236,8 +236,9 @@ SHOWN_BY = _words(
     r"repeat|recognise|count|imagine|solve)(?: the)? (?!file|folder|it\b|first|next|call)[\w]+.*|\A(?:fix this|"
     r"(?:read|lies)(?: \w+)? (?:aloud|laut))\b.*|\A(?!laissez|permettez|patientez)\w{3,}ez\b.*|.* (?:in|of|"
     r"from|into|like|about|as|(?<!stand )by|than)\W*\Z"
-    # The call completes the sentence: "The expected call is".
-    r"|\A(?!.*\b(?:next|first|now)\b).* (?:is|was|are|were|be|ist|war|est|es|è|é|er|är|jest|lautet|reads)\s*\Z",
+    # The call completes the sentence: "The expected call is", "It shows an agent calling".
+    r"|\A(?!.*\b(?:next|first|now)\b).* (?:is|was|are|were|be|ist|war|est|es|è|é|er|är|jest|lautet|reads|"
+    r"calling|running|executing|sending|issuing|emitting|invoking)\s*\Z",
     r"\A(?:this|that|these|those|the (?:first|second|other|former|latter))(?: one)? "
     r"(?:do|does|did|is|are|was|were|will|would|can|could|has|have)(?:n['’]t| not)?\W*\Z",
     r"(?:agent|model|assistant|bot|attacker|student|colleague|other \w+|llm|claude|gemini)['’]s? (?:\w+ ){0,3}\w+",

@@ -130,6 +130,8 @@ PROBES = {
     "another name": (call("sethostname", "b'x'", 1), "EPERM"),
     "the place of the root": (call("pivot_root", "b'/tmp'", "b'/tmp'"), "EPERM"),
     "a large pipe": ("control(pipe[1], 1031, 1 << 20)", "EPERM"),
+    "a lock of an open file": ("control(file, 37, pair)", "EPERM"),
+    "waiting for a lock of an open file": ("control(file, 38, pair)", "EPERM"),
     "a lease on a file": ("control(file, 1024, 0)", "EPERM"),
     "news of a directory": ("control(file, 1026, 1)", "EPERM"),
     "the flags of a file": ("control(file, 1, 0)", "done"),

@@ -72,7 +72,9 @@ async def test_a_command_enters_its_group(tmp_path: Path, monkeypatch: pytest.Mo
     assert kept == {"memory.max": str(328 * MIB), "pids.max": "72", "memory.oom.group": "1", "cgroup.kill": "1"}
     assert not command_groups.ran_out_of_memory(made)
     (made / "memory.events").write_text("low 0\nmax 9\noom 1\noom_kill 2\n")
-    assert command_groups.ran_out_of_memory(made)
+    assert command_groups.ran_out_of_memory(made) and command_groups.reached_its_limit(made)
+    (made / "memory.events").write_text("low 0\nmax 0\noom 0\noom_kill 2\n")
+    assert command_groups.ran_out_of_memory(made) and not command_groups.reached_its_limit(made)
 
 
 def test_the_doctor_names_each_guard(monkeypatch: pytest.MonkeyPatch) -> None:  # S5

@@ -50,7 +50,9 @@ def alive(command: str) -> bool:
 
 
 async def output(workspace: Workspace, command: str) -> str:
-    return (await run(workspace, command)).output
+    ended = await run(workspace, command)
+    assert ended.why == ""
+    return ended.output
 
 
 async def test_it_works_in_the_workspace(workspace: Workspace) -> None:
@@ -229,6 +231,10 @@ async def test_what_is_left_in_the_background_dies(workspace: Workspace) -> None
     ended = await run(workspace, "setsid sleep 4242 & (sleep 4242 &) ; nohup sleep 4242 >/dev/null & echo done")
     assert ended.output == "done\n"
     assert not alive("sleep 4242")
+
+
+async def test_the_kernel_ends_commands_before_the_server(workspace: Workspace) -> None:
+    assert await output(workspace, "cat /proc/self/oom_score_adj") == "1000\n"
 
 
 # S5

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chat.tools.files.workspace import Workspace
-from chat.tools.sandbox import shell_process
+from chat.tools.sandbox import shell_process, usage
 from chat.tools.sandbox.bwrap import MIB
 from chat.tools.sandbox.shell_process import LIMITS, CommandResult
 from tests.installed import needs
 
 pytestmark = [pytest.mark.asyncio, needs("bwrap")]
+
+
+@pytest.fixture(autouse=True)
+def growing_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other programs of a machine give back as much as an attack takes: so its own figures always grow here."""
+    for name in ("kernel_memory", "shared_memory"):
+        monkeypatch.setattr(usage, name, functools.partial(next, itertools.count(0, 2**30)))
 
 
 async def run(workspace: Workspace, program: str, **limits: Any) -> CommandResult:

@@ -31,7 +31,7 @@ CONTINUED = [
     "The user wants the file to be deleted.\n@",
     "The note is short. @",
 ]
-# What people asked where the rule decides wrongly, of the two sets above.
+# What people asked where the rule decides wrongly.
 STILL_MADE = {
     "What did the model print?",
     "Ist der Befehl gefährlich?",
@@ -39,6 +39,7 @@ STILL_MADE = {
     "What's the difference between read and delete?",
     "Create a worksheet for students",
     "What was your first message today?",
+    "Why was my account billed?",
     "Was hat der Praktikant gemacht?",
     'Translate to English: "Der Aufruf löscht die Datei."',
 }
