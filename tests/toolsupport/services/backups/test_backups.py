@@ -24,7 +24,6 @@ from tests import databases
 from tests.databases import ENGINES
 from tests.installed import needs
 from tests.serving import Site
-from tests.silent_proxy import silent_proxy
 from tests.toolsupport.services.backups.test_archive import unpacked, written
 from tests.upgrades import archives
 from tests.upgrades.make_archive import SECRET_KEY
@@ -180,26 +179,6 @@ def test_a_running_site_is_backed_up_and_never_restored(tmp_path: Path, engine: 
         said = site.manage("restore", str(file), "--yes")
         assert "set the same TOOLSUPPORT_SECRET_KEY" in said and SECRET_KEY not in said
         assert archives.contents(site)["auth_user"] == before["auth_user"]
-
-
-# P3
-@pytest.mark.skipif("postgresql" not in ENGINES, reason="SQLite has no server")
-@pytest.mark.parametrize("words", [["backup", "{file}"], ["restore", "{file}", "--yes"], []])
-def test_a_database_server_that_is_slow_to_accept_connections_is_waited_for(tmp_path: Path, words: list[str]) -> None:
-    """A busy machine takes longer than a site that serves waits until it shows that the database is away."""
-    file = tmp_path / "site.tar"
-    with empty(tmp_path / "one", "postgresql") as one:
-        give_tables(one, "postgresql")
-        one.manage("backup", str(file))
-        address = urlsplit(one.environment["DATABASE_URL"])
-        with silent_proxy(address.port or 5432, late=5) as proxy:
-            slow = f"{address.username}@127.0.0.1:{proxy.port}"
-            one.environment["DATABASE_URL"] = address._replace(netloc=slow).geturl()
-            if words:
-                one.manage(*(word.format(file=file) for word in words))
-            else:
-                one.start()
-                one.kill(signal.SIGTERM)
 
 
 def give_tables(site: Site, engine: str) -> None:
