@@ -18,8 +18,10 @@ from chat.transcript.messages.windows import MessageWindow
 from chat.transcript.questions import unknown_model
 from chat.turns import runner
 from toolsupport.core import spreadsheet
+from toolsupport.core.evidence_state import UNPROVEN
 from toolsupport.registry.models import picker as model_picker
 from toolsupport.registry.people.permissions import Action
+from toolsupport.registry.servers import servers
 from toolsupport.registry.testing import detections
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
 
@@ -76,7 +78,7 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 def _untested(request: AuthedRequest, shown: ShownConversation) -> bool:
     """Return whether no model was ever tested, for people who may test. Reads no row where this model has a proof."""
-    claimed = shown.model is not None and shown.model.evidence.look in ("claimed", "none")
+    claimed = shown.model is not None and shown.model.evidence.state in (*UNPROVEN, "queued")
     return claimed and Action.DETECT in request.actions and not detections.any_finished()
 
 
@@ -139,6 +141,7 @@ def models(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     context = {
         "chosen": conversations.chosen(request.user, str(conversation_id)),
         "choices": conversations.choices(request.user, simulated=request.GET.get("simulated") == "1"),
+        "down": servers.down(),
     }
     return HttpResponse(render_to_string("chat/models.html", context))
 

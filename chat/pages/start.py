@@ -9,6 +9,7 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import first_tasks
@@ -17,6 +18,7 @@ from chat.turns import runner
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.registry.models import picker
 from toolsupport.registry.people.permissions import Action
+from toolsupport.registry.servers import servers
 from toolsupport.registry.testing import evidence_overview
 from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web.pages.detections import open_tests
@@ -97,4 +99,6 @@ def _context(request: AuthedRequest) -> dict[str, Any]:
         "main_task": next((task for task in tasks if task.name == "folder"), None),
         "recommended": picker.RECOMMENDED[0],
         "hidden": picker.hidden_note(),
+        "down": servers.down(),
+        "back": reverse("start"),
     }

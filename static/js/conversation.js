@@ -13,7 +13,7 @@ import { changed } from "./panel.js";
 import * as queue from "./queue.js";
 import { keepFocus } from "./refocus.js";
 import { gone, online, phase, saving, say } from "./status.js";
-import { asked, closed, goesOn } from "./question.js";
+import { asked, closed, goesOn, meet } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
@@ -46,6 +46,7 @@ const refresh = async () => {
     if (transcript().dataset.turn) goesOn();
     else if (ran) over(!queue.ending());
     setTurn(transcript().dataset.turn);
+    meet();
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
@@ -92,7 +93,7 @@ const FRAMES = {
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
   "call.delta": calls.delta, "call.output": calls.output, "question.asked": asked, "question.closed": closed,
-  "call.started": (frame) => putCall(frame.message, frame.call),
+  "call.started": (frame) => { putCall(frame.message, frame.call); meet(); },
   "call.finished": (frame) => { putCall(frame.message, frame.call); frame.call.status === "done" && changed(frame.call.served_by || frame.call.name); },
   "call.rejected": (frame) => putCall(frame.message, frame),
   tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },

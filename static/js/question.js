@@ -22,9 +22,11 @@ const answerKey = (event) => {
   if (!wanted("keys") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
   const control = form?.querySelector(`[data-answer-key="${CSS.escape(event.key.toLowerCase())}"]`);
-  if (!control?.checkVisibility()) return;
+  const edits = control && form.querySelector('.edit[open] [name^="argument."]');
+  if (!control?.checkVisibility() && !edits) return;
   event.preventDefault();
   event.stopPropagation();
+  if (!control.checkVisibility()) return say("While you edit, only your version can be allowed.", "ask");
   control.click();
   write(control.closest(".edit"));
 };
@@ -53,13 +55,23 @@ const learning = (frame) => {
 };
 const ELSEWHERE = { unknown_model: unknown.asked, runtime_learning: learning };
 
+const OPEN = "#transcript [data-call] [data-question]";
+const met = new Set([...document.querySelectorAll(OPEN)].map(({ id }) => id));
+
+// An approval gets the focus together with its card, so that its keys work as soon as it is seen: not from another
+// approval, a dialog or a text that a person writes.
+export const meet = () => {
+  const fresh = [...document.querySelectorAll(OPEN)].filter(({ id }) => !met.has(id)), here = document.activeElement;
+  for (const { id } of fresh) met.add(id);
+  const busy = here.closest("[data-question], dialog, .menu") || here.value?.trim() || document.getElementById("text").value.trim();
+  if (!busy) fresh[0]?.querySelector("button").focus();
+};
+
 export const asked = (frame) => {
   if (ELSEWHERE[frame.kind]) return void ELSEWHERE[frame.kind](frame);
   show(), look();
   say("");
-  const text = document.getElementById("text");
-  // The question gets the focus only if the person is not writing elsewhere.
-  if (!text.value.trim()) document.querySelector(`#question-${frame.question} button`)?.focus({ preventScroll: false });
+  meet();
 };
 
 export const closed = (frame) => {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
-from tests.e2e.test_access_for_all import faults_at_each_width
+from tests.e2e.test_access_for_all import faults_at_each_width, overflow
 
 pytestmark = pytest.mark.e2e
 
@@ -52,8 +53,22 @@ def test_edited_arguments_are_what_runs(page: Page) -> None:
     page.keyboard.press("e")
     expect(page.get_by_label("content")).to_be_focused()
     expect(page.locator("#follow")).to_be_hidden()  # no text arrived
-    expect(page.get_by_role("button", name="once")).to_have_count(0)
+    # What is not shown cannot be allowed meanwhile, neither by a button nor by its key.
+    keys = page.locator(".approval .keys > button")
+    expect(keys.locator("visible=true")).to_have_count(1)
+    expect(keys.locator("visible=true")).to_have_text(re.compile("^Deny"))
+    expect(page.locator(".approval .changes")).to_be_hidden()
+    expect(page.locator(".approval")).to_contain_text("only your version can be allowed")
+    page.locator(".approval details.edit > summary").first.focus()
+    for key in "afc":
+        page.keyboard.press(key)
+        expect(page.locator("#status")).to_have_text("While you edit, only your version can be allowed.")
+    expect(page.locator("[data-question]")).to_have_count(1)
+    expect(page.locator("#files-toggle")).to_have_attribute("aria-pressed", "false")  # nor is a key one of the page
+    page.get_by_label("content").focus()
     page.keyboard.press("Escape")  # leaves the field and does not stop the answer
+    expect(keys.locator("visible=true")).to_have_count(4)
+    expect(page.locator(".approval .changes")).to_be_visible()
     expect(page.get_by_role("button", name="once")).to_be_visible()
     # The field has the focus before the next letter can arrive: each is a key of the approval or of the page.
     pressed = "button => { button.dispatchEvent(new KeyboardEvent('keydown', {key: 'e', bubbles: true}));"
@@ -83,4 +98,42 @@ def test_axe_finds_nothing_in_a_question(open_browser: Callable[..., BrowserCont
     page = new_chat(open_browser(viewport={"width": 320, "height": 800}).new_page())
     asked(page)
     page.locator("[data-answer-key=e]").click()
+    assert faults_at_each_width(page) == []
+
+
+# Keeps, for each approval, whether it has the focus at the moment at which it is first in the document.
+FOCUSED = """() => {
+  window.focused = {};
+  new MutationObserver(() => {
+    for (const one of document.querySelectorAll("#transcript [data-question]"))
+      window.focused[one.id] ??= one.contains(document.activeElement);
+  }).observe(document.getElementById("transcript"), { childList: true, subtree: true });
+}"""
+
+
+def test_an_approval_has_the_focus_from_the_moment_at_which_it_is_seen(page: Page) -> None:
+    page.evaluate(FOCUSED)
+    asked(page)
+    assert list(page.evaluate("Object.values(window.focused)")) == [True]
+
+
+def test_an_approval_takes_no_focus_from_a_text_that_is_written(page: Page) -> None:
+    page.evaluate(FOCUSED)
+    page.get_by_label("Message", exact=True).fill(ASK)
+    page.keyboard.press("Enter")
+    search = page.get_by_role("searchbox").first
+    search.fill("a chat")
+    expect(page.locator("[data-question]")).to_contain_text("Replace notes.md?")
+    expect(page.locator("#waiting")).to_have_text("Waiting for your approval")
+    expect(search).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_long_line_of_a_change_wraps_in_its_box(open_browser: Callable[..., BrowserContext], width: int) -> None:
+    page = new_chat(open_browser(viewport={"width": width, "height": 800}).new_page())
+    ask(page, f"Write {'x' * 180} to notes.md")
+    box = page.locator(".changes")
+    expect(box.locator("[data-kind=added]").last).to_contain_text("x" * 180)
+    assert overflow(page) <= 0
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
     assert faults_at_each_width(page) == []

@@ -18,6 +18,7 @@ STATES: Mapping[str, str] = MappingProxyType(
         "text": "Text mode",
         "broken": "Broken",
         "off": "Off",
+        "set": "Set by a person",
         "claimed": "Claimed",
         "testing": "Testing",
         "queued": "Queued",
@@ -25,6 +26,7 @@ STATES: Mapping[str, str] = MappingProxyType(
     }
 )
 WORK = ("proven", "text")  # states in which tools were seen to work
+UNPROVEN = ("set", "claimed", "none")  # states without a test
 # Verdict of a test → its state, the words of a tile, the sentence. {} stands for the share of passed trials.
 VERDICTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
     {
@@ -236,7 +238,7 @@ def _by_person(facts: EvidenceFacts, tools: Capability) -> ModelEvidence:
         return _cut(test, f"Turned on{where}.")
     if test.verdict not in VERDICTS:
         never = "The last test was inconclusive." if test.id else "Never tested."
-        return ModelEvidence("claimed", f"Turned on{where}. {never}", "Inconclusive" if test.id else "Not tested")
+        return ModelEvidence("set", f"Turned on{where}. {never}", "Inconclusive" if test.id else "Not tested")
     found = _of_test(test)
     state = found.state if found.state in ("proven", "broken") else "broken"
     return replace(found, state=state, sentence=f"Turned on{where}. {found.sentence}")

@@ -189,16 +189,15 @@ LEFT_OUT = {
 SERVERS = {
     "server_silent": "The server at {server} does not answer ({cause}). {hint}",
     "server_of_another_kind": "What answers at {server} is not {title} ({cause}). Check the address.",
-    "server_unauthorized": (
-        "The server at {server} requires another API key ({status}): {text}. Enter its API key again."
-    ),
+    "server_without_key": "The server at {server} requires an API key ({status}): {text}. Enter its API key.",
+    "server_unauthorized": "The server at {server} requires another API key ({status}): {text}. Enter its API key.",
     "server_without_model": "The server at {server} does not have this model: {text}. Choose another model.",
     "server_busy": "The server at {server} is busy ({status}): {text}. Try again later.",
     "server_refused": "The server at {server} refused the request ({status}): {text}.",
     "server_failed": "The server at {server} failed ({status}): {text}. Its log has the reason.",
     "answer_cut_off": "The answer was cut off: {cause}.",
     "key_unreadable": (
-        "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
+        "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter its API key again."
     ),
 }
 # The cause in them.

@@ -34,7 +34,7 @@ FAULTS: Mapping[str, ServerFault] = MappingProxyType(
         BUSY: ServerFault("Busy", "ask", hint="Try again later."),
         FAILING: ServerFault("Fails", hint="Its log has the reason."),
         # Only a person can correct these: asking every few seconds with a wrong key can lock an account.
-        WRONG_KEY: ServerFault("Wrong key", passes=False, hint="Enter its API key again."),
+        WRONG_KEY: ServerFault("Wrong key", passes=False, hint="Enter its API key."),
         WRONG_API: ServerFault(
             "Not {article} {title} server", passes=False, hint="Correct the address or the kind of the server."
         ),

@@ -136,7 +136,8 @@ def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
     kind = _kind(status, words)
     facts = {"server": shown(endpoint), "text": quoted(words) if words else _phrase(status)}
     facts |= {} if kind == "model_missing" else {"status": str(status)}
-    return Failed(kind, sentence(ANSWERED[kind], **facts), status, body)
+    code = "server_without_key" if status == 401 and not endpoint.api_key else ANSWERED[kind]
+    return Failed(kind, sentence(code, **facts), status, body)
 
 
 # Kind → its sentence.

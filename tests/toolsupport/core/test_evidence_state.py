@@ -98,7 +98,7 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     ),
     (
         EvidenceFacts(known(True, "user_confirmed"), ended("inconclusive"), actor="Ana"),
-        "claimed",
+        "set",
         "Turned on by Ana on 22 Nov. The last test was inconclusive.",
     ),
     # text formats
@@ -124,9 +124,10 @@ ROWS: list[tuple[EvidenceFacts, str, str]] = [
     (EvidenceFacts(known(False, CLAIMED, "hermes", "user_confirmed")), "claimed", "The server says no. Never tested."),
     (
         EvidenceFacts(known(True, "user_confirmed"), actor="Ana"),
-        "claimed",
+        "set",
         "Turned on by Ana on 22 Nov. Never tested.",
     ),
+    (EvidenceFacts(known(True, "session")), "set", "Turned on in this chat. Never tested."),
     (
         EvidenceFacts(known(True, "user_confirmed"), ended("native", 3, 3), actor="Ana"),
         "proven",

@@ -264,7 +264,7 @@ async def test_the_pause_asked_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     ("status", "body", "kind", "words"),
     [
         (400, b'{"error":"x does not support tools"}', "refused", "“x does not support tools”."),
-        (401, b'{"error":"unauthorized"}', "unauthorized", "requires another API key (401): “unauthorized”. Enter"),
+        (401, b'{"error":"unauthorized"}', "unauthorized", "requires an API key (401): “unauthorized”. Enter"),
         (403, b"", "unauthorized", "forbidden"),
         (
             404,

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         if not asked:
             raise CommandError(f"There is no server yet. Add one: {COMMAND} add_server NAME URL --kind ollama")
         if any(one.why for one in asked):
-            raise CommandError("Not every server answered.")
+            raise CommandError("Not every server is online.")
 
     async def ask(self, name: str | None) -> list[RefreshResult]:
         """Query the servers in turn, so that each line is printed as soon as its server answers."""
@@ -47,7 +47,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{server.name} … ", ending="\r")
             self.stdout.flush()
         asked = await refresh.refresh(server.id)
-        words = f"no answer: {asked.why}" if asked.why else f"models {asked.models}, described again {asked.described}"
+        words = f"models {asked.models}, described again {asked.described}"
+        if asked.why:
+            down = await database_sync_to_async(servers.shown)(server.id)
+            words = f"{down.badge}. {down.why}"
         self.stdout.write(f"{server.name}: {words}")
         return asked
 

@@ -26,7 +26,7 @@ CHAIN = (
     ("Server", "declared", "No claim"),
     ("Test of an older build", "auto_detected_stale", ""),
     ("Profile", "profile", "No entry"),
-    ("Built-in default", "", "Unknown"),
+    ("Built-in default", "", "Not measured"),
 )
 # Verdict on native tools → its words in the chain.
 VERDICTS = {"inconclusive": "Inconclusive", "flaky": "Yes, but unreliable", "misconfigured": "Server setting missing"}
@@ -136,7 +136,7 @@ def links(entries: Sequence[OverrideStatus]) -> tuple[ChainLink, ...]:
     made = [learned if learned and link.title == learned.title else link for link in made]
     found = [link for link in made if link.words]
     if not any(link.state == IN_FORCE for link in found):
-        found[-1] = ChainLink("Built-in default", IN_FORCE, "Unknown")
+        found[-1] = replace(found[-1], state=IN_FORCE)
     return tuple(found)
 
 

@@ -108,9 +108,7 @@ def why_not(row: ModelProfile) -> str:
     if not row.chats:
         return NO_CHAT.format(model=row.name)
     if row.server.reachable is False:
-        why = row.server.last_error or "The server does not answer."
-        hint = servers.hint_of(row.server)
-        return why if hint in why else f"{why} {hint}"
+        return servers.why_down(row.server)
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolsupport.core.evidence_state import ModelEvidence
+from toolsupport.core.evidence_state import UNPROVEN, ModelEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +50,4 @@ class ShownModel:
     @property
     def worth_testing(self) -> bool:
         """Whether tools are withheld only because of a claim, or because support is unknown."""
-        return self.evidence.state in ("claimed", "none") and self.tools_word in ("Disabled", "Unknown")
+        return self.evidence.state in UNPROVEN and self.tools_word in ("Disabled", "Unknown")

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
-from toolsupport.core.evidence_state import ModelEvidence
+from toolsupport.core.evidence_state import STATES, UNPROVEN, ModelEvidence
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import CAPABILITIES
@@ -19,6 +19,7 @@ from toolsupport.registry.knowledge.model_evidence import EvidenceTests
 from toolsupport.registry.knowledge.undecided_trials import Counts, TrialCount
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
 
@@ -84,7 +85,7 @@ THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only
 CONSTRAINS = {"enforced": "enforced", "accepted": "accepted but not enforced", "refused": "refused"}
 WORDS_OF = {"tools_thinking": THINKING, "constrains": CONSTRAINS}
 # What supports that the output of a model follows a schema, by the glyph of an enforced one.
-FOLLOWS = {"yes": "Proven", "claimed": "Claimed", "set": "Set by a person"}
+FOLLOWS = {"yes": "Proven", "claimed": "Claimed", "set": STATES["set"]}
 TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
 
@@ -123,7 +124,7 @@ class CapabilityCell:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A line of the matrix."""
+    """A line of the matrix; `down`: the state of a server that did not answer."""
 
     id: int
     name: str
@@ -138,6 +139,7 @@ class ModelRow:
     cells: tuple[CapabilityCell, ...]
     chats: bool
     context: int = 0
+    down: str = ""
 
     @property
     def older(self) -> bool:
@@ -159,7 +161,7 @@ class ModelRow:
     @property
     def untested(self) -> bool:
         """Whether a test of the running build is missing, and possible."""
-        return self.testable and self.evidence.state in ("claimed", "none") and not self.evidence.test
+        return self.testable and self.evidence.state in UNPROVEN and not self.evidence.test
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +322,7 @@ def _row(profile: ModelProfile, known: Capabilities, tests: EvidenceTests, tried
         cells=_cells([name for name, _ in COLUMNS], _with_context(profile, known), tried, evidence),
         chats=profile.chats,
         context=profile.context_length or 0,
+        down=servers.badge_of(profile.server)[0] if profile.server.reachable is False else "",
     )
 
 

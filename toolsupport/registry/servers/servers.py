@@ -42,7 +42,7 @@ class NewServer:
 
 @dataclass(frozen=True, slots=True)
 class ListedServer:
-    """A server as the page shows it; `why` and `hint` give a problem and advice, `models` counts those present.
+    """A server as the page shows it; `why` gives a problem with advice, `models` counts those present.
 
     `badge` and `tone` are its state in a word; `again_in` the seconds until the next automatic check, None where it
     is not. `editable`: it is not defined by the environment. `keeps_models`: models are pulled and deleted there.
@@ -65,7 +65,6 @@ class ListedServer:
     checked_at: datetime | None
     down_since: datetime | None
     why: str
-    hint: str
     has_key: bool
     models: int
     badge: str
@@ -74,6 +73,11 @@ class ListedServer:
     editable: bool
     keeps_models: bool
     marks: tuple[MissingFlag, ...] = ()
+
+    @property
+    def down(self) -> bool:
+        """Whether it is in use and did not answer."""
+        return self.enabled and self.reachable is False
 
 
 @transaction.atomic
@@ -242,8 +246,7 @@ def _listed(row: Server, models: int) -> ListedServer:
     return ListedServer(
         **copied,
         title=provider.title if provider else row.kind,
-        why=row.last_error,
-        hint=hint_of(row),
+        why=why_down(row) if row.reachable is False else "",
         has_key=bool(row.api_key),
         models=models,
         badge=badge,
@@ -254,8 +257,25 @@ def _listed(row: Server, models: int) -> ListedServer:
     )
 
 
-def hint_of(row: Server) -> str:
-    """Return the advice for a server that does not answer."""
+def down() -> tuple[ListedServer, ...]:
+    """Return the servers in use that did not answer, without the counts of their models."""
+    rows = Server.objects.filter(enabled=True, reachable=False, removed_at=None).order_by("name")
+    return tuple(_listed(row, 0) for row in rows)
+
+
+def down_one(row: Server) -> tuple[ListedServer, ...]:
+    """Return the server alone if it is in use and did not answer."""
+    shown = _listed(row, 0)
+    return (shown,) if shown.down and row.removed_at is None else ()
+
+
+def why_down(row: Server) -> str:
+    """Return why a server does not answer, with advice."""
+    why, hint = row.last_error or "The server does not answer.", _hint(row)
+    return why if hint.rstrip(".") in why else f"{why} {hint}"
+
+
+def _hint(row: Server) -> str:
     provider = providers.PROVIDERS.get(row.kind)
     if provider is None:
         return "This kind of server no longer exists."

@@ -19,13 +19,13 @@ from toolsupport.web import sentences
 MOST, LONGEST = 20, 100
 LARGEST = 100_000_000
 TRUTH = {"": None, "yes": True, "no": False}
-ASKED = [("", "Unknown"), ("yes", "Yes"), ("no", "No")]
+ASKED = [("", "No entry"), ("yes", "Yes"), ("no", "No")]
 SWITCHES = ("tools", "parallel", "streaming_calls", "thinking", "vision")
 LISTS = ("patterns", "excepted", "refuses")
 
 
 def _words(values: Iterable[str]) -> list[tuple[str, str]]:
-    return [("", "Unknown"), *((value, sentences.family_value(value)) for value in sorted(values))]
+    return [("", "No entry"), *((value, sentences.family_value(value)) for value in sorted(values))]
 
 
 def _lines(label: str, help_text: str, required: bool = False) -> forms.CharField:

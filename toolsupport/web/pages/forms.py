@@ -145,7 +145,21 @@ def _as_chosen(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-class HistoryForm(forms.Form):
+class FilterForm(forms.Form):
+    """A filter whose empty fields are folded, and so is `apart`, whose value the page shows in another way."""
+
+    apart = ""
+
+    def in_use(self) -> list[forms.BoundField]:
+        """Return the fields with a value."""
+        return [field for field in self if field.value() and field.name != self.apart]
+
+    def others(self) -> list[forms.BoundField]:
+        """Return the other fields."""
+        return [field for field in self if not field.value() or field.name == self.apart]
+
+
+class HistoryForm(FilterForm):
     """The filter of the history; an empty field matches everything."""
 
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
@@ -171,9 +185,10 @@ class HistoryForm(forms.Form):
         return urlencode(self.chosen())
 
 
-class InsightsForm(forms.Form):
-    """The filter of the insights; an empty field matches everything."""
+class InsightsForm(FilterForm):
+    """The filter of the insights; an empty field matches everything. Buttons choose the usual first days."""
 
+    apart = "since"
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
     format = forms.ChoiceField(required=False, label="Format")
     since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))

@@ -15,6 +15,7 @@ from toolsupport.registry.exams import exam_steps as next_steps
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import capability_evidence, profiles
 from toolsupport.registry.people.permissions import Action
+from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
 from toolsupport.web.pages import detections, exam_gates, exam_steps, fallbacks, model_context, model_filters
@@ -33,13 +34,14 @@ def matrix(request: AuthedRequest) -> HttpResponse:
 def _matrix(request: AuthedRequest) -> dict[str, Any]:
     all_rows, needing, allowed = profiles.listed(), reviews.needing(), request.actions
     rows = model_filters.sifted(all_rows, request.GET, needing)
+    filters = model_filters.choices(all_rows, request.GET)
     return {
         "rows": rows,
-        "filters": model_filters.choices(all_rows, request.GET),
+        "filters": filters,
+        "in_use": [one for one in filters if one.chosen],
         "filtered": any(request.GET.values()),
         "needing": needing,
         "chosen": model_filters.chosen(request.GET),
-        "state": request.GET.get(model_filters.STATE, ""),
         "sort": request.GET.get("sort", ""),
         "by": model_filters.orders(request.GET.get("sort", "")),
         "columns": profiles.COLUMNS,
@@ -54,6 +56,7 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
         "renewed": wants_part(request),
         **detections.live(request, model_filters.named(all_rows, request.GET), needing),
         "untested": sum(row.untested for row in rows),
+        "down": () if wants_part(request) else servers.down(),
     }
 
 
@@ -64,7 +67,7 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     part = wants_part(request)
     page = profiles.shown(profile_id)
     context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
-    context |= exam_gates.shown(page) | {"part": part}
+    context |= exam_gates.shown(page) | {"part": part, "down": servers.down_one(page.profile.server)}
     runs = exam_plot.ended(page.profile)
     context["plot"] = exam_plot.of_runs(runs)
     context |= exam_steps.shown(next_steps.of_newest(runs, page.build), request)

@@ -39,7 +39,7 @@ def edit(request: AuthedRequest, server_id: int) -> HttpResponse:
     if not _saved(form, server_id, int(request.user.pk)):
         return _answer(request, server_id, {"form": form})
     asked = async_to_sync(refresh.refresh)(server_id)
-    notice = f"Saved, but the server cannot be used yet: {asked.why}" if asked.why else f"Saved. {asked.words}"
+    notice = "Saved, but the server cannot be used yet." if asked.why else f"Saved. {asked.words}"
     return _answer(request, server_id, {"notice": notice})
 
 
@@ -73,6 +73,7 @@ def _answer(request: AuthedRequest, server_id: int, notice: dict[str, Any]) -> H
         **server_upkeep.context(server),
         "form": ServerEditForm.of(server),
         "changes": audit_log.of(server_edits.subject(server_id))[:LATEST],
+        "down": [server] if server.down else [],
         **notice,
     }
     return board(request, "toolsupport/server.html", context)

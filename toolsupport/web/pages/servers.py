@@ -8,6 +8,7 @@ from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
@@ -43,9 +44,13 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def check(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Query one server again."""
-    servers.shown(server_id)
-    return _checked(request, server_id)
+    """Query one server again, and return to the page `back`, which shows its error."""
+    name, back = servers.shown(server_id).name, request.POST.get("back", "")
+    if not url_has_allowed_host_and_scheme(back, None):
+        return _checked(request, server_id)
+    asked = async_to_sync(services_refresh.refresh)(server_id)
+    words = f"Checked {name} again. It is not online yet." if asked.why else asked.words
+    return moved_on(request, back, words, ok=not asked.why)
 
 
 @require_POST
@@ -54,7 +59,7 @@ def refresh(request: AuthedRequest) -> HttpResponse:
     """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
-    notice = f"Checked {counted(len(asked), 'server')}, {answered} answered."
+    notice = f"Checked {counted(len(asked), 'server')}: {answered} online."
     return (
         _answer(request, {"notice": notice}) if wants_part(request) else moved_on(request, reverse("servers"), notice)
     )

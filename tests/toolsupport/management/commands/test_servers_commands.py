@@ -14,7 +14,7 @@ from tests.factories import ServerFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Server
 from toolsupport.providers import ModelReport, ServerReport
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import key_encryption, servers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOX = "http://box:11434"
@@ -60,6 +60,32 @@ def test_refreshing_tells_a_line_for_each_server(servers_out_there: Servers):  #
     ServerFactory(name="box", base_url=BOX)
     assert _run("refresh_models") == "box: models 2, described again 0\n"
     assert _run("refresh_models", "--server", "BOX") == "box: models 2, described again 0\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "key", "words"),
+    [
+        (401, "", "Wrong key. The server at http://box:11434 requires an API key (401): “no”. Enter its API key."),
+        (
+            401,
+            "sk",
+            "Wrong key. The server at http://box:11434 requires another API key (401): “no”. Enter its API key.",
+        ),
+        (503, "", "Busy. The server at http://box:11434 is busy (503): “no”. Try again later."),
+        (500, "", "Fails. The server at http://box:11434 failed (500): “no”. Its log has the reason."),
+        (418, "", "Not an Ollama server. The server at http://box:11434 refused the request (418): “no”. Correct the"),
+        (0, "", "Offline. http://box:11434 does not answer (connection refused). Start it with `ollama serve`"),
+    ],
+)
+def test_a_server_that_cannot_be_listed_is_told_with_the_cause_and_the_next_step(
+    servers_out_there: Servers, status: int, key: str, words: str
+):
+    servers_out_there.errors[BOX] = status
+    ServerFactory(name="box", base_url=BOX, api_key=key_encryption.encrypt(key))
+    out = StringIO()
+    with pytest.raises(CommandError, match="Not every server is online"):
+        call_command("refresh_models", stdout=out)
+    assert out.getvalue().startswith(f"box: {words}") and "no answer" not in out.getvalue()
 
 
 def test_refreshing_fails_where_a_server_is_silent_unknown_or_missing(servers_out_there: Servers):

@@ -162,3 +162,10 @@ def test_the_file_tools_of_many_models_take_one_query(django_assert_num_queries:
     profiles.listed()
     with django_assert_num_queries(4):
         profiles.listed()
+
+
+@pytest.mark.parametrize("capability", ["tools", "vision", "format", "context"])
+def test_where_nothing_applies_the_last_source_is_in_force_and_not_measured(capability: str) -> None:
+    chain = capability_evidence.of(ModelProfileFactory(family="").pk, capability).chain
+    assert (chain[-1].title, chain[-1].state, chain[-1].words) == ("Built-in default", "in_force", "Not measured")
+    assert "Unknown" not in {link.words for link in chain}

@@ -111,7 +111,7 @@ def test_a_model_is_shown_as_it_stands_in_a_conversation():
     here, elsewhere = picker.shown(profile.pk, "chat-1"), picker.shown(profile.pk, "chat-2")
     assert here is not None
     assert elsewhere is not None
-    assert (here.evidence.state, here.source, elsewhere.evidence.state) == ("off", "this chat", "claimed")
+    assert (here.evidence.state, here.source, elsewhere.evidence.state) == ("off", "this chat", "set")
     assert picker.shown(None) is None
     assert picker.shown(10**6) is None
 

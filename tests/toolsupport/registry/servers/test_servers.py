@@ -25,7 +25,7 @@ def test_an_added_server_is_listed_with_its_models():
     listed = servers.listed()[0]
     assert (listed.name, listed.base_url, listed.models, listed.has_key) == ("Box", "http://box:11434", 1, True)
     assert listed.reachable is None
-    assert "ollama serve" in listed.hint
+    assert listed.why == ""
 
 
 def test_the_key_is_encrypted_and_reaches_only_the_endpoint():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -333,3 +334,22 @@ def test_new_entries_are_announced_without_moving_the_list(client: Client, profi
     decided(profile)
     assert "2 new entries" in flat(client.get(f"/history/news/?seen={seen}").content.decode())
     assert client.get("/history/news/?seen=x").status_code == client.get("/history/news/").status_code == 200
+
+
+def test_only_filters_in_use_stay_in_sight(client: Client, profile: ModelProfile, reviewer: User):
+    decided(profile)
+    every = ["profile", "server", "kind", "source", "verdict", "actor", "since", "until"]
+
+    def parts(address: str) -> tuple[list[str], list[str]]:
+        form = client.get(address).content.decode().partition('<form class="stack"')[2].partition("</form>")[0]
+        seen, _, folded = form.partition("<details")
+        assert folded.startswith(' class="fold">')
+        fields = r'name="(profile|server|kind|source|verdict|actor|since|until|format)"'
+        return re.findall(fields, seen), re.findall(fields, folded)
+
+    assert parts("/history/") == ([], every)
+    assert parts("/history/?show=all") == ([], every)
+    rest = [name for name in every if name not in ("profile", "since")]
+    assert parts(f"/history/?profile={profile.pk}&since=2026-01-01") == (["profile", "since"], rest)
+    assert parts("/insights/") == ([], ["profile", "format", "since", "until"])
+    assert parts("/insights/?since=2026-01-01&until=2026-02-01") == (["until"], ["profile", "format", "since"])

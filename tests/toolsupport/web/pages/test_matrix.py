@@ -120,3 +120,23 @@ def test_a_filter_shows_whose_output_follows_a_schema(client: Client, charlie: U
     for word, model in models.items():
         shown = client.get("/models/", {"schema": word}, headers=HTMX).content.decode()
         assert re.findall(r'<tr id="model-(\d+)"', shown) == [str(model.pk)], word
+
+
+def test_a_search_opens_no_filter_and_only_filters_in_use_stay_in_sight(
+    client: Client, profile: ModelProfile, charlie: User
+) -> None:
+    ModelProfileFactory(name="other:1b", family="qwen3", server=profile.server)
+    client.force_login(charlie)
+
+    def parts(query: str) -> tuple[list[str], list[str]]:
+        """The names of the filters in sight, and of those that are folded."""
+        page = client.get(f"/models/{query}").content.decode()
+        form = page.partition('id="search-models"')[2].partition("</form>")[0]
+        seen, _, folded = form.partition("<details")
+        assert not folded.startswith(' class="fold" open')
+        return re.findall(r'<select id="filter-(\w+)"', seen), re.findall(r'<select id="filter-(\w+)"', folded)
+
+    assert parts("?q=strange") == ([], ["server", "family", "source", "schema"])
+    assert parts("?q=strange&state=none&sort=model") == ([], ["server", "family", "source", "schema"])
+    assert parts("?server=box&q=strange") == (["server"], ["family", "source", "schema"])
+    assert parts("?family=qwen3&server=box") == (["server", "family"], ["source", "schema"])

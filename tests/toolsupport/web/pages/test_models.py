@@ -371,3 +371,19 @@ def test_a_decision_for_an_older_build_is_marked_and_what_it_beats_is_named(
     assert "decided for an older build" in page
     chain = flat(client.get(f"/models/{profile.pk}/evidence/?capability=vision", headers=HTMX).content.decode())
     assert "<small>Server</small> <s>No</s> <small>overridden" in chain
+
+
+def test_what_a_person_set_is_called_neither_a_claim_nor_a_proof(client: Client, profile: ModelProfile, bob: User):
+    client.force_login(bob)
+    _decide(client, profile, decision="yes")
+    badge = '<span class="ev" data-ev="set">'
+    chat = client.post("/chat/new/", {"model": profile.pk}).headers["Location"]
+    for address in (f"/models/{profile.pk}/", "/models/", chat, f"{chat}models/", f"{chat}picker/", "/start/"):
+        page = flat(client.get(address).content.decode())
+        place = page.partition('class="stages"')[2] if address == "/start/" else page
+        tile = f'data-ev="set" href="/models/{profile.pk}/"' in place
+        named = "Set by a person</span>" in place and (badge in place or 'data-ev="set" data-size="l"' in place)
+        assert tile or named, address
+        assert "> Claimed</span>" not in page and 'data-ev="claimed" href' not in page, address
+    assert 'id="chip-set"' in client.get("/models/").content.decode()
+    assert "Turned on by bob" in client.get(f"/models/{profile.pk}/").content.decode()

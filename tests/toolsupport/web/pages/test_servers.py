@@ -141,7 +141,7 @@ def test_refresh_asks_every_server(client: Client, bob: User, servers_out_there:
     ServerFactory(base_url=BOX)
     ServerFactory(base_url="http://down:1")
     client.force_login(bob)
-    assert "Checked 2 servers, 1 answered." in _text(client.post("/servers/refresh/", headers=HTMX))
+    assert "Checked 2 servers: 1 online." in _text(client.post("/servers/refresh/", headers=HTMX))
 
 
 @pytest.mark.parametrize("path", ["check/", "switch/"])

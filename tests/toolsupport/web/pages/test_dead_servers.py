@@ -1,0 +1,88 @@
+"""A server that does not answer, on the pages where people look for its models."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.factories import ModelProfileFactory, ServerFactory
+from tests.markup import flat
+from tests.toolsupport.stand_in import Servers
+from toolsupport.models import Server
+from toolsupport.providers import ModelReport, ServerReport
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BOX = "http://box:11434"
+
+
+def _text(answer) -> str:
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def down_since_nine(**fields: object) -> Server:
+    found: Server = ServerFactory(
+        name="dead",
+        base_url=BOX,
+        reachable=False,
+        last_error="The server at box does not answer (connection refused).",
+        down_since="2026-11-03T09:00Z",
+        **fields,
+    )
+    return found
+
+
+def test_a_dead_server_is_named_wherever_its_models_are_looked_for(
+    client: Client, alice: User, bob: User, charlie: User
+):
+    server = down_since_nine()
+    model = ModelProfileFactory(name="m:1b", server=server)
+    others = ("/models/", "/start/", f"/models/{model.pk}/")
+    for person, addresses, may_check in (
+        (alice, others, True),
+        (bob, (*others, f"/servers/{server.pk}/"), True),
+        (charlie, others, False),
+    ):
+        client.force_login(person)
+        for address in addresses:
+            page = flat(_text(client.get(address)))
+            line = page.partition("dead</b>: Offline since <time")[2].partition("</div>")[0]
+            assert "3 Nov 2026" in line and "connection refused" in line and "ollama serve" in line, address
+            assert ("Check again" in line, "Open server" in line) == (may_check, not may_check), (address, person)
+            assert page.count("(connection refused)") == 1, "an error is shown once"
+    client.force_login(alice)
+    chat = client.post("/chat/new/").headers["Location"]
+    assert "dead</b>: Offline since <time" in flat(_text(client.get(f"{chat}models/")))
+    assert "dead · Offline" in flat(_text(client.get("/models/")))
+    Server.objects.update(enabled=False)
+    assert "dead</b>" not in _text(client.get("/models/"))
+
+
+def test_the_page_of_a_dead_server_does_not_claim_that_it_lists_no_models(client: Client, bob: User):
+    server = down_since_nine()
+    client.force_login(bob)
+    page = _text(client.get(f"/servers/{server.pk}/"))
+    assert "lists no models" not in page and "The list is read again once the server answers." in page
+    Server.objects.update(reachable=None, last_error="")
+    page = flat(_text(client.get(f"/servers/{server.pk}/")))
+    assert "lists no models" not in page and "The server was not asked yet." in page
+    Server.objects.update(reachable=True)
+    assert "The server lists no models." in _text(client.get(f"/servers/{server.pk}/"))
+
+
+def test_a_dead_server_is_checked_again_from_the_page_that_names_it(
+    client: Client, alice: User, servers_out_there: Servers
+):
+    server = down_since_nine()
+    client.force_login(alice)
+    check = f"/servers/{server.pk}/check/"
+    answer = client.post(check, {"back": "/models/"}, follow=True)
+    assert answer.redirect_chain == [("/models/", 302)]
+    page = flat(_text(answer))
+    assert "Checked dead again. It is not online yet." in page and "dead</b>: Offline since" in page
+    servers_out_there.reports[BOX] = ServerReport("0.13.0", (ModelReport("qwen3:8b"),))
+    page = flat(_text(client.post(check, {"back": "/models/"}, follow=True)))
+    assert "The server answered with 1 model." in page and "dead</b>" not in page and "qwen3:8b" in page
+    for elsewhere in ("https://evil.example/", "//evil.example", "", "javascript:alert(1)"):
+        assert client.post(check, {"back": elsewhere}).headers["Location"] == f"/servers/#server-{server.pk}"
