@@ -35,6 +35,15 @@ NEAR = r"[^.!?\n]{0,30}"
 ABOUT_CALLS = re.compile(rf"(?:{SHOW}){NEAR}(?:{CALL})|(?:{CALL}){NEAR}(?:{SHOW})", re.I)
 # A call in a program is looked up.
 IN_CODE = re.compile(r"\bin [\w/-]+\.\w{1,5}\b|\w\(\)|\bthe code\b", re.I)
+# "Show me how to delete a file", "What would you have written?"
+SHOW_HOW = re.compile(
+    r"\bshow (?:me|us) how (?:to|(?:i|you|one|we)(?:['’]d| would| could| can)?)\b"
+    r"|\bwhat would (?:you|it|a model) (?:have \w+|say|write|answer|call|send)\b"
+    r"|\bzeig\w* (?:mir|uns),? wie (?:man|du|ich)\b|\bmontre\w*[- ](?:moi|nous) comment\b|\bmu[ée]stra(?:me|nos) cómo\b"
+    r"|\bmostra(?:mi|ci) come\b|\bmostre(?:-me)? como\b|\bpokaż(?: mi)?,? jak\b|\bпокажи\w*(?: мне)?,? как\b"
+    r"|(?:演示|展示|给我看|告诉我)(?:如何|怎么)",
+    re.I,
+)
 # "Explain the syntax", "How do I call the weather tool?"
 SYNTAX = re.compile(
     r"(?:show|explain|describe|teach|how (?:does|do)|zeig|erklär|montre|expliqu|muéstra|muestra|explica|mostr|spieg|"
@@ -93,4 +102,9 @@ def is_about_calls(text: str) -> bool:
     """Whether a person asks to see a call or how one is written, or wants nothing to run."""
     if len(text) > LONGEST_QUESTION or IN_CODE.search(text):
         return False
-    return bool(ABOUT_CALLS.search(text) or is_about_form(text) or (NOT_RUN.search(text) and TEXT_WANTED.search(text)))
+    return bool(
+        ABOUT_CALLS.search(text)
+        or SHOW_HOW.search(text)
+        or is_about_form(text)
+        or (NOT_RUN.search(text) and TEXT_WANTED.search(text))
+    )

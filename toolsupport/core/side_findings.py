@@ -190,4 +190,5 @@ def in_doubt(outcomes: Sequence[TrialOutcome]) -> bool:
 
 def ways(side: Mapping[str, Any]) -> list[str]:
     """Return how the model does the work of each tool: "`read_file`: native", "`edit_file`: through bash"."""
-    return [sentence(f"tool_{value}", tool=name.removeprefix("tool:")) for name, value in side.items()]
+    tools = {name.removeprefix("tool:"): value for name, value in side.items() if name.startswith("tool:")}
+    return [sentence(f"tool_{value}", tool=tool) for tool, value in tools.items()]

@@ -31,6 +31,8 @@ from toolsupport.core.types import ChatMessage, Role
         "Explique la syntaxe",
         "How do I call the weather tool?",
         "Show me how to call delete_file",
+        "Show me how to delete a file",
+        "If I had asked you to delete it, what would you have said?",
     ],
 )
 def test_a_person_wants_to_see_a_call(asked: str) -> None:
@@ -63,6 +65,8 @@ def test_a_person_wants_to_see_a_call(asked: str) -> None:
         "Fix the syntax",
         "Explain the format of data.csv",
         "How do I call the office?",
+        "Show me how warm it is in Lima",
+        "Show me how the parser works",
     ],
 )
 def test_a_person_wants_something_done(asked: str) -> None:

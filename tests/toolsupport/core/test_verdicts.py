@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolsupport.core.verdicts import (
@@ -358,6 +358,7 @@ def test_silence_is_never_a_no(outcomes: list[TrialOutcome]) -> None:  # D1, D6
 
 
 @given(st.lists(outcome, max_size=20))
+@example([TrialOutcome("second_turn", "right"), TrialOutcome("second_turn", "right")])
 def test_inconclusive_measures_nothing_about_tools(outcomes: list[TrialOutcome]) -> None:
     judged = judge(outcomes)
     assert ("tools" in judged.values) == (judged.name in ("native", "ignored", "refused", "flaky")) or (

@@ -45,7 +45,8 @@ IN_PROGRESS = re.compile(
 )
 # The conditional of the first person, or of its reply: "I could run", "würde ich"; what it would like it does.
 _WOULD = re.compile(
-    r"\b(?:(?:i|we|(?:reply|answer|message|response|output|call|command)) (?:could|might|would)\b|(?:i|we)['’]d)"
+    r"\b(?:(?:i|we|(?:reply|answer|message|response|output|call|command)) (?:could|might|would)\b|(?:i|we)['’]d|"
+    r"would (?:have been\b|be\W*\Z))"
     r"(?! (?:\w+ )?(?:like|love|better|rather|prefer|be (?:happy|glad|pleased|delighted)|appreciate)\b)"
     r"|\b(?:(?:würde|könnte|müsste) (?:ich|wir)|(?:ich|wir) (?:würden?|könnten?|müssten?))\b(?! \w*gern)"
     r"|\b(?:je|j['’])\s?(?!voud|aime)\w+rais\b|\b(?:ik zou|zou ik|wij zouden|zouden we)\b(?! graag)"
@@ -89,7 +90,7 @@ _WAS = re.compile(
     re.I,
 )
 # A heading, a bold title or an entry of a list is the next part of a text.
-TITLE = re.compile(r"\s*(?:(?:#{1,6}|\d{1,4}[.)]|[-+•*])\s.*|\*{1,2}[^*.!?]+\*\*\W*)", re.S)
+TITLE = re.compile(r"\s*(?:(?:#{1,6}|\d{1,4}[.)]|[-+•*])\s.*|\*{1,2}[^*.!?]+\*\*(?:\W*|\s.*))", re.S)
 # "Deleting takes one argument": an -ing form that is the subject of a verb.
 SUBJECT = re.compile(r"\A\W*\w+ing(?: \w+){0,2} \w*[^\Ws]s (?:an?|the|it|one|two|no|only|nothing|its|as)\b", re.I)
 # Words of a sentence that adds nothing ("On it.", "Almost there!"), and of one that may name what the tool does.

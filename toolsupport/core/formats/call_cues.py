@@ -200,7 +200,7 @@ QUOTES = _one_of(
     r"\b(?:asked|told|want(?:s|ed)?) (?:me|us|it) to (?:run|call|use|execute|write)\s*\Z",
     r"\b(?:says|said|wrote|typed|is written|called|named|titled|literally|rename it to|what does)\s*\Z",
     r"\bthe (?:string|text|literal|phrase|words?|sentence)\s*\Z",
-    r"\bmean(?:s|ing)?[ \t]*[:：]\s*\Z",
+    r"\b(?:mean(?:s|ing)?|i quote)[ \t]*[:：]\s*\Z",
     r"(?:\A|[.!?:][ \t]+)(?:[-*] |\d+[.)] )?(?:please |now )?(?:explain|describe|discuss|translate|summari[sz]e|parse|"
     r"quote|ignore|consider|compare|document|review|rephrase|rewrite|decode|erkläre?|übersetze?|explique[rz]?|"
     r"traduis)\s*\Z|(?:\b(?:sagt|schreibt|schrieb|escribió|ha scritto|a écrit|escreveu|написал)|写道|写的是|"

@@ -57,7 +57,7 @@ THUS = re.compile(
     r"the (?:\w+ )?(?:notation|syntax|form|format|shape|pattern|spelling|layout|structure|grammar))|"
     r"(?:that|this|it) would be (?:the|an?|my|your)|(?:is|are) (?:this|these)(?=\W*\Z)|"
     r"(?:this|that|such a) (?:sort|kind)|take (?:this|the following)(?: (?:one|call|example))?(?=\W*\Z)|"
-    r"(?:replace|substitute|adjust|adapt|fill in|swap)\b[^.!?\n]*\byour|"
+    r"(?:replace|substitute|adjust|adapt|swap)\b[^.!?\n]* (?:with|to|for|by) your|fill in your|"
     r"(?:reply|respond|answer)(?: \w+ly)? with(?: \w+ly| just)?(?=\W*\Z)|"
     r"(?:type|enter|paste)(?: (?:this|that|the following)\b[^.!?\n]*)?(?=\W*\Z)|"
     r"(?:here|there) (?:you|we|one) (?:can )?(?:see|find|have)|"

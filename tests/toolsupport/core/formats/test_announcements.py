@@ -43,7 +43,7 @@ STILL_MADE = {
     "Was hat der Praktikant gemacht?",
     'Translate to English: "Der Aufruf löscht die Datei."',
 }
-STILL_ASKED = {"The log is from last year, so it can go.\n@@"}
+STILL_ASKED = {"The log is from last year, so it can go.\n@@", "No problem, it's gone in a second.\n@@"}
 
 
 def answer(name: str, row: dict[str, Any]) -> int:
