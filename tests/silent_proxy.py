@@ -19,6 +19,7 @@ class SilentProxy:
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     forwarding: asyncio.Event = field(default_factory=asyncio.Event)
     port: int = 0
+    late: float = 0  # seconds after the first connection until it forwards
 
     def go_silent(self) -> None:
         self.loop.call_soon_threadsafe(self.forwarding.clear)
@@ -27,14 +28,20 @@ class SilentProxy:
         self.loop.call_soon_threadsafe(self.forwarding.set)
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.CancelledError):
+        try:
+            if self.late:
+                self.loop.call_later(self.late, self.forwarding.set)
+                self.late = 0
             await self.forwarding.wait()
             behind, to_behind = await asyncio.open_connection("127.0.0.1", self.target)
             try:
                 await asyncio.gather(self.pump(reader, to_behind), self.pump(behind, writer))
             finally:
                 to_behind.close()
-                writer.close()
+        except (OSError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
 
     async def end(self, server: asyncio.Server) -> None:
         """Close everything that is open."""
@@ -42,6 +49,7 @@ class SilentProxy:
         for task in (mine := asyncio.all_tasks() - {asyncio.current_task()}):
             task.cancel()
         await asyncio.gather(*mine, return_exceptions=True)
+        await asyncio.sleep(0)  # what was closed just now ends in the next round
 
     async def pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
@@ -53,10 +61,11 @@ class SilentProxy:
 
 
 @contextmanager
-def silent_proxy(target: int) -> Iterator[SilentProxy]:
+def silent_proxy(target: int, late: float = 0) -> Iterator[SilentProxy]:
     """A running proxy; ended with its connections."""
-    proxy = SilentProxy(target)
-    proxy.forwarding.set()
+    proxy = SilentProxy(target, late=late)
+    if not late:
+        proxy.forwarding.set()
 
     async def listen() -> asyncio.Server:
         return await asyncio.start_server(proxy.accept, "127.0.0.1", 0)

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from chat.tools.files.workspace import Workspace
-from chat.tools.sandbox import command_groups, shell_process
+from chat.tools.sandbox import command_groups, shell_process, usage
 from chat.tools.sandbox.bwrap import MIB, SandboxLimits
 from chat.tools.sandbox.guards import guards
 from tests import house
+from tests.nightly import sandbox
 
 KERNEL = "linux.uml"
 LONGEST = 300  # seconds
@@ -31,6 +32,9 @@ COMMANDS = {
     "plain": "echo here",
     "memory of all": " ".join([HOG.format(size=90)] * 12) + " wait",
     "processes": "for i in $(seq 200); do sleep 9 & done 2>/dev/null; echo made",
+    "shared memory that is given back": sandbox.python(sandbox.SHARED),
+    "buffers of sockets": sandbox.python(sandbox.SOCKETS),
+    "beside a program that shares 400 MiB": "sleep 20; echo ok",
     "left behind": "setsid sh -c 'trap \"\" TERM HUP INT; sleep 999' & setsid sleep 999 & echo gone",
 }
 FORKS = """import os, time
@@ -38,6 +42,12 @@ for _ in range(40):
     if os.fork() == 0:
         os.closerange(0, 3)
         time.sleep(99)
+"""
+SHARES = """import mmap, time
+kept = mmap.mmap(-1, 400 << 20)
+for place in range(0, 400 << 20, 1 << 20):
+    kept[place : place + (1 << 20)] = b"x" * (1 << 20)
+time.sleep(99)
 """
 MEMORY = "a = bytearray(100 << 20)"
 FILES = ("memory.max", "memory.peak", "memory.events", "pids.max", "pids.peak", "pids.events")
@@ -90,9 +100,14 @@ async def commands() -> None:
             removed(group)
 
         command_groups.remove = remove
+        other = subprocess.Popen([sys.executable, "-c", SHARES]) if name.startswith("beside") else None
         began = time.monotonic()
         ended = await shell_process.run(workspace, command, lambda _: None, LIMITS)
         command_groups.remove = removed
+        if other:
+            seen["shared by the machine"] = f"{usage.shared_memory() // MIB} MiB"
+            other.kill()
+            other.wait()
         seconds, left = round(time.monotonic() - began, 1), [one.name for one in GROUP.glob("command-*")]
         show(name, output=ended.output[-60:], code=ended.code, why=ended.why, seconds=seconds, left=left, **seen)
 

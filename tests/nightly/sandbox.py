@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import shutil
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chat.tools.files.workspace import Workspace
-from chat.tools.sandbox import shell_process, usage
+from chat.tools.sandbox import bwrap, shell_process, usage
 from chat.tools.sandbox.bwrap import MIB
 from chat.tools.sandbox.shell_process import LIMITS
 
@@ -139,13 +140,14 @@ class Attack:
     why: str
 
 
-def shared_objects() -> set[tuple[str, ...]]:
-    """Semaphores, shared memory and message queues of this machine, by kind, key and number."""
-    return {
-        (kind, *line.split()[:2])
-        for kind in ("sem", "shm", "msg")
-        for line in Path("/proc/sysvipc", kind).read_text().splitlines()
-    }
+def shared_objects() -> set[tuple[str, str]]:
+    """Semaphores, shared memory and message queues of the user that commands run as, by kind and number."""
+    user = str(os.geteuid() or bwrap.NOBODY)
+    found: set[tuple[str, str]] = set()
+    for kind in ("sem", "shm", "msg"):
+        names, *rows = (line.split() for line in Path("/proc/sysvipc", kind).read_text().splitlines())
+        found |= {(kind, row[1]) for row in rows if row[names.index("cuid")] == user}
+    return found
 
 
 def left_over() -> int:

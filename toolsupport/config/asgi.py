@@ -22,6 +22,7 @@ from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.db import connection
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
@@ -49,6 +50,10 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 def start() -> None:
     """Start the background work: turns, periodic jobs, MCP servers. Needs the running event loop."""
     traces.start(settings.ENV["TOOLSUPPORT_TRACES"])
+    if connection.vendor == "postgresql":
+        from toolsupport.config.postgresql.watched_connection import time_to_answer
+
+        time_to_answer.serve()
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()

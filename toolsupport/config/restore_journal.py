@@ -139,6 +139,7 @@ def restored_token(database: Mapping[str, Any]) -> str:
 
     place = {"dbname": database["NAME"], "user": database["USER"], "password": database["PASSWORD"]}
     options = {name: value for name, value in database["OPTIONS"].items() if name != "pool"}
+    options["connect_timeout"] = "20"  # the server may be busy
     try:
         with psycopg.connect(**place, host=database["HOST"], port=database["PORT"], **options) as server:
             server.execute("SELECT pg_advisory_xact_lock(%s)", [LOADING])

@@ -83,7 +83,9 @@ def _taken(server: psycopg.Connection[Any]) -> bool:
 def _connected() -> Iterator[psycopg.Connection[Any]]:
     import psycopg  # 8 MiB that a site on SQLite does without
 
-    words = connection.get_connection_params()
+    from toolsupport.config.postgresql.watched_connection import time_to_answer
+
+    words = time_to_answer.at_least(connection.get_connection_params())
     words.pop("cursor_factory", None)
     try:
         server = psycopg.connect(**words)

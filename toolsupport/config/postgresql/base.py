@@ -1,5 +1,7 @@
 """Takes connections from the pool: waits long where all are in use, and not at all while the server is away.
 
+Commands wait for a slow server as well.
+
 The pool alone waits 20 s either way. One thread does most of the queries, so that with a stopped server the notice came
 after 20 s, and a page after minutes.
 """
@@ -12,7 +14,7 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.postgresql import base
 
-from toolsupport.config.postgresql.watched_connection import WatchedConnection
+from toolsupport.config.postgresql.watched_connection import WatchedConnection, time_to_answer
 
 # Seconds: how long a query waits while all connections are in use, and how long after a failure the next try begins.
 # The pool's own `timeout` and `reconnect_timeout` are in toolsupport/config/environment.py.
@@ -59,12 +61,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
             failures = _failures(pool)
             try:
                 return super().get_new_connection(conn_params)
-            except OperationalError:
+            except self.Database.OperationalError:  # not Django's, which callers make of it
                 if _failures(pool) > failures:
                     _absence.begun()
                     raise
-                if time.monotonic() > deadline:
+                if time.monotonic() > deadline or (time_to_answer.serving and not _full(pool)):
                     raise
+
+
+def _full(pool: Any) -> bool:
+    """Return whether all connections that the pool may have are in use; otherwise it waits for the server."""
+    stats = pool.get_stats()
+    return bool(stats["pool_size"] >= stats["pool_max"])
 
 
 def _failures(pool: Any) -> int:
