@@ -24,10 +24,10 @@ const say = (words) => document.getElementById("key-status")?.replaceChildren(wo
 const press = (deed, word) => () => {
   const row = here();
   const button = row && own(row, `[data-do=${deed}]`);
-  const closed = row && row.id.startsWith("bundle-") && own(row, "details.more:not([open]) > summary");
-  say(button ? "" : closed ? `Opened. Choose an entry to ${word}.` : row ? `Nothing to ${word} here.` : "Choose a row first.");
-  if (!button && closed) {
-    closed.click();
+  const bundle = row && !button && row.id.startsWith("bundle-"), closed = bundle && own(row, "details.more:not([open]) > summary");
+  say(button ? "" : bundle ? `${closed ? "Opened. " : ""}Choose an entry to ${word}.` : row ? `Nothing to ${word} here.` : "Choose a row first.");
+  if (bundle) {
+    closed?.click();
     row.querySelector("[data-row]")?.focus();
   }
   button?.click();

@@ -36,6 +36,6 @@ def test_an_answer_becomes_a_case_and_is_replayed(page: Page) -> None:
     page.get_by_role("button", name="More", exact=True).last.click()
     page.get_by_role("link", name="Replay on other models").click()
     page.get_by_label("sim-ignores:latest").check()
-    page.get_by_role("button", name="Replay", exact=True).click()
+    page.get_by_role("button", name="Replay this turn").click()
     expect(page.get_by_text("other calls")).to_be_visible(timeout=20_000)
     assert faults_at_each_width(page) == []

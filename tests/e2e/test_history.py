@@ -58,7 +58,13 @@ for model in ModelProfile.objects.order_by("name")[:3]:
 
 def a_closed_bundle_opens(page: Page) -> None:
     """The newest row is a closed bundle: an answer is one about each of its entries."""
-    for key, words in (("a", "Choose a row first."), ("j", ""), ("a", "Opened. Choose an entry to agree with.")):
+    for key, words in (
+        ("a", "Choose a row first."),
+        ("j", ""),
+        ("a", "Opened. Choose an entry to agree with."),
+        ("k", ""),
+        ("r", "Choose an entry to revert."),
+    ):
         page.keyboard.press(key)
         expect(page.locator("#key-status")).to_contain_text(words)
 

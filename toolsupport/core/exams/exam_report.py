@@ -16,6 +16,7 @@ from toolsupport.core.exams.estimates import (
     estimate,
 )
 from toolsupport.core.exams.grading import CaseGrade
+from toolsupport.core.quotation import quoted
 from toolsupport.core.sentences import SENTENCES as REASONS
 from toolsupport.core.types import JSON
 
@@ -48,7 +49,7 @@ def not_graded(grade: CaseGrade) -> str:
     """Return why a trial shows nothing about the model: the reason, as rows hold it, else the sentence of the grade."""
     reason = grade.facts.get("reason")
     if isinstance(reason, str) and reason:
-        return reason
+        return f"The server refused the tools: {quoted(reason)}." if grade.code == "refused" else reason
     return f"{sentence(grade.code, grade.facts).strip().rstrip(':.')}."
 
 

@@ -155,8 +155,12 @@ class ModelRow:
         return FOLLOWS[found.glyph] if found.words == CONSTRAINS["enforced"] else "No"
 
     @property
-    def testable(self) -> bool:
+    def usable(self) -> bool:
         return self.enabled and self.chats and not self.gone
+
+    @property
+    def testable(self) -> bool:
+        return self.usable and not self.down
 
     @property
     def untested(self) -> bool:

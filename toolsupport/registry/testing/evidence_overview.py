@@ -183,7 +183,7 @@ def read(person: int | None) -> EvidenceOverview:
         expected=tuple(
             first_tests.expected(row, took.get(row.pk, 0), claims.get(row.pk) is True)
             for row in rows
-            if row.pk in waiting
+            if row.pk in waiting and row.server.reachable is not False
         ),
     )
 

@@ -12,4 +12,5 @@ from toolsupport.core.exams.grading import CODES, CaseGrade
 def test_a_trial_without_a_reason_is_explained_by_a_sentence(code: str) -> None:
     words = exam_report.not_graded(CaseGrade(code, {"reason": ""}))
     assert words[0].isupper() and words.endswith(".")
-    assert exam_report.not_graded(CaseGrade(code, {"reason": "It is gone."})) == "It is gone."
+    told = "The server refused the tools: “It is gone”." if code == "refused" else "It is gone."
+    assert exam_report.not_graded(CaseGrade(code, {"reason": "It is gone."})) == told

@@ -9,10 +9,11 @@ from django.test import Client
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.markup import flat
 from tests.toolsupport.stand_in import Servers
-from toolsupport.models import Server
+from toolsupport.models import Detection, Server
 from toolsupport.providers import ModelReport, ServerReport
 
 pytestmark = pytest.mark.django_db(transaction=True)
+HTMX = {"HX-Request": "true"}
 BOX = "http://box:11434"
 
 
@@ -86,3 +87,17 @@ def test_a_dead_server_is_checked_again_from_the_page_that_names_it(
     assert "The server answered with 1 model." in page and "dead</b>" not in page and "qwen3:8b" in page
     for elsewhere in ("https://evil.example/", "//evil.example", "", "javascript:alert(1)"):
         assert client.post(check, {"back": elsewhere}).headers["Location"] == f"/servers/#server-{server.pk}"
+
+
+def test_no_test_is_offered_for_models_of_a_dead_server(client: Client, alice: User):
+    ModelProfileFactory(name="m:1b", server=down_since_nine())
+    client.force_login(alice)
+    matrix, start = (flat(_text(client.get(address))) for address in ("/models/", "/start/"))
+    assert "untested" not in matrix.partition('id="bulk"')[2].partition("</header>")[0]
+    assert "data-testable" not in matrix and 'id="test-all"' not in start
+    assert "The others are on servers that do not answer." in start and "Every model has a result." not in start
+    client.post("/models/detect/", {"only": "untested"}, headers=HTMX)
+    client.post("/start/test/", headers=HTMX)
+    assert not Detection.objects.exists()
+    Server.objects.update(reachable=True)
+    assert "Test 1 untested" in flat(_text(client.get("/models/"))) and 'id="test-all"' in _text(client.get("/start/"))
