@@ -1,4 +1,4 @@
-"""A call of a reply that ended too early runs nothing in a turn, wherever it was cut."""
+"""A call of a reply that ended too early, or whose text no file can hold, runs nothing in a turn."""
 
 from __future__ import annotations
 
@@ -35,3 +35,15 @@ async def test_no_cut_runs_a_call(conversation: Conversation, written: str, shar
     assert (turn.status, turn.format) == ("done", written), turn.reason
     found = await in_database(ended_runs)()
     assert {status for _, status in found} == {"rejected"} and len(bodies) == 2, found
+
+
+@pytest.mark.asyncio
+async def test_a_nul_in_a_file_is_refused_with_the_reason(conversation: Conversation) -> None:
+    for name, value in {"tools": False, "format": "hermes"}.items():
+        claim = NewOverride(conversation.profile_id or 0, name, value, actor=conversation.owner_id, reason="Tried.")
+        await in_database(overrides.add)(claim)
+    reply = FORMATS["hermes"].write_calls([ToolCall("a", "write_file", {"path": "a.txt", "content": "one\0two"})])
+    turn, bodies = await answered(conversation, says({"content": reply}, "stop"), ANSWER)
+    assert turn.status == "done", turn.reason
+    assert await in_database(ended_runs)() == [("write_file", "rejected")]
+    assert "'content' holds a NUL character (U+0000)" in str(bodies[1])
