@@ -37,7 +37,7 @@ def drifted(page: Page, site: Site) -> None:
     page.goto("/servers/")
     httpx.post(f"{page.locator('dd.mono').first.inner_text()}/simulator/drift").raise_for_status()
     page.get_by_role("button", name="Refresh now").click()
-    expect(page.get_by_text("Checked 1 server, 1 answered.")).to_be_visible()
+    expect(page.get_by_text("Checked 1 server: 1 online.")).to_be_visible()
 
 
 # D14
