@@ -26,7 +26,7 @@ LIMIT = 3600.0  # seconds of a part: no promise, but an end
 ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
     *("tests/chat/test_person_deletion.py", "tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
-    "tests/toolsupport/services/backups",
+    *("tests/toolsupport/services/backups", "tests/toolsupport/config/test_postgresql_pool.py"),
 )
 # Here run: all that reaches rows itself (the registry, the transcript, migrations), one flow of each kind that writes
 # from several tasks at once (answers, tests of models, exams, replays, batches), and what has several processes. Tests
