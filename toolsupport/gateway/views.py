@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import TypeVar
 
+import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -147,7 +148,7 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
         if isinstance(events[-1], Failed):
             return _with_headers(error_replies.answer(events[-1]), prepared, tally)
         body = api.encoder(tally.answered_by or prepared, tally).whole(events)
-        return _with_headers(JsonResponse(body), prepared, tally)
+        return _with_headers(HttpResponse(orjson.dumps(body), content_type="application/json"), prepared, tally)
 
     # The Responses API repeats the tools of the request.
     return await loop_share.apart(made, schema_limits.size_of(prepared.request_spec.tools))
