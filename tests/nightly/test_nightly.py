@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from statistics import median
 
 import pytest
 
@@ -154,9 +155,11 @@ def test_the_worst_texts_of_every_entry_point() -> None:
 # S2: while one person does the worst, another one's ping stays short and streams go on.
 @pytest.mark.nightly
 def test_mallory_beside_bob() -> None:
-    _, found = mallory.run(60)
+    alone, found = mallory.run(60)
     assert found.lost == 0 and found.streams >= 1 and found.faults == {}
-    assert max(found.pings) <= 0.25
+    # On the machine of docs/safety.md a page that is loaded alone takes 38 ms.
+    slower = max(1.0, median(alone.loads) / 0.038)
+    assert max(found.pings) <= 0.25 * slower
 
 
 # T10: what PostgreSQL reads as a call is seen as one.
