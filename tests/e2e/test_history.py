@@ -95,6 +95,10 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     page.keyboard.type("No image was read.")
     page.keyboard.press("Enter")
     expect(rows.nth(2).get_by_role("status")).to_contain_text("Disagreed.")
+    # A long result leaves the text of its row its room.
+    page.set_viewport_size({"width": 640, "height": 800})
+    assert rows.nth(2).evaluate("row => row.querySelector('.what').offsetWidth / row.offsetWidth") > 0.3
+    page.set_viewport_size({"width": 1280, "height": 800})
     assert violations(page) == []
     photograph(page, "history-review")
     first_of_the_bundle(page, waits - 3)
