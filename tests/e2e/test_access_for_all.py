@@ -291,22 +291,6 @@ def test_the_tab_key_reaches_everything_in_order(open_browser: Open) -> None:
         assert unnamed(page) == [], address
 
 
-# WCAG 2.4.11
-@pytest.mark.parametrize("width", [320, 1280])
-def test_no_focus_hides_below_the_fixed_parts_of_a_table(open_browser: Open, width: int) -> None:
-    page = open_browser(viewport={"width": width, "height": 600}).new_page()
-    page.goto("/models/?show=all")
-    page.wait_for_load_state("networkidle")
-    cells = page.locator(".matrix tbody :is(a, button)")
-    assert cells.count() > 60
-    for key, begin in (("Shift+Tab", cells.last), ("Tab", cells.first)):
-        begin.focus()
-        for _ in range(50):
-            page.keyboard.press(key)
-            here = page.evaluate(STOP)
-            assert here is not None and not here["wrong"], (key, here)
-
-
 def test_colors_of_the_reader_leave_the_states_apart(open_browser: Open) -> None:
     page = open_browser(forced_colors="active").new_page()
     page.goto("/models/")
