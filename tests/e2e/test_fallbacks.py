@@ -40,7 +40,7 @@ def test_a_chat_shows_which_model_answered_instead(page: Page, site: Site, away:
     name, number = away
     page.goto(f"/models/{number}/")
     page.get_by_text("Change fallback models").click()
-    page.get_by_label("1. fallback").select_option(value=str(number_of(site, HONEST)))
+    page.get_by_label("Fallback 1").select_option(value=str(number_of(site, HONEST)))
     chain = page.locator("#fallbacks")
     chain.get_by_label("Reason").fill("Its server may be down.")
     chain.get_by_role("button", name="Save").click()

@@ -55,7 +55,7 @@ def test_a_colleague_reads_what_is_shared(open_browser: Open, site: Site, collea
     assert violations(theirs) == [] and overflow(theirs) <= 0
     theirs.locator("main .list a").first.click()
     expect(theirs.locator("main")).to_contain_text("Read a file")
-    expect(theirs.locator("main")).to_contain_text(f"A conversation of {ADMIN[0]}")
+    expect(theirs.locator("main")).to_contain_text(f"A chat of {ADMIN[0]}")
     assert violations(theirs) == [] and overflow(theirs) <= 0
 
 
