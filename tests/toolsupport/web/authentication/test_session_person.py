@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from pytest_django.fixtures import SettingsWrapper
 
 from tests.factories import UserFactory
 from toolsupport.registry.people import permissions, sessions
@@ -110,9 +110,7 @@ def test_a_session_whose_person_differs_from_its_row_is_left_to_django(signed_in
     assert sessions.person_of(session) is None
 
 
-def test_a_hash_made_with_a_former_secret_key_still_counts(
-    signed_in: tuple[Client, User], settings: SettingsWrapper
-) -> None:
+def test_a_hash_made_with_a_former_secret_key_still_counts(signed_in: tuple[Client, User], settings: Any) -> None:
     client, _ = signed_in
     before = settings.SECRET_KEY
     session = client.session
@@ -121,6 +119,6 @@ def test_a_hash_made_with_a_former_secret_key_still_counts(
     stored = SessionStore(session.session_key)
     stored.update(dict(session.items()))
     stored.save()
-    client.cookies["sessionid"] = stored.session_key
+    client.cookies["sessionid"] = str(stored.session_key)
     assert sessions.person_of(loaded(client)) is None
     assert client.get("/people/").status_code == 200
