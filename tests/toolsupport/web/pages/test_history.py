@@ -120,6 +120,12 @@ def test_a_reviewer_disagrees_reverts_accepts_and_rejects(client: Client, profil
         proposal = decided(ModelProfileFactory(), proposed=True)
         assert words in act(client, proposal, do=deed)
     assert Override.objects.filter(actor=reviewer).count() == 3
+    refused = {"do": "disagree", "note": "It never calls one."}
+    proposal = decided(ModelProfileFactory(), proposed=True)
+    assert "nothing changes" in act(client, proposal, **refused)
+    proposal = decided(ModelProfileFactory(), proposed=True)
+    page = client.post(f"/history/{proposal}/act/", refused, follow=True).content.decode()
+    assert "nothing changes" in page and "The value stays" not in page
     assert "Choose one of" in act(client, entry, do="burn")
 
 
