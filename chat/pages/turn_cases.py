@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from django.contrib import messages
@@ -39,10 +38,10 @@ def add(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
         if form.is_valid() and (exam := _added(form, request.user.pk)):
             messages.success(request, "Added the case.")
             return redirect("team-exam", exam)
-        return _page(request, form, turn, team_exams.names())
+        return _page(request, form, turn, {"exams": team_exams.names()})
     turn = turn_case.own_turn(request.user, turn_id)
     made, (exams, last) = _made(request, turn), team_exams.names_and_last()
-    return _page(request, NewCaseForm(initial=_initial(made, last)), turn, exams, made.cut)
+    return _page(request, NewCaseForm(initial=_initial(made, last)), turn, {"exams": exams, "cut": made.cut})
 
 
 def _made(request: AuthedRequest, turn: OwnTurn) -> TurnCase:
@@ -67,8 +66,5 @@ def _added(form: NewCaseForm, actor: int) -> int | None:
         return None
 
 
-def _page(
-    request: HttpRequest, form: NewCaseForm, turn: OwnTurn, exams: Sequence[str], cut: int = 0
-) -> HttpResponseBase:
-    found = {"form": form, "exams": exams, "conversation": turn.row.conversation_id, "cut": cut}
-    return render(request, EDITOR, found)
+def _page(request: HttpRequest, form: NewCaseForm, turn: OwnTurn, found: dict[str, object]) -> HttpResponseBase:
+    return render(request, EDITOR, found | {"form": form, "conversation": turn.row.conversation_id})

@@ -45,7 +45,7 @@ def actions_of(request: HttpRequest) -> frozenset[Action]:
         return frozenset()
     known = _known_actions(request, person)
     if known is None:
-        # Read with the session of this request, unless somebody else was signed in since.
+        # Read with the session of this request, unless it has signed in since.
         known = getattr(person, "actions_read", None)
         known = permissions.actions(person) if known is None else known
         request._actions = (person.pk, known)  # type: ignore[attr-defined]

@@ -133,7 +133,7 @@ def of_conversation(person: Person, conversation_id: str, text: str = "") -> Req
 
 
 def of_own(
-    conversation: Conversation, text: str = "", remotes: Sequence[RemoteTool] | None = None
+    conversation: Conversation, text: str = "", remotes: tuple[RemoteTool, ...] | None = None
 ) -> RequestExplanation:
     """Do the same for a conversation that was read with `running`, and with these MCP tools. Raises ConfigError."""
     choose_first(conversation)
@@ -141,7 +141,7 @@ def of_own(
 
 
 def _explained(
-    conversation: Conversation, text: str, remotes: Sequence[RemoteTool] | None = None
+    conversation: Conversation, text: str, remotes: tuple[RemoteTool, ...] | None = None
 ) -> RequestExplanation:
     prompt_parts = turn_settings.prepared(conversation, remotes)
     model = shown_model(conversation, prompt_parts.request_spec.capabilities)

@@ -22,8 +22,8 @@ class TeamOffer:
     """All effective settings, the available prompts, and the names of the databases for the model."""
 
     settings: dict[str, Any]
-    prompts: tuple[NamedPrompt, ...]
-    databases: str
+    prompts: tuple[NamedPrompt, ...] = ()
+    databases: str = ""
 
 
 def read(person: int) -> TeamOffer:

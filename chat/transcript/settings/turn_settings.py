@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from chat.tools.sandbox.workspace_removal import DISCARDED
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context, team_offer
 from chat.transcript.settings.prompt_context import PromptContext
+from chat.transcript.settings.team_offer import TeamOffer
 from toolsupport.core import outside_content, tool_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
@@ -27,6 +28,7 @@ from toolsupport.core.types import ChatSettings, ToolFilter
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.models import profile_cache, request_context
 from toolsupport.registry.models.request_context import RequestContext
+from toolsupport.registry.settings import team_settings
 
 DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
 DOCUMENT_BYTES = 8 * 1024
@@ -58,7 +60,7 @@ class ChatRequestContext(RequestContext):
     team_settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepared(conversation: Conversation, remotes: Sequence[RemoteTool] | None = None) -> ChatRequestContext:
+def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None = None) -> ChatRequestContext:
     """Return the request context of a conversation, with every available tool. Raises ConfigError.
 
     `remotes` are the MCP tools, if they were read.
@@ -69,7 +71,7 @@ def prepared(conversation: Conversation, remotes: Sequence[RemoteTool] | None = 
     team = team_offer.read(conversation.owner_id)
     prompt_parts = prompt_context.of(conversation, team.prompts)
     found = conversation.settings.get("toolset") or ()
-    offered = available_tools.offer(found, team.prompts, team.databases, team.settings, remotes)
+    offered = available_tools.offer(found, team, remotes)
     made = request_context.for_profile(conversation.profile, offered, wanted, str(conversation.pk))
     system = prompt_parts.system(made.request_spec.system)
     request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
@@ -94,7 +96,8 @@ def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("This model does not exist.")
-    offered = available_tools.offer((tool,), databases=sql_sources.names(person))
+    team = TeamOffer(team_settings.everything(), databases=sql_sources.names(person))
+    offered = available_tools.offer((tool,), team)
     return request_context.for_profile(profile, offered, ChatSettings())
 
 

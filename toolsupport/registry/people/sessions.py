@@ -88,7 +88,7 @@ def confined_keys(keys: Collection[str]) -> set[str]:
 def person_of(session: Any) -> User | None:
     """Return the active person who is signed in, as read with the session, if its password is still the same.
 
-    None leaves the decision to Django: for nobody, for other people, and for a hash made with a former secret key.
+    None for everybody else, also for a hash made with a former secret key: Django decides about those.
     """
     signed_in = session.get(SESSION_KEY)  # loads the row
     person: User | None = getattr(session, "person", None)
