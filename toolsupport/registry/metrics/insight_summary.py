@@ -224,4 +224,5 @@ def _reply_time(times: ReplyTimes) -> InsightTile:
     if not times.replies:
         return InsightTile("Median reply time", "–", "", "Measured from the next reply")
     beside = f"95\u00a0% within {times.most_text} · {insight_sentences.replies(times.replies)}"
-    return InsightTile("Median reply time", *times.median_text.split(), beside)
+    number, unit = times.median_text.split()
+    return InsightTile("Median reply time", number, unit, beside)
