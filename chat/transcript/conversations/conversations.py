@@ -66,7 +66,7 @@ def own_row(person: Person, conversation_id: str, lock: bool = False, with_runni
     """Return the same without its model. Raises NotFound."""
     conversation = sql.conversation_of(person.pk, conversation_id, lock, with_running)
     if conversation is None:
-        raise NotFound("This conversation does not exist.")
+        raise NotFound("This chat does not exist.")
     return conversation
 
 
