@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import APIRequestContext, BrowserContext, FilePayload, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
-from tests.e2e.test_access_for_all import violations
+from tests.e2e.test_access_for_all import STOP, violations
 
 pytestmark = pytest.mark.e2e
 
@@ -104,3 +104,19 @@ def test_no_page_has_a_fault(open_browser: Callable[..., BrowserContext], compla
     context.clear_cookies()
     found += looked_at(page, "/login/")
     assert found == []
+
+
+# WCAG 2.4.11
+@pytest.mark.parametrize("width", [320, 1280])
+def test_no_focus_hides_below_fixed_parts_of_a_table(open_browser: Callable[..., BrowserContext], width: int) -> None:
+    page = open_browser(viewport={"width": width, "height": 600}).new_page()
+    page.goto("/models/?show=all")
+    page.wait_for_load_state("networkidle")
+    cells = page.locator(".matrix tbody :is(a, button)")
+    assert cells.count() > 60
+    for key, begin in (("Shift+Tab", cells.last), ("Tab", cells.first)):
+        begin.focus()
+        for _ in range(50):
+            page.keyboard.press(key)
+            here = page.evaluate(STOP)
+            assert here is not None and not here["wrong"], (key, here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph
 from tests.e2e.test_access_for_all import faults_at_each_width, overflow, violations
@@ -69,6 +69,13 @@ def a_closed_bundle_opens(page: Page) -> None:
         expect(page.locator("#key-status")).to_contain_text(words)
 
 
+def a_long_result_leaves_room(page: Page, row: Locator) -> None:
+    """The text of the row keeps its width beside what became of it."""
+    page.set_viewport_size({"width": 640, "height": 800})
+    assert row.evaluate("row => row.querySelector('.what').offsetWidth / row.offsetWidth") > 0.3
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
 # D11
 def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -> None:
     site.manage("shell", "--no-imports", "-c", PROPOSED)
@@ -95,6 +102,7 @@ def test_the_keyboard_alone_reviews_what_waits(open_browser: Open, site: Site) -
     page.keyboard.type("No image was read.")
     page.keyboard.press("Enter")
     expect(rows.nth(2).get_by_role("status")).to_contain_text("Disagreed.")
+    a_long_result_leaves_room(page, rows.nth(2))
     assert violations(page) == []
     photograph(page, "history-review")
     first_of_the_bundle(page, waits - 3)
@@ -134,7 +142,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     decide(page, "sim-refuses", "Yes")
     new_chat(page, "sim-refuses")
     ask(page, "What's in this folder?")
-    expect(page.locator("[data-code=fallback]")).to_contain_text("was refused native tools by its server")
+    expect(page.locator("[data-code=fallback]")).to_contain_text("cannot use native tools: its server refused them")
     answered(page)
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")

@@ -39,7 +39,7 @@ class ModelChoices:
         """The filters: name, title, how many models pass."""
         rows = self.models
         return [
-            ("tools", "Works with tools", sum(model.evidence.works for model in rows)),
+            ("tools", "Works with tools", sum(model.evidence.works and not model.why_not for model in rows)),
             ("vision", "Sees images", sum(model.vision for model in rows)),
             ("loaded", "Loaded", sum(model.loaded for model in rows)),
             ("all", "All", len(rows)),

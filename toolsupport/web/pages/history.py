@@ -72,7 +72,7 @@ def agree(request: AuthedRequest) -> HttpResponse:
     back = request.POST.get("do") == reviews.REOPENED
     entries = [one for one in sent if one < 2**63]
     done = reviews.judge_all(reviews.REOPENED if back else reviews.AGREES, entries, request.user.pk)
-    words = f"{counted(done, 'agreement')} undone." if back else f"{counted(done, 'change')} agreed with."
+    words = f"{counted(done, 'agreement')} undone." if back else f"Agreed with {counted(done, 'change')}."
     notice = {"notice": words, "agreed": [] if back else entries}
     return render(request, f"{PAGE}#entries", _inbox(request) | _rights(request) | _views(request) | notice)
 
@@ -130,6 +130,8 @@ DONE = {
 }
 # A proposal is answered once: its value is withdrawn, and it does not wait again.
 WITHDRAWN = {"done": "Undone. The value before applies again.", "back": "restore"}
+# A proposal has no value that could stay.
+REFUSED = {DONE["disagree"]: "Disagreed. The proposal is rejected, and nothing changes."}
 # What takes a deed back.
 BACK = {"agree": "reopened", "accept": "reopened", "revert": "restore"}
 
@@ -167,6 +169,7 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> HttpResponse:
     """Return the page of one entry, or its evidence. `alone`: the first entry of a bundle, without the others."""
     shown = timeline.entry(entry_id)
+    notice = _worded(notice, shown.kind)
     read_marks.mark_entry(request.user.pk, shown.id)
     row = rows.one_row(shown, alone=bool(request.GET.get("alone")))
     tested = None if row.words else shown.detection
@@ -187,6 +190,7 @@ def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> Htt
         return _entry(request, entry_id, result)
     read_marks.mark_entry(request.user.pk, entry_id)
     shown = timeline.entry(entry_id)
+    result = _worded(result, shown.kind)
     if shown.kind == "proposal" and result.get("again") and "done" in result:
         result = WITHDRAWN if result["done"] == DONE["reopened"] else {"done": result["done"], "back": "reopened"}
     waits = WaitingEntry(entry_id) if result.get("again") else None
@@ -197,6 +201,13 @@ def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> Htt
         waiting = _inbox(request) | _rights(request) | {"counted": True}
         answer.write(render_to_string(f"{PAGE}#counts", waiting, request))
     return answer
+
+
+def _worded(result: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return the result of a deed in the words for this kind of entry."""
+    if kind != "proposal" or "done" not in result:
+        return result
+    return result | {"done": REFUSED.get(result["done"], result["done"])}
 
 
 def _inbox(request: AuthedRequest) -> dict[str, Any]:

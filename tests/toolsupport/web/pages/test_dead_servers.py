@@ -11,6 +11,8 @@ from tests.markup import flat
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Detection, Server
 from toolsupport.providers import ModelReport, ServerReport
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}
@@ -54,7 +56,8 @@ def test_a_dead_server_is_named_wherever_its_models_are_looked_for(
             assert page.count("(connection refused)") == 1, "an error is shown once"
     client.force_login(alice)
     chat = client.post("/chat/new/").headers["Location"]
-    assert "dead</b>: Offline since <time" in flat(_text(client.get(f"{chat}models/")))
+    rows = flat(_text(client.get(f"{chat}models/")))
+    assert 0 < rows.index("dead</b>: Offline since <time") < rows.index('role="listbox"'), "it stands above the models"
     assert "dead · Offline" in flat(_text(client.get("/models/")))
     Server.objects.update(enabled=False)
     assert "dead</b>" not in _text(client.get("/models/"))
@@ -64,10 +67,10 @@ def test_the_page_of_a_dead_server_does_not_claim_that_it_lists_no_models(client
     server = down_since_nine()
     client.force_login(bob)
     page = _text(client.get(f"/servers/{server.pk}/"))
-    assert "lists no models" not in page and "The list is read again once the server answers." in page
+    assert "lists no models" not in page and "The models are listed again once the server answers." in page
     Server.objects.update(reachable=None, last_error="")
     page = flat(_text(client.get(f"/servers/{server.pk}/")))
-    assert "lists no models" not in page and "The server was not asked yet." in page
+    assert "lists no models" not in page and "The models are not listed yet." in page
     Server.objects.update(reachable=True)
     assert "The server lists no models." in _text(client.get(f"/servers/{server.pk}/"))
 
@@ -101,3 +104,16 @@ def test_no_test_is_offered_for_models_of_a_dead_server(client: Client, alice: U
     assert not Detection.objects.exists()
     Server.objects.update(reachable=True)
     assert "Test 1 untested" in flat(_text(client.get("/models/"))) and 'id="test-all"' in _text(client.get("/start/"))
+
+
+def test_models_of_a_dead_server_do_not_count_among_those_that_work(client: Client, alice: User):
+    server = down_since_nine()
+    model = ModelProfileFactory(name="m:1b", server=server)
+    overrides.add(NewOverride(model.pk, "tools", True, "auto_detected"))
+    client.force_login(alice)
+    chat = client.post("/chat/new/").headers["Location"]
+    for reachable, works in ((False, 0), (True, 1)):
+        Server.objects.update(reachable=reachable)
+        rows = flat(_text(client.get(f"{chat}models/")))
+        assert f"Works with tools <b>{works}</b>" in rows, reachable
+        assert (" data-tools" in rows) is reachable, "the filter shows what it counts"

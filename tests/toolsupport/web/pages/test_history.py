@@ -120,6 +120,12 @@ def test_a_reviewer_disagrees_reverts_accepts_and_rejects(client: Client, profil
         proposal = decided(ModelProfileFactory(), proposed=True)
         assert words in act(client, proposal, do=deed)
     assert Override.objects.filter(actor=reviewer).count() == 3
+    refused = {"do": "disagree", "note": "It never calls one."}
+    proposal = decided(ModelProfileFactory(), proposed=True)
+    assert "nothing changes" in act(client, proposal, **refused)
+    proposal = decided(ModelProfileFactory(), proposed=True)
+    page = client.post(f"/history/{proposal}/act/", refused, follow=True).content.decode()
+    assert "nothing changes" in page and "The value stays" not in page
     assert "Choose one of" in act(client, entry, do="burn")
 
 
@@ -304,7 +310,7 @@ def test_the_history_opens_on_what_waits_and_agreement_is_taken_back(client: Cli
     sent = {"entry": [*map(str, tests), str(proposal), "x", "9" * 30]}
     part = flat(client.post("/history/agree/", sent, headers=HTMX).content.decode())
     assert (
-        "4 changes agreed with." in part
+        "Agreed with 4 changes." in part
         and "waiting-count" in part
         and "Nothing to review" in part
         and "<html" not in part
