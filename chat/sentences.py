@@ -14,7 +14,7 @@ from toolsupport.core.sentences import SENTENCES as OF_MODELS
 NOTICES: Mapping[str, str] = MappingProxyType(
     {
         "switched": "Switched to {model}. Tools: {state} ({source})",
-        "exam_missing": "{model} has not passed its required exam {exam} with its present build. {state}",
+        "exam_missing": "{model} has not passed its required exam {exam} on its current build. {state}",
         "detecting": "Testing what {model} can do with tools.",
         "detected": "Tested {model}: {verdict}.",
         "inconclusive": "The test of {model} was inconclusive: {why:bare}.",
@@ -29,16 +29,14 @@ NOTICES: Mapping[str, str] = MappingProxyType(
         "tools_refused": "The server refused tools for {model}. Answered without them.",
         "tools_need_setting": "{model} answers without tools.",
         "prompt_too_long": (
-            "This conversation and its tools may not fit into the {context} tokens of {model}, which must also hold "
+            "This chat and its tools may not fit into the {context} tokens of {model}, which must also hold "
             "the answer. {help}"
         ),
         "tools_no_room": (
-            "The {context} tokens of {model} are too few for this conversation with all of its tools. "
-            "Left out: {tools}."
+            "The {context} tokens of {model} are too few for this chat with all of its tools. Left out: {tools}."
         ),
         "context_raised": (
-            "This conversation does not fit into {before} tokens, so {model} now gets {context}. "
-            "The server reloads the model."
+            "This chat does not fit into {before} tokens, so {model} now gets {context}. The server reloads the model."
         ),
         "cut_raised": (
             "The server cut the beginning of the request, so this answer may miss something. {model} had {before} "
@@ -57,7 +55,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
             "The server counted {counted} tokens for this request, fewer than its tools alone have. It seems to have "
             "dropped them, so {model} did not see any tools."
         ),
-        "read_by_admin": "{person}, an administrator, read this conversation. Reason: {reason}",
+        "read_by_admin": "{person}, an administrator, read this chat. Reason: {reason}",
         "flag_to_set": server_flags.SENTENCE,
     }
 )
@@ -118,9 +116,9 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "model_failed_others_skipped": "could not answer: {why:bare}. Not used: {skipped}",
         "unreadable_calls": "wrote calls that cannot be read as {format}",
         "needs_native_setting": "needs a server setting for native tools",
-        "refused_native_tools": "was refused native tools by its server",
-        "refused_schema": "was refused constrained output by its server ({message:quoted})",
-        "ignored_schema": "was not held to constrained output by its server",
+        "refused_native_tools": "cannot use native tools: its server refused them",
+        "refused_schema": "cannot use constrained output: its server refused it ({message:quoted})",
+        "ignored_schema": "cannot use constrained output: its server did not enforce it",
         "unknown_number": "an unknown number of",
         "by_program": "A program with one of your keys requested it.",
         "answer_not_requested": "The answer could not be requested. The log of the server has the error.",
@@ -128,7 +126,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "exam_waits": "The exam runs when the server is idle.",
         "exam_in_other_format": "It was made in another call format.",
         "in_prose": "The model wrote this call in its answer instead of calling the tool.",
-        "after_outside_content": "Requested after reading untrusted content.",
+        "after_outside_content": "Requested after reading outside content.",
     }
 )
 # How a question was answered, for a later answer to it. Any other code is how the answer ended that asked it.

@@ -121,7 +121,7 @@ def _calls(message: Message, turn: Any, name: str, status: str) -> None:
         message.tool_runs.create(
             turn=turn, call_id=f"{name}{tool}", name=tool, status=status, arguments={"path": "a_b.txt"}, level="A1",
             asked_as="bash" if tool == "read_file" else "", served_by=tool, format="hermes", duration_ms=120,
-            repairs=["removed the code fence", "asked bash, served by read_file"],
+            repairs=["removed the code fence", "called as bash, run by read_file"],
             error="" if status == CallStatus.DONE else f"{tool} was stopped: it took longer than 30 seconds.",
             result="[The file is empty.]" if status == CallStatus.DONE else "",
         )  # fmt: skip

@@ -15,7 +15,7 @@ from toolsupport.core.types import Role
 
 log = logging.getLogger(__name__)
 
-# Questions about a model look otherwise than those of calls.
+# Questions about a model have templates of their own.
 TEMPLATES = {
     "unknown_model": "chat/asks.html#unknown_model",
     "runtime_learning": "chat/learning_question.html",

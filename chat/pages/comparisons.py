@@ -54,7 +54,7 @@ def choose(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
     """Choose the model of a compared answer for the chat."""
     profile = comparisons.profile_of(request.user, turn_id, row_number(request.POST.get("answer", "")))
     if profile is None:
-        messages.error(request, "This answer is not part of the comparison any more.")
+        messages.error(request, "This answer is no longer part of the replay.")
         return redirect("compare", turn_id)
     here = comparisons.shown(request.user, turn_id).conversation
     runner.current().announce_soon(here, conversations.select_model(request.user, here, str(profile)))

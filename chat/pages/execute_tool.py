@@ -29,7 +29,7 @@ BODY_LIMIT = 2 * 1024 * 1024
 LOOK, LONGEST = 1.0, 120
 ENDS = ("turn.ended", "turn.waiting")
 
-WAITS = "A person must allow this call. Answer the question in its conversation, then send the same request again."
+WAITS = "A person must allow this call. Answer the question in its chat, then send the same request again."
 LATE = "The call is still running. Send the same request again to get its result."
 
 

@@ -147,7 +147,7 @@ def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
         return "The upload has no size, so it was not read."
     if int(length) > workspace.quota + FORM_BYTES:
         quota = size_in_words(workspace.quota)
-        return f"{size_in_words(int(length))} are too much: all files together may take {quota}."
+        return f"The upload has {size_in_words(int(length))}. All files together can have {quota}."
     return ""
 
 

@@ -32,7 +32,7 @@ def calls(request: AuthedRequest) -> HttpResponse:
     """List the person's own calls of some days, and the number of everyone's."""
     form = CallsForm(request.GET)
     if not form.is_valid() or not (form.cleaned_data["day"] or form.cleaned_data["since"]):
-        raise Http404("This point does not exist.")
+        raise Http404("No calls match this address.")
     given = form.cleaned_data
     since = given["day"] or given["since"]
     until = given["day"] or given["until"] or since

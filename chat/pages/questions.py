@@ -81,7 +81,7 @@ def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     here, tool, path = str(conversation_id), request.POST.get("tool", ""), request.POST.get("path", "")
     taken = questions.revoke(request.user, here, tool, path)
     named = f"{tool} for {path}" if path else tool
-    return _grants(request, here, f"{named} asks again from now on." if taken else "It already asks.")
+    return _grants(request, here, f"{named} asks again from now on." if taken else "This tool already asks.")
 
 
 def _asks(request: AuthedRequest, here: str) -> HttpResponse:

@@ -25,7 +25,7 @@ from toolsupport.core.types import ToolCall
 from toolsupport.registry.models.request_context import RequestContext
 
 log = logging.getLogger(__name__)
-NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a conversation, in which a person can allow it."
+NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a chat, in which a person can allow it."
 
 
 async def run(wish: CallRequest, person: int) -> dict[str, Any]:

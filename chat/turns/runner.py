@@ -161,7 +161,7 @@ class TurnRunner:
         if not self.accepting:
             raise Busy("The server is restarting. Try again in a moment.", "stopping")
         if len(self._tasks) >= most:
-            raise Busy(f"{most} answers are running, which is the maximum of this server.", "process")
+            raise Busy(f"{most} answers are running, which is the maximum of this server. Try again soon.", "process")
 
     async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
         """Store a request, announce its first messages, run its turn.

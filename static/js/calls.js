@@ -20,7 +20,7 @@ const fold = (card) => {
   for (let one; (one = same.at(-1).previousElementSibling)?.dataset.tool === card.dataset.tool;) same.push(one);
   if (same.length < FEWEST) return;
   for (const one of same.slice(1)) one.hidden = !one.open;
-  card.querySelector(".state").textContent = `${same.length} calls being written`;
+  card.querySelector(".state").textContent = `${same.length} calls`;
 };
 
 const written = ({ message, call, name }) => {

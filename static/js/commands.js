@@ -12,7 +12,7 @@ const test = () => {
 
 const again = () => {
   if (document.querySelector("#transcript [data-again=text]")) press("#transcript [data-again=text]");
-  else say("There is no answer yet to repeat in text mode.", "off");
+  else say("There is no answer yet to regenerate in text mode.", "off");
 };
 
 // [name, what follows it, what it does in words, its act]. A name without words after it is a command only when it stands alone.
@@ -23,7 +23,7 @@ export const COMMANDS = [
   ["/tools", "", "Open the tools page", () => location.assign("/tools/")],
   ["/tools on", "", "Offer tools in this chat", () => tell("tools:switched", true)],
   ["/tools off", "", "Offer no tools in this chat", () => tell("tools:switched", false)],
-  ["/text", "", "Write the last answer again in text mode", again],
+  ["/text", "", "Regenerate the last answer in text mode", again],
   ["/new", "", "Open a new chat", () => press("[data-key=n]")],
   ["/files", "", "Show the files of this chat", () => press("#files-toggle")],
   ["/prompts", "", "Choose prompts and settings of this chat", () => press("[popovertarget=settings-menu]")],

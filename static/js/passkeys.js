@@ -1,7 +1,7 @@
 // Passkeys: a form fetches the challenge, lets the browser make or prove a passkey, then is sent with the answer.
 const able = window.PublicKeyCredential?.parseCreationOptionsFromJSON && PublicKeyCredential.prototype.toJSON;
 const CANCELLED = "Nothing was changed: the browser reported that it was cancelled, took too long, or is not allowed here.";
-const KNOWN = "This device has a passkey of your account already.";
+const KNOWN = "This device already has a passkey of your account.";
 
 if (able) {
   for (const form of document.querySelectorAll("form[data-passkey]")) form.hidden = false;

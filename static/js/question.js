@@ -63,7 +63,9 @@ const met = new Set([...document.querySelectorAll(OPEN)].map(({ id }) => id));
 export const meet = () => {
   const fresh = [...document.querySelectorAll(OPEN)].filter(({ id }) => !met.has(id)), here = document.activeElement;
   for (const { id } of fresh) met.add(id);
-  const busy = here.closest("[data-question], dialog, .menu") || here.value?.trim() || document.getElementById("text").value.trim();
+  // A message on its way stays in its read-only field until the server has it; nobody writes there.
+  const writes = (field) => !field.readOnly && field.value?.trim();
+  const busy = here.closest("[data-question], dialog, .menu") || writes(here) || writes(document.getElementById("text"));
   if (!busy) fresh[0]?.querySelector("button").focus();
 };
 

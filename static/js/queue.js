@@ -6,7 +6,7 @@ import { shared, whenShared } from "./stored.js";
 
 const line = document.getElementById("queued");
 const part = (name) => line.querySelector(`[data-${name}]`);
-const WHY = { wait: "Sends after this answer:", approval: "Waits for your approval of the tool:", send: "Sending:" };
+const WHY = { wait: "Waits for the answer to end:", approval: "Waits for your approval of the tool:", send: "Sending:" };
 let send = () => false, entry = null, sending = false, running = true, opened = false;
 
 const read = () => {

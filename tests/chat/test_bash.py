@@ -56,7 +56,7 @@ async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: 
     async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page, "Read config.json and run `echo one; echo two`")
         assert question["options"] == ["once", "edit", "deny"]
-        assert question["text"] == "Requested after reading untrusted content. Run this command?"
+        assert question["text"] == "Requested after reading outside content. Run this command?"
         assert "echo one; echo two" in str(question["html"])
         await open_page.send("question.answer", question=question["question"], answer="chat")
         assert (await open_page.until("error"))["code"] == "bad_answer"
@@ -67,7 +67,7 @@ async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: 
         await open_page.send("message.send", text="Run `echo three` with bash")
         again = await open_page.until("question.asked")
         # It still reads what it read before.
-        assert again["text"] == "Requested after reading untrusted content. Run this command?"
+        assert again["text"] == "Requested after reading outside content. Run this command?"
 
 
 # C5, T11

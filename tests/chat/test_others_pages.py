@@ -25,7 +25,7 @@ def test_bob_reads_with_a_reason_and_alice_is_told(alice: User, bob: User, conve
     listed = bobs.get("/others/").content.decode()
     assert "alice" in listed and "Plans" not in listed
     asked = bobs.get(address(conversation)).content.decode()
-    assert "Read it" in asked and "hello" not in asked
+    assert "Read chat" in asked and "hello" not in asked
     page = bobs.post(address(conversation), {"reason": "She asked <me> for help"}).content.decode()
     assert "<strong>hello</strong>" in page and "alice sees that you read it" in page
     assert "hidden.md" not in page and "inside" not in page

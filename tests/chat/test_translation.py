@@ -29,7 +29,7 @@ async def test_a_refusal_in_words_leads_to_another_offer(site: Site, ana: httpx.
         call = open_page.of("call.finished")[0]["call"]
         assert (call["asked_as"], call["served_by"], call["name"]) == ("bash", "read_file", "read_file")
         assert call["arguments"] == {"path": "config.json"} and call["status"] == "done"
-        assert "asked <code>bash</code> · served by <code>read_file</code>" in call["html"]
+        assert "Called as <code>bash</code> · run by <code>read_file</code>" in call["html"]
         assert "cat config.json" in call["html"]
         assert "2.4.1" in open_page.text(replies[-1]["message"])
         # From now on it is offered bash at once, in this chat.

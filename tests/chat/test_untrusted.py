@@ -219,7 +219,7 @@ def test_a_question_to_others_carries_nothing_out_unasked(
     assert mine.decide(look_up) is then
     asking = asyncio.run(mine.asking(ApprovalNeeded(look_up)))
     assert asking is not None and not asking.grantable
-    assert "untrusted content" in asking.reason and "of a file" in asking.code
+    assert "outside content" in asking.reason and "of a file" in asking.code
 
 
 def test_what_was_not_asked_for_is_not_run(conversation: Conversation) -> None:

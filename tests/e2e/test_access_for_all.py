@@ -148,7 +148,7 @@ def test_axe_finds_nothing_in_the_chat(open_browser: Open) -> None:
     page.locator("#picker-button").click()
     assert violations(page) == [], "the picker"
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     assert violations(page) == [], "the settings"
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Account of").click()
@@ -249,7 +249,7 @@ def expect_menus_to_give_the_focus_back(page: Page) -> None:
         "Search or jump to",
         "Servers, people and more",
         "Account of",
-        "Settings of this conversation",
+        "Settings of this chat",
         "Model:",
     ):
         button = page.get_by_role("button", name=name).first
@@ -272,7 +272,7 @@ def test_the_tab_key_reaches_everything_in_order(open_browser: Open) -> None:
     chat = page.url
     for address, wanted in (
         (chat, ("Search chats", "Share", "Listed this folder", "Copy answer", "Message", "Attach files")),
-        ("/start/", ("Connect your server", "sim-honest", "Address of the server", "Skip")),
+        ("/start/", ("Connect your server", "sim-honest", "Address of the server", "Skip tour")),
         ("/models/?q=sim-h", ("Edit these", "Filter by model or server", "sim-honest:latest")),
         ("/models/1/", ("Open chat", "Settings", "Override… Vision")),
         ("/history/?show=all", ("To review",)),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import faults_at_each_width, overflow
@@ -30,6 +30,28 @@ def test_a_key_allows_once_and_the_answer_goes_on(page: Page) -> None:
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "done")
     expect(page.locator("[data-question]")).to_have_count(0)
+
+
+def test_an_approval_in_a_fetched_transcript_gets_the_focus(page: Page) -> None:
+    """The page catches up while its message is on its way: the text in the read-only field is not being written."""
+    held: list[Route] = []
+    page.route(re.compile("/messages/"), lambda route: held.append(route))
+    page.evaluate("document.getElementById('transcript').dataset.tail -= 1")  # a gap before the next frame
+    page.get_by_label("Message", exact=True).fill(ASK)
+    page.keyboard.press("Enter")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("[data-question]")).to_be_visible()
+    other.close()
+    expect(page.locator("#text")).to_have_value(ASK)
+    for route in held:
+        route.continue_()
+    page.unroute_all()
+    expect(page.get_by_role("button", name="once")).to_be_focused()
+    page.keyboard.press("d")
+    answered(page)
+    expect(page.locator(".call")).to_have_attribute("data-status", "denied")
+    expect(page.locator("#text")).to_have_value("")
 
 
 def test_it_is_still_asked_after_a_reload_and_can_be_denied(page: Page) -> None:

@@ -219,7 +219,7 @@ def test_following_stops_when_the_reader_scrolls_up(open_browser: Callable[..., 
 
 def test_settings_are_saved_in_place(page: Page) -> None:
     # C9
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     state = page.locator("#settings-status")
     expect(state).to_have_text("Changes are saved at once.")
     page.get_by_label("Temperature").fill("9")
@@ -233,7 +233,7 @@ def test_settings_are_saved_in_place(page: Page) -> None:
     with page.expect_response("**/settings/"):
         page.keyboard.press("Escape")
     page.reload()
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     expect(page.get_by_label("Temperature")).to_have_value("0.5")
     expect(page.get_by_label("System prompt")).to_have_value("Be brief.")
 

@@ -58,7 +58,7 @@ def test_tools_are_switched_off_for_a_chat(page: Page) -> None:
     expect(page.locator(".call")).to_have_count(0)
     page.reload()
     ready(page)
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     box = page.get_by_label("Offer tools to the model")
     expect(box).not_to_be_checked()
     box.check()
@@ -75,7 +75,7 @@ def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None
     asked(page)
     page.get_by_role("button", name="Change notes.md in this chat").click()
     answered(page)
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     menu = page.locator("#grants")
     expect(menu).to_contain_text("write_file for notes.md")
     assert violations(page) == [] and overflow(page) <= 0
@@ -133,7 +133,7 @@ def test_a_call_is_shown_while_it_is_written(open_browser: Open) -> None:
     for offset, text in ((0, '{"path": "'), (10, 'no😀tes.md"'), (40, ', "late": 1')):
         lines[-1].send(json.dumps(piece | {"offset": offset, "text": text}))
     card = page.locator("[data-writing=c1]")
-    expect(card.locator("> summary")).to_contain_text("Asks for write_file")
+    expect(card.locator("> summary")).to_contain_text("Writing a call to write_file")
     card.locator("> summary").click()
     expect(card.locator("[data-arguments]")).to_have_text('{"path": "no😀tes.md"…, "late": 1')
     assert violations(page) == [] and overflow(page) <= 0

@@ -106,7 +106,7 @@ def test_a_queued_message_is_sent_once_from_two_tabs(page: Page) -> None:
     ready(other)
     ask(page, "Tell me a long story")
     queue(page, "first thought")
-    expect(other.locator("#queued")).to_contain_text("Sends after this answer: first thought")
+    expect(other.locator("#queued")).to_contain_text("Waits for the answer to end: first thought")
     page.reload()
     ready(page)
     expect(page.locator("#queued")).to_contain_text("first thought")

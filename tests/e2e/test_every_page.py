@@ -108,7 +108,7 @@ def test_no_page_has_a_fault(open_browser: Callable[..., BrowserContext], compla
 
 # WCAG 2.4.11
 @pytest.mark.parametrize("width", [320, 1280])
-def test_no_focus_hides_below_the_fixed_parts_of_a_table(open_browser: Callable[..., BrowserContext], width: int) -> None:
+def test_no_focus_hides_below_fixed_parts_of_a_table(open_browser: Callable[..., BrowserContext], width: int) -> None:
     page = open_browser(viewport={"width": width, "height": 600}).new_page()
     page.goto("/models/?show=all")
     page.wait_for_load_state("networkidle")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 # T1 T2
 def test_a_tool_is_left_out_of_a_chat_by_the_keyboard(open_browser: Callable[..., BrowserContext]) -> None:
     page = new_chat(open_browser(viewport={"width": 320, "height": 800}).new_page())
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     page.get_by_role("link", name="Why these tools").click()
     heading = page.get_by_role("heading", name="tools are offered")
     page.wait_for_load_state()  # the switches are saved by a script

@@ -23,7 +23,7 @@ def test_from_the_claims_to_a_table_with_bars(open_browser: Callable[..., Browse
     tiles = page.locator(".tile")
     expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Claims no tools")
     expect(tiles.filter(has_text="sim-hermes")).to_contain_text("Hermes 2 of 2")
-    expect(page.get_by_role("heading", name="The surprise: sim-hermes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Surprise: sim-hermes")).to_be_visible()
     for width in (320, 640):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -55,7 +55,7 @@ def test_an_own_server_is_recognised_and_added(open_browser: Callable[..., Brows
         page.get_by_role("button", name="Connect").press("Enter")
         guess = page.locator("#guess")
         expect(guess).to_contain_text("This looks like an OpenAI-compatible server.")
-        guess.get_by_role("button", name="Add as such").press("Enter")
+        guess.get_by_role("button", name="Add server").press("Enter")
         page.wait_for_url("**/servers/**")
         expect(page.locator("main")).to_contain_text(server.url)
         page.goto("/start/")
@@ -64,6 +64,6 @@ def test_an_own_server_is_recognised_and_added(open_browser: Callable[..., Brows
     address.fill(server.url)
     page.get_by_role("button", name="Connect").click()
     expect(guess).to_contain_text("Nothing answers at")
-    page.get_by_role("button", name="Skip").click()
+    page.get_by_role("button", name="Skip tour").click()
     ready(page)
     removed(site, server)

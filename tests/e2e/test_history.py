@@ -142,7 +142,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     decide(page, "sim-refuses", "Yes")
     new_chat(page, "sim-refuses")
     ask(page, "What's in this folder?")
-    expect(page.locator("[data-code=fallback]")).to_contain_text("was refused native tools by its server")
+    expect(page.locator("[data-code=fallback]")).to_contain_text("cannot use native tools: its server refused them")
     answered(page)
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")

@@ -50,7 +50,7 @@ def opened(page: Page) -> Page:
 # D15
 def test_axe_finds_nothing_and_small_screens_hold_it(open_browser: Open) -> None:
     page = opened(open_browser(viewport=WIDE).new_page())
-    page.get_by_text("Every day as a table").click()
+    page.get_by_text("Show all days").click()
     assert violations(page) == []
     photograph(page, "insights")
     page.set_viewport_size({"width": 320, "height": 700})
@@ -63,7 +63,7 @@ def test_the_keyboard_gets_from_the_table_to_a_call(open_browser: Open) -> None:
     ask(page, "Read config.json and tell me the version")
     answered(page)
     opened(page)
-    page.get_by_text("Every day as a table").focus()
+    page.get_by_text("Show all days").focus()
     page.keyboard.press("Enter")
     row = page.locator(".counts tbody tr", has_text="sim-honest").first
     row.get_by_role("link").focus()

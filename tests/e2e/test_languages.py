@@ -44,7 +44,7 @@ def test_one_conversation_goes_through_every_language(page: Page) -> None:
 
 def prefer(page: Page, name: str) -> None:
     """Let the conversation prefer a call format."""
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     page.get_by_label("Call format").select_option(name)
     expect(page.locator("#settings-status")).to_have_text("Saved")
 

@@ -78,7 +78,7 @@ def test_a_model_swaps_its_prompt_and_a_person_takes_it_back(page: Page) -> None
     expect(card).to_have_attribute("data-status", "done")
     expect(card).to_contain_text("Used prompts pirate")
     assert "Speak like a pirate." in wire(page)
-    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("button", name="Settings of this chat").click()
     box = page.locator("#prompts").get_by_label("pirate")
     expect(box).to_be_checked()
     box.uncheck()

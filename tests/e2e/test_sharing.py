@@ -55,7 +55,7 @@ def test_a_colleague_reads_what_is_shared(open_browser: Open, site: Site, collea
     assert violations(theirs) == [] and overflow(theirs) <= 0
     theirs.locator("main .list a").first.click()
     expect(theirs.locator("main")).to_contain_text("Read a file")
-    expect(theirs.locator("main")).to_contain_text(f"A conversation of {ADMIN[0]}")
+    expect(theirs.locator("main")).to_contain_text(f"A chat of {ADMIN[0]}")
     assert violations(theirs) == [] and overflow(theirs) <= 0
 
 
@@ -65,7 +65,7 @@ def test_an_administrator_gives_a_reason_and_the_owner_sees_it(
 ) -> None:
     page = narrow(open_browser).new_page()
     page.goto("/shared/")
-    page.get_by_role("link", name="conversations of others").click()
+    page.get_by_role("link", name="chats of others").click()
     assert violations(page) == [] and overflow(page) <= 0
     page.locator("main .list a", has_text=colleague["name"]).first.click()
     page.get_by_label("Reason").fill("A question about the screen")

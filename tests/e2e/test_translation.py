@@ -21,7 +21,7 @@ def test_reading_listing_and_adding_a_line_by_keyboard(page: Page) -> None:
     card = page.locator("details.call").first
     expect(card).to_contain_text("Read config.json")
     card.locator("summary").first.press("Enter")
-    expect(card).to_contain_text("asked bash · served by read_file")
+    expect(card).to_contain_text("Called as bash · run by read_file")
     photograph(page, "translation-read")
     assert violations(page) == []
     ask(page, "List this folder.")
@@ -42,6 +42,6 @@ def test_on_a_small_dark_screen(open_browser: Callable[..., BrowserContext]) -> 
     ask(page, "Read config.json")
     answered(page)
     page.locator("details.call").first.locator("summary").first.press("Enter")
-    expect(page.locator("details.call").first).to_contain_text("asked bash · served by read_file")
+    expect(page.locator("details.call").first).to_contain_text("Called as bash · run by read_file")
     photograph(page, "translation-small")
     assert violations(page) == [] and overflow(page) <= 0

@@ -24,7 +24,7 @@ PlatformCollector(registry=REGISTRY)
 
 REQUESTS = Counter("toolsupport_requests", "Answered requests.", ["method", "status"], registry=REGISTRY)
 REQUEST_SECONDS = Histogram("toolsupport_request_seconds", "Time a request took.", buckets=SECONDS, registry=REGISTRY)
-SOCKETS = Gauge("toolsupport_sockets", "Open pages of conversations.", registry=REGISTRY)
+SOCKETS = Gauge("toolsupport_sockets", "Open chat pages.", registry=REGISTRY)
 FRAMES = Counter("toolsupport_frames", "Frames from pages.", ["outcome"], registry=REGISTRY)
 THREADS = Gauge("toolsupport_work_threads", "Threads that work for tools.", registry=REGISTRY)
 RUNNING = Gauge("toolsupport_turns_running", "Answers that are being written.", registry=REGISTRY)

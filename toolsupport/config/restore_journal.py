@@ -146,7 +146,7 @@ def restored_token(database: Mapping[str, Any]) -> str:
             row = server.execute("SELECT obj_description(to_regclass('django_migrations'))").fetchone()
     except psycopg.Error as error:
         raise ConfigError(
-            f"A restore was interrupted, and the database cannot be asked how far it came: {error}"
+            f"A restore was interrupted, and its progress cannot be read from the database: {error}"
         ) from error
     return str(row[0] or "") if row else ""
 

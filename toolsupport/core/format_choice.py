@@ -189,7 +189,7 @@ def _why(name: str, capabilities: Capabilities, preferences: FormatPreferences) 
     if capabilities["format"].value == name:
         return capabilities["format"].reason
     if name == FORCED:
-        return "Its server enforces the form of calls, so it follows where another format fails."
+        return "Its server enforces the form of calls, so constrained output is used where another format fails."
     return "The team has turned on calls written as text for all models."
 
 

@@ -149,8 +149,8 @@ ENTRIES = {
     ("proposal", ""): ("{0} proposes {value} for {title}", "{value} proposed for {title}"),
     ("refusal", ""): ("The server refused tools in a chat of {0}", "The server refused tools in a chat"),
     ("review", ""): ("{0} reviewed a change", "A change was reviewed"),
-    ("review", "agree"): ("{0} agreed with a change", "A change was agreed with"),
-    ("review", "disagree"): ("{0} disagreed with a change", "A change was disagreed with"),
+    ("review", "agree"): ("{0} agreed with a change", "Agreed with a change"),
+    ("review", "disagree"): ("{0} disagreed with a change", "Disagreed with a change"),
     ("drift", ""): ("{0} found a new build", "A new build runs"),
     ("setting", ""): ("{0} changed a setting: {title}", "A setting changed: {title}"),
 }

@@ -37,11 +37,11 @@ SKIPPED: Mapping[str, str] = MappingProxyType(
         "unreachable": "server offline",
         "missing": "removed or turned off",
         "no_chat": "does not chat",
-        "no_exam": "no exam passed with this build",
+        "no_exam": "no exam passed on this build",
         "failed_exam": "failed its exam",
         "other_format": "exam passed in another call format",
         "waits": "waits for its exam",
-        "unusable": "cannot be asked",
+        "unusable": "cannot be used",
     }
 )
 

@@ -110,4 +110,4 @@ def sentence(kind: str, share: QuotaShare, now: datetime) -> str:
     amount, unit = share.name.split("_")
     what = amount.removesuffix("s") if share.most == 1 else amount
     when = "tomorrow at 00:00 UTC" if unit == "day" else f"on {at.day} {at:%b} at 00:00 UTC"
-    return f"{whose} is used up: {share.most:,} {what} per {unit}. It starts again {when}."
+    return f"{whose} is used up: {share.most:,} {what} per {unit}. It resets {when}."

@@ -15,7 +15,7 @@ LABELS = {
     "parallel": "several calls at once",
     "streaming": "streaming of calls",
     "multi_turn": "calls over several turns",
-    "leaves_alone": "leaving tools alone when they are not needed",
+    "leaves_alone": "answers without a call when none is needed",
     "thinking": "thinking",
     "tools_thinking": "calls with thinking on and off",
     "vision": "vision",

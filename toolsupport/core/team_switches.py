@@ -68,8 +68,8 @@ class TeamSwitches:
         default=True,
         metadata=_text(
             "Constrained output",
-            "Where a test showed that the server enforces a schema: a call that cannot be read, or does not fit, is"
-            " asked for again in a form that cannot be malformed, and so is a required call.",
+            "Where a test showed that the server enforces a schema. A call that cannot be read or does not fit is"
+            " requested again under its schema; a required call is requested under it at once.",
             {"on": "Allowed", "off": "Never"},
             "Constrain calls to their schema, where a test showed that the server enforces it.",
         ),
@@ -97,8 +97,8 @@ class TeamSwitches:
         default="test",
         metadata=_text(
             "First use by a program",
-            "A program sends tools to a model that was never tested: its tool support is unknown, or only its server or"
-            " its family denies it. The answer waits at most 10 s for the test, and the time the model takes to load.",
+            "When a program sends tools to a model without a test. With a test first, the answer waits up to 10 s for"
+            " it, and for the model to load.",
             {
                 "test": "Test the model first",
                 "leave_out": "Answer without the tools",
@@ -112,10 +112,10 @@ class TeamSwitches:
         default=False,
         metadata=_text(
             "Fallback models",
-            "When a model cannot answer, one of its fallback models does. With this, only models that passed an exam"
-            " with their present build. A model may have a setting of its own.",
+            "When a model cannot answer, one of its fallback models does: any of them, or only those that passed an"
+            " exam on their current build. Each model can differ.",
             {"off": "All may answer", "on": "Only those that passed an exam"},
-            "Use only fallback models that passed an exam with their present build.",
+            "Use only fallback models that passed an exam on their current build.",
         ),
     )
     tools_notice: bool = field(

@@ -55,7 +55,7 @@ def serve(call: ToolCall, request_spec: RequestSpec) -> TranslatedCall:
         return TranslatedCall(call)
     same = equivalent(call)
     if same is not None and any(spec.name == same.name for spec in request_spec.callable):
-        return TranslatedCall(same, f"asked {BASH}, served by {same.name}")
+        return TranslatedCall(same, f"called as {BASH}, run by {same.name}")
     if any(spec.name == call.name for spec in request_spec.hidden) and call.name != BASH:
         return TranslatedCall(call, f"{call.name} was not offered, but was served")
     return TranslatedCall(call)

@@ -50,9 +50,11 @@ class ReplySlots:
         in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], limit_of(caller)
         if self._taken[caller] >= for_one:
             whose, limit = ("with this key", "key") if caller.key else ("for you", "person")
-            raise Busy(f"{for_one} answers {whose} are being written, which is the maximum.", limit)
+            raise Busy(
+                f"{for_one} answers {whose} are running, which is the maximum. Try again when one has ended.", limit
+            )
         if self._taken.total() >= in_all:
-            raise Busy(f"{in_all} answers are being written, which is the maximum.", "process")
+            raise Busy(f"{in_all} answers are running, which is the maximum of this server. Try again soon.", "process")
         self._taken[caller] += 1
         self.empty.clear()
         metrics.PROGRAMS.set(self._taken.total())

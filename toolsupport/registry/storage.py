@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 from toolsupport.models import Lease
 from toolsupport.registry.leases import TURN
 
-FULL, LOCKED, READ_ONLY = "the disk is full", "the database is locked", "the database can only be read"
+FULL, LOCKED, READ_ONLY = "the disk is full", "the database is locked", "the database is read-only"
 BROKEN, AWAY = "the disk reports errors", "the database server does not answer"
 # By SQLite's result code, by the beginning of PostgreSQL's SQLSTATE, by the system's error number.
 SQLITE: Mapping[int, str] = MappingProxyType(

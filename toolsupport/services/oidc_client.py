@@ -29,7 +29,7 @@ TIMEOUT = 10.0  # seconds for all requests of one sign-in
 LARGEST = 256 * 1024
 LEEWAY = 60  # seconds that two clocks may differ
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-NOT_BEGUN = "This sign-in was not begun in this browser. Begin again."
+NOT_BEGUN = "This sign-in was not started in this browser. Start again."
 REFUSED = "The sign-in provider's answer cannot be used: {}."
 
 

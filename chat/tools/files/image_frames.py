@@ -15,7 +15,7 @@ START_OF_SCAN = b"\xff\xda"
 
 
 class TooManyFrames(ValueError):
-    """An image of more parts than anything has that a person made."""
+    """An image with more parts than any real image has."""
 
 
 def unpacked(data: bytes, kind: str, canvas: int) -> tuple[int, int]:

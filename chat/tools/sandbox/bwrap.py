@@ -9,7 +9,7 @@ from pathlib import Path
 
 MIB = 1024 * 1024
 
-# Whom a program takes itself for, and, where the server runs as root, who it really is.
+# The user that a program sees, and, where the server runs as root, the user that it really has.
 NOBODY = 65534
 INSIDE = "/workspace"
 # Where a server that runs as root shows the workspace to bubblewrap, and to nothing else.

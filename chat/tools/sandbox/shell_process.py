@@ -41,7 +41,7 @@ ITS_PART = 1 / 8
 NO_MEMORY = "the server has nearly no memory left"
 DISK_FULL = "the disk of the server is nearly full"
 
-# What a screen or a database would take for something else than text.
+# Characters that a terminal or a database does not treat as text.
 UNPRINTABLE = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
 
 

@@ -58,7 +58,7 @@ def own(person: Person, conversation_id: str, lock: bool = False) -> Conversatio
     """
     conversation = sql.conversation_of(person.pk, conversation_id, lock)
     if conversation is None:
-        raise NotFound("This conversation does not exist.")
+        raise NotFound("This chat does not exist.")
     if conversation.profile_id is not None:
         conversation.profile = profile_cache.profile(conversation.profile_id)
     return conversation

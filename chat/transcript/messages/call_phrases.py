@@ -1,4 +1,4 @@
-"""Words a tool call: its verb by state, what it acts on, its state and the fact of its result."""
+"""Puts a tool call into words: its verb by state, what it acts on, its state and the fact of its result."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def share(person: Person, conversation_id: str, name: str) -> None:
     if reader is None or not may(reader, Action.CHAT):
         raise ValueError("No person of this name can read chats.")
     if reader.pk == person.pk:
-        raise ValueError("It is already yours.")
+        raise ValueError("You already own this chat.")
     Share.objects.get_or_create(conversation=conversation, reader=reader, withdrawn_at=None)
 
 
@@ -70,7 +70,7 @@ def read(person: Person, conversation_id: uuid.UUID) -> SharedConversation:
     rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None, owner__is_active=True)
     row = rows.select_related("owner").filter(pk=conversation_id).first()
     if row is None:
-        raise NotFound("This conversation does not exist.")
+        raise NotFound("This chat does not exist.")
     return _readable(row)
 
 
@@ -111,7 +111,7 @@ def _of_somebody_else(person: Person, conversation_id: uuid.UUID) -> Conversatio
     rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")
     row = rows.filter(pk=conversation_id).first()
     if row is None:
-        raise NotFound("This conversation does not exist.")
+        raise NotFound("This chat does not exist.")
     return row
 
 

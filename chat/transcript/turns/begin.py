@@ -291,7 +291,7 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmi
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
     # A turn that waits for a person runs nowhere.
     if room.running >= most:
-        raise Busy(f"You have {most} answers running, which is the maximum.", "person")
+        raise Busy(f"You have {most} answers running, which is the maximum. Stop one, or wait for its end.", "person")
     return TurnAdmission(ended=tuple(ended))
 
 

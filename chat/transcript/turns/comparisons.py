@@ -29,7 +29,7 @@ OPEN = ("queued", "running")
 MOST_MODELS = 6
 MOST_OPEN = 12  # answers that one person may wait for
 AT_ONCE = 2  # requests of comparisons at the same time on one server
-ENDED = "This comparison does not exist."
+ENDED = "This replay does not exist."
 FIELDS = ("format", "replies", "error", "duration_ms", "prompt_tokens", "output_tokens")
 
 
@@ -108,7 +108,9 @@ def begin(person: Person, turn_id: int, profiles: Sequence[int]) -> None:
         raise ConfigError(f"Choose 1 to {MOST_MODELS} models.")
     mine = ComparedAnswer.objects.filter(comparison__turn__conversation__owner_id=person.pk, status__in=OPEN)
     if mine.exclude(comparison_id=turn_id).count() + len(chosen) > MOST_OPEN:
-        raise Busy(f"You wait for {MOST_OPEN} answers of comparisons, the maximum.", "comparisons")
+        raise Busy(
+            f"{MOST_OPEN} of your replays are waiting, the maximum. Wait for one, or cancel a replay.", "comparisons"
+        )
     row, _ = Comparison.objects.update_or_create(turn_id=turn_id, defaults={"case": made.case.to_json()})
     row.answers.all().delete()
     asked = [ComparedAnswer(comparison=row, profile_id=profile) for profile in chosen]

@@ -54,7 +54,7 @@ class CallRequest:
         if before is not None:
             return before.client_id
         if turns.filter(status=TurnStatus.WAITING).exists():
-            raise Busy("A question is open in this conversation. Answer it first.", "conversation")
+            raise Busy("A question is open in this chat. Answer it first.", "conversation")
         return f"{key}{turns.count()}"
 
     def draft(self, conversation: Conversation) -> Draft:

@@ -260,7 +260,7 @@ def test_a_body_that_is_too_large_is_not_even_read(
     monkeypatch.setattr("django.http.multipartparser.MultiPartParser.parse", lambda _: pytest.fail("it was read"))
     answer = upload(browser, conversation, ("a", b"x" * (2 * quota + 1)))
     assert answer.status_code == 413
-    assert "all files together may take 1 MiB" in answer.content.decode()
+    assert "All files together can have 1 MiB" in answer.content.decode()
 
 
 def test_a_body_without_a_length_is_not_read(browser: Client, conversation: Conversation) -> None:

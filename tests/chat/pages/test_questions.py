@@ -33,7 +33,7 @@ def test_alice_sees_what_she_allowed_and_takes_it_back(client: Client, alice: Us
     answer = client.post(revoke, {"tool": "write_file"}).content.decode()
     assert "write_file asks again from now on." in answer and "Each change needs approval" in answer
     assert questions.granted(str(conversation.pk)) == frozenset()
-    assert "It already asks." in client.post(revoke, {"tool": "write_file"}).content.decode()
+    assert "This tool already asks." in client.post(revoke, {"tool": "write_file"}).content.decode()
 
 
 @pytest.mark.parametrize(("name", "status"), [("bob", 404), ("charlie", 403)])

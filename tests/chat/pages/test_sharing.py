@@ -43,7 +43,7 @@ def test_bob_reads_what_alice_shares_until_she_withdraws_it(alice: User, bob: Us
     page = bobs.get(address).content.decode()
     assert "<strong>hello</strong>" in page and "<bdi>a file</bdi>" in page and 'class="chat-head"' in page
     assert "hidden.md" not in page and "inside" not in page
-    assert "Nobody." in share(alice, conversation, "bob", "withdraw/")
+    assert "No readers yet." in share(alice, conversation, "bob", "withdraw/")
     assert bobs.get(address).status_code == 404 and "Plans" not in bobs.get("/shared/").content.decode()
     share(alice, conversation, "bob")
     assert bobs.get(address).status_code == 200 and Share.objects.count() == 2

@@ -30,7 +30,7 @@ def renames(conversation: Conversation, title: str) -> Callable[[], str]:
 def refused() -> None:
     with transaction.atomic():
         Conversation.objects.update(title="refused")
-        raise NotFound("This conversation does not exist.")
+        raise NotFound("This chat does not exist.")
 
 
 def titles() -> set[str]:

@@ -183,7 +183,7 @@ async def test_a_server_that_ignores_the_schema_is_asked_in_text(conversation: C
         ("list_directory", "hermes")
     ]
     [(code, facts)] = await in_database(notices)()
-    assert code == "fallback" and "not held to" in facts["failed"]
+    assert code == "fallback" and "did not enforce it" in facts["failed"]
 
 
 @pytest.mark.asyncio

@@ -43,7 +43,7 @@ def test_what_exceeds_a_quota(quota: Quota, used: dict[str, int], wanted: str | 
     ],
 )
 def test_the_reason_names_the_limit_and_its_end(kind: str, name: str, most: int, text: str) -> None:  # P5
-    assert sentence(kind, QuotaShare(name, most, most), NOW) == text.format("It starts again")
+    assert sentence(kind, QuotaShare(name, most, most), NOW) == text.format("It resets")
 
 
 def test_a_month_starts_again_on_its_first_day() -> None:

@@ -80,7 +80,7 @@ def test_a_command_is_served_by_the_tool_that_does_the_same() -> None:
     for found in (rerouted(request_spec()), rerouted(request_spec(**ALL_SHELL))):
         served = serve(bash("cat config.json"), found)
         assert served.call == ToolCall("1", "read_file", {"path": "config.json"})
-        assert served.reason == "asked bash, served by read_file"
+        assert served.reason == "called as bash, run by read_file"
         assert serve(bash("make"), found) == tool_translation.TranslatedCall(bash("make"))
 
 

@@ -133,7 +133,7 @@ async def test_models_that_cannot_answer_are_passed_over_and_named(program: Prog
     assert refused.status_code == 502
     told = refused.json()["error"]["message"]
     assert "dead/twin (same server, which does not answer)" in told and "away/n (server offline)" in told
-    assert "box/sim-honest (no exam passed with this build)" in told
+    assert "box/sim-honest (no exam passed on this build)" in told
     await in_database(chain)(first.pk, same, offline, honest)
     used = await post(program, path, **body_of(path, stream=False))
     assert (used.status_code, used.headers["X-Toolsupport-Fallback"]) == (200, "box/sim-honest")

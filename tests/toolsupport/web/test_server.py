@@ -79,7 +79,7 @@ def test_the_files_panel_says_itself_that_an_upload_is_too_large(site: Site, cli
     before = fresh_peak(site)
     headers = {"Content-Length": str(120 * MIB), "X-CSRFToken": client.cookies["csrftoken"]}
     answer = client.post(path, content=pieces(120), headers=headers)
-    assert answer.status_code == 413 and "are too much" in answer.text
+    assert answer.status_code == 413 and "All files together can have" in answer.text
     assert memory(site, "VmHWM") - before < 40 * MIB
 
 

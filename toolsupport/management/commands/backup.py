@@ -30,6 +30,6 @@ class Command(BaseCommand):
             made = making.make(file)
         except ConfigError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"Wrote {file}: {made['bytes']:,} bytes, {made['parts']} parts, readable for you only.")
+        self.stdout.write(f"Wrote {file}: {made['bytes']:,} bytes, {made['parts']} parts, readable only by you.")
         if made["keys"] == "environment":
             self.stdout.write("The keys are set in the environment and not in the backup: keep them elsewhere.")

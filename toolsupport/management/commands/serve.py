@@ -58,7 +58,7 @@ def processes(text: str) -> int:
     """Parse a number of processes. Raises ArgumentTypeError."""
     if text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_PROCESSES:
         return int(text)
-    raise ArgumentTypeError(f"{text!r} is no number of processes: use 1 to {MOST_PROCESSES}")
+    raise ArgumentTypeError(f"{text!r} is not a number of processes: use 1 to {MOST_PROCESSES}")
 
 
 class Command(BaseCommand):
@@ -125,7 +125,7 @@ class Command(BaseCommand):
         group = process_group.ProcessGroup(words, shared, patience, lambda: self.greet(lines))
         connections.close_all()
         if not asyncio.run(group.run(count)):
-            raise CommandError("A process of the site did not start; its reason stands above.")
+            raise CommandError("A process of the site did not start; the reason is above.")
 
     def serve_part(self, simulator: str, shared: int, bus: int, link: int) -> None:
         """Serve as one of several processes, which the one that started them prepared."""

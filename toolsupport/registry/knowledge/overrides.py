@@ -241,7 +241,7 @@ def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
             again = replace(decision, capability=claim.capability, session=claim.session, bundle=bundle)
             _append_and_tell(profile, again, withdraws=last)
     if bundle.lead is None:
-        raise Conflict("This applies already.", stands(profile.pk, decision.capability))
+        raise Conflict("This value already applies.", stands(profile.pk, decision.capability))
 
 
 @transaction.atomic

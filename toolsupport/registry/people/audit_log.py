@@ -16,7 +16,7 @@ from toolsupport.models import Audit, Setting
 
 # What is written down, in words that follow a name.
 DEEDS = {
-    "read_conversation": "read a conversation of another person",
+    "read_conversation": "read a chat of another person",
     "check_memory": "marked the memory of a chat as checked",
     "approve_tool": "approved a tool of another program",
     "trust_server": "set whether data sent to another program stays internal",
@@ -32,9 +32,9 @@ DEEDS = {
     "prune_rows": "deleted rows that are older than the settings allow",
     "delete_person": "deleted the data of a person",
     "switch_tool": "switched tools on or off that run code or reach outside",
-    "add_second_factor": "added a second factor to the own account",
+    "add_second_factor": "added a second factor to their account",
     "remove_second_factor": "removed a second factor",
-    "renew_recovery_codes": "got new recovery codes for the own account",
+    "renew_recovery_codes": "got new recovery codes for their account",
     "require_second_factor": "changed whose sign-in needs a second factor",
     "use_recovery_code": "used a recovery code in place of the second factor",
 }

@@ -20,7 +20,7 @@ class Action(StrEnum):
     CHAT = "chat"
     DETECT = "start a test of a model"
     EDIT_EXAMS = "change the exams of the team"
-    DECIDE_FOR_CHAT = "decide for their own conversations"
+    DECIDE_FOR_CHAT = "decide for your own chats"
     DECIDE_FOR_ALL = "decide for everyone"
     REVIEW = "review decisions"
     EXPORT_HISTORY = "export the history"

@@ -53,7 +53,7 @@ class OptionsForm(forms.Form):
         required=False,
         choices=[("", "Yes"), ("false", "No")],
         label="Grow context automatically",
-        help_text="Used when a conversation does not fit. A context that does not load is reverted.",
+        help_text="Used when a chat does not fit. A context that does not load is reverted.",
     )
     temperature = forms.FloatField(
         required=False, min_value=0, max_value=2, label="Temperature", help_text="0 to 2; empty: 0.3 with tools."

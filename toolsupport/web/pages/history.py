@@ -72,7 +72,7 @@ def agree(request: AuthedRequest) -> HttpResponse:
     back = request.POST.get("do") == reviews.REOPENED
     entries = [one for one in sent if one < 2**63]
     done = reviews.judge_all(reviews.REOPENED if back else reviews.AGREES, entries, request.user.pk)
-    words = f"{counted(done, 'agreement')} undone." if back else f"{counted(done, 'change')} agreed with."
+    words = f"{counted(done, 'agreement')} undone." if back else f"Agreed with {counted(done, 'change')}."
     notice = {"notice": words, "agreed": [] if back else entries}
     return render(request, f"{PAGE}#entries", _inbox(request) | _rights(request) | _views(request) | notice)
 

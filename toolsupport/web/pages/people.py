@@ -76,7 +76,7 @@ def require_factor(request: AuthedRequest) -> HttpResponse:
         requirement.put(request.user, request.POST.get("rule", ""))
     except (NotAllowed, ValueError) as error:
         return answer(request, {"failed": str(error)})
-    return answer(request, {"notice": "Saved. Who has none must set one up before anything else."})
+    return answer(request, {"notice": "Saved. People without one must set it up first."})
 
 
 def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def remove(request: AuthedRequest) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, form)
     left = passkeys.has_some(request.user.pk)
-    done = "Removed." if left else "Removed. A sign-in with your password needs no code any more."
+    done = "Removed." if left else "Removed. Your password alone signs you in now."
     return account.removed(request, done)
 
 

@@ -57,7 +57,7 @@ def test_nobody_elses(alice: User, bob: User, act: object, where: str) -> None:
         "absent": "00000000-0000-0000-0000-000000000000",
         "malformed": "../etc",
     }
-    with pytest.raises(NotFound, match="This conversation does not exist"):
+    with pytest.raises(NotFound, match="This chat does not exist"):
         act(bob, places[where])  # type: ignore[operator]
 
 

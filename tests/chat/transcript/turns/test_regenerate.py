@@ -204,9 +204,9 @@ def test_foreign_conversations_look_absent(
     alice: User, bob: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest
 ) -> None:
     ended(ask(alice, conversation, "tell"), "Once", "stopped")
-    with pytest.raises(NotFound, match="This conversation does not exist"):
+    with pytest.raises(NotFound, match="This chat does not exist"):
         once_more(bob, conversation, wish)
-    with pytest.raises(NotFound, match="This conversation does not exist"):
+    with pytest.raises(NotFound, match="This chat does not exist"):
         branches.select(bob, str(conversation.pk), 1)
 
 

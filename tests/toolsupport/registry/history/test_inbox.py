@@ -80,7 +80,7 @@ def test_a_test_is_reverted_restored_and_reverted_again(profile: ModelProfile, r
             act("revert", entry, reviewer)
         act("restore", entry, reviewer)
         assert (holding(profile, "tools").value, waiting()) == (True, [entry])
-        with pytest.raises(Conflict, match="applies already"):
+        with pytest.raises(Conflict, match="already applies"):
             act("restore", entry, reviewer)
 
 

@@ -78,13 +78,13 @@ def test_many_models_are_decided_in_steps_that_the_page_shows(
     many: list[ModelProfile] = ModelProfileFactory.create_batch(5, server=server)
     sent = VISION | hidden(client.get("/models/edit/", VISION | {"server": server.name}).content.decode())
     page = client.post("/models/edit/", sent).content.decode()
-    assert "2 of 5 models are done" in page and 'hx-trigger="load' in page and "<html" in page
+    assert "2 of 5 models done" in page and 'hx-trigger="load' in page and "<html" in page
     later = VISION | hidden(page) | {"lead": hidden(page, "lead")["lead"], "total": "5"}
     # The answer was lost: the same step once more changes nothing.
-    assert "2 of 5 models are done" in client.post("/models/edit/", sent).content.decode()
+    assert "2 of 5 models done" in client.post("/models/edit/", sent).content.decode()
     assert sum(vision(one) is True for one in many) == 2
     page = client.post("/models/edit/", later, headers={"HX-Request": "true"}).content.decode()
-    assert "4 of 5 models are done" in page and "<html" not in page
+    assert "4 of 5 models done" in page and "<html" not in page
     end = client.post("/models/edit/", later | hidden(page), headers={"HX-Request": "true"})
     lead = HistoryEntry.objects.get(lead=None, kind="override")
     assert end.headers["HX-Redirect"] == f"/history/{lead.pk}/" and lead.inside.count() == 4

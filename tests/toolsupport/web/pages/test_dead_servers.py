@@ -67,10 +67,10 @@ def test_the_page_of_a_dead_server_does_not_claim_that_it_lists_no_models(client
     server = down_since_nine()
     client.force_login(bob)
     page = _text(client.get(f"/servers/{server.pk}/"))
-    assert "lists no models" not in page and "The list is read again once the server answers." in page
+    assert "lists no models" not in page and "The models are listed again once the server answers." in page
     Server.objects.update(reachable=None, last_error="")
     page = flat(_text(client.get(f"/servers/{server.pk}/")))
-    assert "lists no models" not in page and "The server was not asked yet." in page
+    assert "lists no models" not in page and "The models are not listed yet." in page
     Server.objects.update(reachable=True)
     assert "The server lists no models." in _text(client.get(f"/servers/{server.pk}/"))
 

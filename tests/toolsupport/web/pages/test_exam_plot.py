@@ -37,7 +37,7 @@ def test_the_page_plots_the_newest_run_of_each_build() -> None:
     client = Client()
     client.force_login(UserFactory(role="viewer"))
     text = client.get(reverse("model", args=[profile.pk])).content.decode()
-    assert "Exam over builds" in text and 'd="M0 0L100 19"' in text and "67 to 90 %" in text
+    assert "Exam results by build" in text and 'd="M0 0L100 19"' in text and "67 to 90 %" in text
 
 
 def test_a_run_without_graded_cases_is_left_out() -> None:

@@ -310,7 +310,7 @@ def test_the_history_opens_on_what_waits_and_agreement_is_taken_back(client: Cli
     sent = {"entry": [*map(str, tests), str(proposal), "x", "9" * 30]}
     part = flat(client.post("/history/agree/", sent, headers=HTMX).content.decode())
     assert (
-        "4 changes agreed with." in part
+        "Agreed with 4 changes." in part
         and "waiting-count" in part
         and "Nothing to review" in part
         and "<html" not in part

@@ -45,13 +45,13 @@ def previewed(client: Client) -> tuple[str, str]:
 def test_a_file_is_shown_before_it_is_merged(client: Client, bob: User) -> None:  # M6
     client.force_login(bob)
     token, page = previewed(client)
-    assert "Nothing has been changed yet" in page
+    assert "Nothing is changed yet" in page
     assert 'name="confirm" value="0"' in page
     assert 'name="outrank"' not in page
     assert "&lt;b&gt;bold" in page
     assert not Override.objects.exists()
     merged = client.post("/models/import/merge/", {"file": token, "confirm": "0"}).content.decode()
-    assert "Merged: 1 known, 0 new" in merged
+    assert "Imported: 1 known, 0 new" in merged
     assert Override.objects.get().actor == bob
 
 
@@ -118,5 +118,5 @@ def test_many_models_are_merged_with_a_tick_for_each_or_with_one_for_all(client:
         if ticks == ["all"]:
             assert "Confirm all 3" in client.get(f"/models/import/?file={token}").content.decode()
         merged = client.post("/models/import/merge/", {"file": token, "confirm": ticks}).content.decode()
-        assert f"Merged: 0 known, {many} new" in merged
+        assert f"Imported: 0 known, {many} new" in merged
     assert Override.objects.filter(actor=bob, proposed=False).count() == 1003

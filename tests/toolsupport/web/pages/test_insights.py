@@ -146,11 +146,15 @@ def test_the_sentence_the_bars_and_the_file_hold_what_the_table_leaves_out(
 def test_each_format_has_a_bar_where_there_are_several(client: Client, profile: ModelProfile, alice: User) -> None:
     counted(profile, calls=3)
     client.force_login(alice)
-    assert "Could run, by format" not in client.get("/insights/").content.decode()
+    assert "could run, by format" not in client.get("/insights/").content.decode()
     counted(profile, "rejected", format="hermes")
     counted(ModelProfileFactory(), "ready", 3, format="hermes")
     counted(profile, "refused", 9, format="")
-    page = flat(client.get("/insights/").content.decode()).partition("Could run, by format")[2].partition("</table>")[0]
+    page = (
+        flat(client.get("/insights/").content.decode())
+        .partition("Calls that could run, by format")[2]
+        .partition("</table>")[0]
+    )
     assert page.index("Hermes") < page.index("Native")
     assert "75 %" in page and "100 %" in page and "4 calls" in page and "3 calls" in page and "9 calls" not in page
 
@@ -161,7 +165,7 @@ def test_large_numbers_are_written_alike(client: Client, profile: ModelProfile, 
     client.force_login(alice)
     page = client.get("/insights/").content.decode()
     assert "13,345" in page and "Why 12,345 calls" in page and "1,000 calls" in page
-    assert "12345" not in page.partition("Every day as a table")[0]
+    assert "12345" not in page.partition("Show all days")[0]
 
 
 def test_the_small_lines_have_days_without_calls(client: Client, profile: ModelProfile, alice: User) -> None:

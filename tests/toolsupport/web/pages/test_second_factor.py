@@ -203,7 +203,7 @@ def test_the_owner_removes_it_with_password_and_code(owner: Owner) -> None:
     assert browser.post("/account/second-factor/remove/", {"factor-password": "wrong"}).status_code == 422
     assert second_factors.active(owner.person.pk)
     page = browser.post("/account/second-factor/remove/", sent, follow=True)
-    assert "needs no code any more" in text(page) and not RecoveryCode.objects.exists()
+    assert "password alone signs you in" in text(page) and not RecoveryCode.objects.exists()
     assert deeds()[-1] == ("remove_second_factor", "alice")
     assert Client().post("/login/", {"username": "alice", "password": PASSWORD}).headers["Location"] == "/"
 

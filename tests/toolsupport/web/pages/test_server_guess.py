@@ -37,9 +37,9 @@ def test_what_answers_is_offered_as_such(
     client.force_login(bob)
     openai = guessed(client, "http://box:1/v1/")
     assert "This looks like an OpenAI-compatible server." in openai and 'name="kind" value="openai"' in openai
-    assert 'name="base_url" value="http://box:1"' in openai and "Add as such" in openai
+    assert 'name="base_url" value="http://box:1"' in openai and "Add server" in openai
     assert "This looks like vLLM." in guessed(client, "http://box:2")
-    assert "it lists no models" in guessed(client, "http://box:3")
+    assert "but lists no models" in guessed(client, "http://box:3")
     silent = guessed(client, "http://box:4")
     assert "Nothing answers at <bdi>http://box:4</bdi>." in silent and "load delay:5s" in silent
     locked = guessed(client, "http://box:5")

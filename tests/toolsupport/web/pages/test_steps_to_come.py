@@ -71,9 +71,9 @@ def test_the_matrix_shows_the_value_and_stops_to_ask(client: Client, alice: User
     client.force_login(alice)
     asked = {"since": str(test)}
     bulk = client.get(reverse("models-detect-progress"), asked, headers=HTMX).content.decode()
-    assert "1 step still to come" in " ".join(bulk.split()) and 'hx-trigger="every 2s"' in bulk
+    assert "1 step left" in " ".join(bulk.split()) and 'hx-trigger="every 2s"' in bulk
     seen = bulk.partition("&amp;seen=")[2].partition('"')[0]
     ended(test)
     over = client.get(reverse("models-detect-progress"), asked | {"seen": seen}, headers=HTMX).content.decode()
-    assert "still to come" not in over and 'hx-trigger="every 10s"' in over
+    assert "step left" not in over and 'hx-trigger="every 10s"' in over
     assert f'id="model-{model.pk}"' in over and "Constrained output: enforced, test" in over
