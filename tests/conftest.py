@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
 from functools import cache
 from itertools import count
@@ -125,10 +125,14 @@ SLOW = (
 )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays: looking for garbage meanwhile takes a seventh of the time."""
     gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -149,12 +153,11 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-    gc.enable()
 
 
 def starts_sites(item: pytest.Item) -> bool:
     module = item.getparent(pytest.Module)
-    return bool(module) and imports_sites(module.obj)
+    return module is not None and imports_sites(module.obj)
 
 
 @cache
