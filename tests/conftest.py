@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
 from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 
 import httpx
 import hypothesis
@@ -47,6 +48,9 @@ PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=
 # Rows and files of this process need not survive a crash of the machine; sites, which are killed, have their own.
 os.fsync = lambda fd: None
 
+# Each client of httpx loads the trusted certificates, which takes 20 ms; tests open thousands, few of them with TLS.
+httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
+
 hypothesis.settings.load_profile("suite")
 
 
@@ -75,14 +79,26 @@ FEATURES = (
     "toolsupport/web/test_server.py",
 )
 
-# What starts no site and takes long all the same: it starts programs, tests simulated models in every format, or walks
-# through every address or hostile text.
+# What starts no site and takes long all the same: it starts programs, tests simulated models in every format, walks
+# through every address or hostile text, or measures costs.
 SLOW = (
     "test_permissions.py",
     "test_queries.py",
     "test_reading.py",
     "test_unstorable_texts.py",
     "test_words_on_pages.py",
+    "test_growth.py",
+    "test_offered_acts.py",
+    "test_set_up.py",
+    "chat/mcp/client/test_floods.py",
+    "chat/transcript/test_announcements.py",
+    "forced/test_campaign.py",
+    "loss/test_loss.py",
+    "toolsupport/detection/test_faults.py",
+    "toolsupport/gateway/test_long_conversations.py",
+    "toolsupport/services/backups/test_killed.py",
+    "toolsupport/sources/test_engines.py",
+    "toolsupport/test_start.py",
     "hostile_texts/test_entry_points.py",
     "toolsupport/registry/people/test_sign_in_limits.py",
     "toolsupport/rendering/test_markdown.py",
@@ -98,7 +114,25 @@ SLOW = (
     "toolsupport/detection/test_probe_run.py",
     "toolsupport/detection/test_text_formats.py",
     "toolsupport/detection/test_left_in_text.py",
+    # What measures costs, or cuts every call at every sign; the other tests of these files are fast.
+    "toolsupport/core/formats/test_cases.py::test_where_it_is_cut_does_not_matter",
+    "toolsupport/core/formats/test_flow.py::test_four_times_the_text_is_four_times_the_work",
+    "toolsupport/core/formats/test_flow.py::test_repeated_openers_cost_no_more_than_their_length",
+    "toolsupport/core/test_cut_replies.py::test_a_stop_string_within_a_call_makes_no_half_call",
+    "toolsupport/core/test_patterns.py::test_a_pattern_keeps_no_memory_for_what_it_read",
+    "toolsupport/core/test_reasoning.py::test_the_time_is_linear",
+    "toolsupport/core/test_reply_reader.py::test_the_end_of_a_reply_is_read_in_steps",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays: looking for garbage meanwhile takes a seventh of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -108,7 +142,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         file = item.path.relative_to(databases.ROOT / "tests").as_posix()
-        if file in FEATURES or not (file in SLOW or starts_sites(item)):
+        function = f"{file}::{getattr(item, 'originalname', '')}"
+        if file in FEATURES or not (file in SLOW or function in SLOW or starts_sites(item)):
             item.add_marker("fast")
     items.sort(key=lambda item: 2 if "e2e" in item.path.parts else not starts_sites(item))
 
@@ -122,8 +157,12 @@ def pytest_collection_finish() -> None:
 
 def starts_sites(item: pytest.Item) -> bool:
     module = item.getparent(pytest.Module)
-    named = vars(module.obj).values() if module else ()
-    return any(getattr(one, "__module__", "") == "tests.serving" for one in named)
+    return module is not None and imports_sites(module.obj)
+
+
+@cache
+def imports_sites(module: ModuleType) -> bool:
+    return any(getattr(one, "__module__", "") == "tests.serving" for one in vars(module).values())
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import stages
+from tests.conftest import FEATURES, SLOW
 from tests.house import ROOT
 from tests.stages import AGAIN, BROWSER, ON_SERVERS, STORED, Part, Target
 
@@ -87,3 +88,9 @@ def test_the_build_server_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_target_is_made_as_a_whole_each_time() -> None:
     target = Target("real", 1, ("real",))
     assert target.command(*target.first()) == target.command(*AGAIN) == ("make", "real")
+
+
+def test_what_is_left_out_of_the_fast_tests_exists() -> None:
+    for name in (*SLOW, *FEATURES):
+        file, _, function = name.partition("::")
+        assert f"def {function}" in (ROOT / "tests" / file).read_text(), name

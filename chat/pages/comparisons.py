@@ -65,8 +65,8 @@ def _begin(request: AuthedRequest, turn_id: int) -> None:
     """Ask the chosen models. Raises NotFound, ConfigError, Busy."""
     chosen = [row_number(one) for one in request.POST.getlist("model")]
     # One more than the maximum is enough to see that there are too many.
-    rows = profiles.listed(chosen[: MOST_MODELS + 1])
-    comparisons.begin(request.user, turn_id, [row.id for row in rows if row.usable])
+    rows = profiles.usable(chosen[: MOST_MODELS + 1])
+    comparisons.begin(request.user, turn_id, [row.id for row in rows])
     background_jobs.current().look(ReplayWorker)
 
 
@@ -85,4 +85,4 @@ def _shown(request: AuthedRequest, turn_id: int) -> HttpResponse:
     found = {"compared": _formatted(request, turn_id), "most": MOST_MODELS}
     if wants_part(request):
         return render(request, f"{PAGE}#live", found)
-    return render(request, PAGE, found | {"models": [row for row in profiles.listed() if row.usable]})
+    return render(request, PAGE, found | {"models": profiles.usable()})

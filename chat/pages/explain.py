@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -44,9 +45,10 @@ def narrow(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Store which of the team's tools this conversation excludes."""
     here = str(conversation_id)
     change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
-    others = tool_filter.put(request.user, here, change)
-    saved = {"saved": True, "others": sorted(others)}
-    return _answer(request, lambda text: conversations_explain.of_conversation(request.user, here, text), saved)
+    stored = tool_filter.put(request.user, here, change)
+    saved = {"saved": True, "others": sorted(stored.others)}
+    explained = partial(conversations_explain.of_own, stored.conversation, remotes=stored.remotes)
+    return _answer(request, explained, saved)
 
 
 def _choice(request: AuthedRequest, kind: str) -> SwitchChoice:

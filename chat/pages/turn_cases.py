@@ -38,10 +38,10 @@ def add(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
         if form.is_valid() and (exam := _added(form, request.user.pk)):
             messages.success(request, "Added the case.")
             return redirect("team-exam", exam)
-        return _page(request, form, turn)
+        return _page(request, form, turn, {"exams": team_exams.names()})
     turn = turn_case.own_turn(request.user, turn_id)
-    made = _made(request, turn)
-    return _page(request, NewCaseForm(initial=_initial(made)), turn, made.cut)
+    made, (exams, last) = _made(request, turn), team_exams.names_and_last()
+    return _page(request, NewCaseForm(initial=_initial(made, last)), turn, {"exams": exams, "cut": made.cut})
 
 
 def _made(request: AuthedRequest, turn: OwnTurn) -> TurnCase:
@@ -50,10 +50,9 @@ def _made(request: AuthedRequest, turn: OwnTurn) -> TurnCase:
     return replace(made, case=comparisons.case_of(request.user, turn.row.pk, answer)) if answer else made
 
 
-def _initial(made: TurnCase) -> dict[str, object]:
+def _initial(made: TurnCase, last: str) -> dict[str, object]:
     """Return the fields as the team would see them, without secrets."""
     case = read_case(redaction.redact_json(made.case.to_json()))
-    last = team_exams.last_changed()
     return case_form.initial(case) | {"suite": last, "id": team_exams.free_name(last, case.id)}
 
 
@@ -67,6 +66,5 @@ def _added(form: NewCaseForm, actor: int) -> int | None:
         return None
 
 
-def _page(request: HttpRequest, form: NewCaseForm, turn: OwnTurn, cut: int = 0) -> HttpResponseBase:
-    found = {"form": form, "exams": team_exams.names(), "conversation": turn.row.conversation_id, "cut": cut}
-    return render(request, EDITOR, found)
+def _page(request: HttpRequest, form: NewCaseForm, turn: OwnTurn, found: dict[str, object]) -> HttpResponseBase:
+    return render(request, EDITOR, found | {"form": form, "conversation": turn.row.conversation_id})

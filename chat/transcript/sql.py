@@ -40,15 +40,23 @@ class OpenTurns(NamedTuple):
 
 
 CONVERSATION = "SELECT * FROM chat_conversation WHERE id = %s AND owner_id = %s {lock}"
+RUNNING = "SELECT *, EXISTS (SELECT 1 FROM chat_turn WHERE conversation_id = chat_conversation.id AND status IN ({})) \
+AS running FROM".format(", ".join(f"'{status}'" for status in OPEN))
 
 
-def conversation_of(owner: int | None, conversation: str, lock: bool) -> Conversation | None:
-    """Return a person's conversation; None if absent, another person's, or a malformed id."""
+def conversation_of(
+    owner: int | None, conversation: str, lock: bool, with_running: bool = False
+) -> Conversation | None:
+    """Return a person's conversation; None if absent, another person's, or a malformed id.
+
+    `with_running`: its attribute `running` is whether it has an open turn.
+    """
     try:
         wanted = uuid.UUID(str(conversation))
     except ValueError:
         return None
     statement = CONVERSATION if lock else CONVERSATION.replace("{lock}", "")
+    statement = statement.replace("SELECT * FROM", RUNNING) if with_running else statement
     return next(iter(raw_sql.made(Conversation, statement, wanted, owner)), None)
 
 

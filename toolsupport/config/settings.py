@@ -54,7 +54,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "toolsupport.web.unstorable_texts.NoNul",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "toolsupport.web.authentication.session_person.SessionPerson",
     "toolsupport.web.authentication.trusted_header.TrustedHeader",
     "toolsupport.web.authentication.api_key_auth.Bearer",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -14,6 +14,11 @@ def step_of(milliseconds: int) -> int:
     return min(LONGEST, round(math.log(max(1, milliseconds), STEP)))
 
 
+def text(seconds: float) -> str:
+    """Format 0.4 as "400 ms" and 9.2 as "9.2 s"."""
+    return f"{seconds:g} s" if seconds >= 1 else f"{seconds * 1000:g} ms"
+
+
 def seconds_at(counts: Mapping[int, int], share: float) -> float:
     """Return the time within which this share of the replies came, to two digits; 0 for no reply."""
     wanted, counted = share * sum(counts.values()), 0

@@ -50,7 +50,7 @@ ERRORS: dict[str, type[ProviderError]] = {
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted_certificates() -> ssl.SSLContext:
     """Return the trusted certificates; loading them takes 50 ms, so it is done once."""
     return httpx.create_ssl_context(trust_env=False)
 
@@ -60,7 +60,7 @@ def transport(inside: bool = True) -> httpx.AsyncBaseTransport:
 
     Each connection is made to an address that was judged; `inside`: it may lead into this network.
     """
-    made = AiohttpTransport(verify=_trusted(), trust_env=False)
+    made = AiohttpTransport(verify=trusted_certificates(), trust_env=False)
     made.client = lambda: aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             limit=0,

@@ -46,14 +46,21 @@ def read(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Fo
 
     Callers must not change what they get. Its answer must depend on rows and values alone.
     """
-    kept = _valid()
-    if kept is None or named:
+    if named:
         return question(*values, **named)
+    return read_by(lambda: question(*values, **named), question, *values)
+
+
+def read_by(ask: Callable[[], Found], question: Callable[..., Found], *values: object) -> Found:
+    """Return the same, where `ask` finds it in another way, such as together with other rows."""
+    kept = _valid()
+    if kept is None:
+        return ask()
     key = (question, values)
     if key not in kept:
         if len(kept) >= MOST:
             kept.clear()
-        kept[key] = question(*values, **named)
+        kept[key] = ask()
     found: Found = kept[key]
     return found
 

@@ -105,7 +105,7 @@ Converter = Callable[[Any, Any, Any], Any]
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
     """Return the rows of a statement as models; a column that is not a field becomes an attribute."""
     columns, found = _run(statement, values, _fetch_named)
-    return [_made(model, columns, each) for each in found]
+    return [row_of(model, columns, each) for each in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,8 @@ class _ColumnPlan:
     others: list[tuple[str, int]]
 
 
-def _made(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+def row_of(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    """Return a row that a statement gave as a model, from the names of its columns and their values."""
     plan, found = _plan(model, columns), []
     for _, place, expression, converters in plan.fields:
         value = values[place]

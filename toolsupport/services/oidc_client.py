@@ -23,6 +23,7 @@ from django.conf import settings
 from toolsupport.core import oidc_rules, strict_json
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.core.types import JSON
+from toolsupport.providers.http_client import trusted_certificates
 
 TIMEOUT = 10.0  # seconds for all requests of one sign-in
 LARGEST = 256 * 1024
@@ -104,7 +105,9 @@ async def _asking() -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client of the provider, with one time limit for all of its requests."""
     try:
         async with asyncio.timeout(TIMEOUT):
-            async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=TIMEOUT) as client:
+            async with httpx.AsyncClient(
+                verify=trusted_certificates(), trust_env=False, follow_redirects=False, timeout=TIMEOUT
+            ) as client:
                 yield client
     except (TimeoutError, httpx.HTTPError) as error:
         raise NotAllowed("The sign-in provider does not answer. Try again later.") from error

@@ -29,7 +29,7 @@ LEFT_OUT = {
     "toolsupport.web.page_compression.PageCompression": "it is for pages on slow lines; programs are rarely far away",
     "django.contrib.sessions.middleware.SessionMiddleware": "the key is the only proof that counts",
     "django.middleware.csrf.CsrfViewMiddleware": "no browser adds a key by itself",
-    "django.contrib.auth.middleware.AuthenticationMiddleware": "the key names the person",
+    "toolsupport.web.authentication.session_person.SessionPerson": "the key names the person",
     "toolsupport.web.authentication.trusted_header.TrustedHeader": "the key is the only proof that counts",
     "toolsupport.web.unstorable_texts.NoNul": "fields of JSON are checked by the views, addresses by NoNulInAddress",
     "toolsupport.web.refused_methods.NoTrace": "the views of the API name their own methods",

@@ -45,7 +45,9 @@ def actions_of(request: HttpRequest) -> frozenset[Action]:
         return frozenset()
     known = _known_actions(request, person)
     if known is None:
-        known = permissions.actions(person)
+        # Read with the session of this request, unless it has signed in since.
+        known = getattr(person, "actions_read", None)
+        known = permissions.actions(person) if known is None else known
         request._actions = (person.pk, known)  # type: ignore[attr-defined]
     return known
 
@@ -94,7 +96,7 @@ def _guarded_async(view: View, action: Action, before_factor: bool, of_key: froz
             return _to_set_up(request)
         # The lazy one would read its row a second time, which no coroutine may do.
         request.user = person
-        if _known_actions(request, person) is None:
+        if _known_actions(request, person) is None and not hasattr(person, "actions_read"):
             await sync_to_async(_demand)(request, action, of_key)
         else:
             _demand(request, action, of_key)

@@ -6,7 +6,9 @@ followed, no proxy comes from the environment, and no answer is decompressed.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 
 import httpx2
 
@@ -41,11 +43,17 @@ class BoundedStream(httpx2.AsyncByteStream):
         await self.inner.aclose()
 
 
+@cache
+def _trusted_certificates() -> ssl.SSLContext:
+    """Return the trusted certificates; loading them keeps the event loop busy for 20 ms, so it is done once."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """Connects to permitted addresses only. Raises ConfigError for refused answers."""
 
     def __init__(self, guard: MessageGuard) -> None:
-        self.inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self.inner = httpx2.AsyncHTTPTransport(verify=_trusted_certificates(), trust_env=False)
         self._guard = guard
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -51,16 +51,22 @@ class ConversationState:
     capabilities: dict[str, Any]
 
 
-def own(person: Person, conversation_id: str, lock: bool = False) -> Conversation:
+def own(person: Person, conversation_id: str, lock: bool = False, with_running: bool = False) -> Conversation:
     """Return the person's conversation. Raises NotFound, also for another person's one or a malformed id.
 
-    With `lock` no other writer can change it until the transaction ends.
+    With `lock` no other writer can change it until the transaction ends. `with_running`: see `sql.conversation_of`.
     """
-    conversation = sql.conversation_of(person.pk, conversation_id, lock)
-    if conversation is None:
-        raise NotFound("This chat does not exist.")
+    conversation = own_row(person, conversation_id, lock, with_running)
     if conversation.profile_id is not None:
         conversation.profile = profile_cache.profile(conversation.profile_id)
+    return conversation
+
+
+def own_row(person: Person, conversation_id: str, lock: bool = False, with_running: bool = False) -> Conversation:
+    """Return the same without its model. Raises NotFound."""
+    conversation = sql.conversation_of(person.pk, conversation_id, lock, with_running)
+    if conversation is None:
+        raise NotFound("This chat does not exist.")
     return conversation
 
 
@@ -172,14 +178,13 @@ def _degree(temperature: str) -> float | None:
 @transaction.atomic
 def save_settings(person: Person, conversation_id: str, form: FormSettings) -> dict[str, Any]:
     """Store the whole form or nothing. Raises NotFound, ValueError (see FormSettings.checked)."""
-    conversation = own(person, conversation_id, lock=True)
-    return chat_settings.change(conversation.pk, **form.checked())
+    return chat_settings.changed(own(person, conversation_id, lock=True), **form.checked())
 
 
 @transaction.atomic
 def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, Any]:
     """Set the conversation's own tools switch. Raises NotFound."""
-    return chat_settings.change(own(person, conversation_id, lock=True).pk, tools_on=on)
+    return chat_settings.changed(own(person, conversation_id, lock=True), tools_on=on)
 
 
 @transaction.atomic

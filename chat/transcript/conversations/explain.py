@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chat.models import Conversation
-from chat.statuses import OPEN
 from chat.transcript.conversations import raw_request
 from chat.transcript.conversations.conversations import UNTITLED, Person, choose_first, own, shown_model
 from chat.transcript.messages import attachments
 from chat.transcript.messages.history import canonical
 from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.settings.prompt_context import PromptContext
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from toolsupport import exchange, providers
 from toolsupport.core import format_choice, prompt, tool_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatDecision
 from toolsupport.core.model_fallbacks import FallbackStep
 from toolsupport.core.prompt import token_counts
+from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.tool_limits import ToolLimit
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import RequestSpec, Role, ToolFilter
@@ -27,7 +28,6 @@ from toolsupport.registry.models import profile_cache, profiles, prompt_origins
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.models.profiles import CapabilityCell
 from toolsupport.registry.models.request_context import RequestContext
-from toolsupport.registry.settings import team_settings
 from toolsupport.services import context_guard
 
 STANDS_IN = "A few simple commands under this name. The file tools run them; there is no shell."
@@ -129,13 +129,21 @@ def of_model(person: Person, profile_id: int, text: str = "") -> RequestExplanat
 
 def of_conversation(person: Person, conversation_id: str, text: str = "") -> RequestExplanation:
     """Explain the person's own conversation if this message came next. Raises NotFound, ConfigError."""
-    conversation = own(person, conversation_id)
+    return of_own(own(person, conversation_id, with_running=True), text)
+
+
+def of_own(
+    conversation: Conversation, text: str = "", remotes: tuple[RemoteTool, ...] | None = None
+) -> RequestExplanation:
+    """Do the same for a conversation that was read with `running`, and with these MCP tools. Raises ConfigError."""
     choose_first(conversation)
-    return _explained(conversation, text)
+    return _explained(conversation, text, remotes)
 
 
-def _explained(conversation: Conversation, text: str) -> RequestExplanation:
-    prompt_parts = turn_settings.prepared(conversation)
+def _explained(
+    conversation: Conversation, text: str, remotes: tuple[RemoteTool, ...] | None = None
+) -> RequestExplanation:
+    prompt_parts = turn_settings.prepared(conversation, remotes)
     model = shown_model(conversation, prompt_parts.request_spec.capabilities)
     if model is None:
         raise ConfigError("Choose a model first.")
@@ -143,7 +151,8 @@ def _explained(conversation: Conversation, text: str) -> RequestExplanation:
         types.ChatMessage(Role.USER, text or NEXT_MESSAGE),
         turn_settings.chat_settings(conversation.settings),
     )
-    log = [*canonical(conversation, None, attachments.sees(prompt_parts.request_spec.capabilities.to_json())), asked]
+    new, sees = conversation._state.adding, attachments.sees(prompt_parts.request_spec.capabilities.to_json())
+    log = [*(() if new else canonical(conversation, None, sees)), asked]
     fitted = context_guard.planned(
         replace(prompt_parts, request_spec=exchange.admitted(prompt_parts.request_spec)), log
     )
@@ -152,7 +161,7 @@ def _explained(conversation: Conversation, text: str) -> RequestExplanation:
         model=model,
         conversation=str(conversation.pk),
         title=conversation.title or UNTITLED,
-        running=conversation.turns.filter(status__in=OPEN).exists(),
+        running=bool(getattr(conversation, "running", False)),
         left_out=settings.left_out,
         tools=_tools(fitted, settings.left_out, token_counts.cost_of_each(request_spec, fitted.counts)),
         format=format_choice.label(request_spec.format) if request_spec.format else "",
@@ -160,7 +169,7 @@ def _explained(conversation: Conversation, text: str) -> RequestExplanation:
         formats=fitted.toolbox.formats,
         limits=fitted.toolbox.limits,
         cells=tuple(profiles.cell(capability) for capability in request_spec.capabilities.values.values()),
-        request=_request(conversation, prompt_parts.prompt_parts, request_spec, log),
+        request=_request(conversation, prompt_parts, request_spec, log),
         cost=_cost(fitted, request_spec, log),
         fallbacks=fallback_chain.of(model.id) if prompt_parts.has_fallbacks else (),
     )
@@ -189,12 +198,15 @@ def _tools(fitted: RequestContext, left_out: ToolFilter, tokens: dict[str, int])
 
 
 def _request(
-    conversation: Conversation, prompt_parts: PromptContext, request_spec: RequestSpec, log: Sequence[types.ChatMessage]
+    conversation: Conversation,
+    prepared: ChatRequestContext,
+    request_spec: RequestSpec,
+    log: Sequence[types.ChatMessage],
 ) -> ExplainedRequest:
     """Build the request with the code that builds it for the server; it contains no key."""
     profile, settings = conversation.profile, turn_settings.chat_settings(conversation.settings)
     assert profile is not None
-    request, team = exchange.first_request(request_spec, log), team_settings.everything()
+    request, team = exchange.first_request(request_spec, log), prepared.team_settings
     server, system = providers.provider(profile.server.kind), prompt.system(request_spec)
     try:
         body = raw_request.readable(providers.codec(profile.server.kind).encode(request))
@@ -208,7 +220,7 @@ def _request(
         system_from=", then ".join(
             (
                 prompt_origins.of_prompt(request_spec, profile, settings, team),
-                *_besides(conversation, prompt_parts, system),
+                *_besides(conversation, prepared.prompt_parts, system),
             )
         ),
         temperature=request.options.get("temperature"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat.models import Conversation, ResultTable, ToolRun
-from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.conversations.conversations import Person, own_row
 from chat.transcript.messages import attachments, present, raw_exchanges
 from chat.transcript.messages.history import canonical
 from chat.transcript.messages.raw_exchanges import ShownExchange
@@ -56,7 +56,7 @@ class ShownRawRequest:
 
 def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest:
     """Return the raw exchanges of one answer of the person's own conversation. Raises NotFound, ConfigError."""
-    conversation = own(person, conversation_id)
+    conversation = own_row(person, conversation_id)
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
     message = answers.filter(pk=message_id).first()
     if message is None or message.turn is None:

@@ -9,9 +9,14 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from chat.models import Conversation
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.settings import available_tools, chat_settings
+from chat.transcript.settings.team_offer import TeamOffer
+from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.types import ToolFilter
+from toolsupport.registry.mcp import mcp_servers
+from toolsupport.registry.settings import team_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +41,26 @@ class ToolFilterChange:
     seen: str
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFilter:
+    """A conversation with its new filter, and the MCP tools. `others` were switched by another person meanwhile."""
+
+    conversation: Conversation
+    remotes: tuple[RemoteTool, ...]
+    others: frozenset[str]
+
+
 def stamp(left_out: ToolFilter) -> str:
     """Return the state that a form was made from, to detect concurrent changes."""
     return json.dumps(left_out.to_json())
 
 
 @transaction.atomic
-def put(person: Person, conversation_id: str, change: ToolFilterChange) -> frozenset[str]:
-    """Apply the form's changed switches; return those that another person changed meanwhile, which stay too.
-
-    Unknown names are ignored. Raises NotFound.
-    """
-    existing = available_tools.offer().candidates
-    conversation = own(person, conversation_id, lock=True)
+def put(person: Person, conversation_id: str, change: ToolFilterChange) -> StoredFilter:
+    """Apply the form's changed switches. Unknown names are ignored. Raises NotFound."""
+    remotes = mcp_servers.known_tools()
+    existing = available_tools.offer((), TeamOffer(team_settings.in_force(())), remotes).candidates
+    conversation = own(person, conversation_id, lock=True, with_running=True)
     before, seen = ToolFilter.read(conversation.settings.get("left_out")), _read(change.seen)
     tools = change.tools.switched(seen.tools) & {one.spec.name for one in existing}
     servers = change.servers.switched(seen.servers) & {one.server for one in existing}
@@ -56,8 +68,9 @@ def put(person: Person, conversation_id: str, change: ToolFilterChange) -> froze
         _merged(before.tools, tools, change.tools.kept),
         _merged(before.servers, servers, change.servers.kept),
     )
-    chat_settings.change(conversation.pk, left_out=after.to_json())
-    return ((before.tools ^ seen.tools) - tools) | ((before.servers ^ seen.servers) - servers)
+    conversation.settings = chat_settings.changed(conversation, left_out=after.to_json())
+    others = ((before.tools ^ seen.tools) - tools) | ((before.servers ^ seen.servers) - servers)
+    return StoredFilter(conversation, remotes, others)
 
 
 def _merged(before: frozenset[str], switched: frozenset[str], kept: Collection[str]) -> frozenset[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from chat.models import AUTOMATIC, Conversation, ToolRun
 from chat.statuses import CallStatus
@@ -36,6 +37,24 @@ class ModelHistory:
     asked: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredMessages:
+    """All messages of a conversation, of all branches, and the calls of each."""
+
+    rows: Sequence[MessageRow]
+    runs: Mapping[int, list[ToolRun]]
+
+
+def stored(conversation: UUID) -> StoredMessages:
+    """Read them."""
+    rows = sql.said_in(conversation)
+    runs: dict[int, list[ToolRun]] = defaultdict(list)
+    if any(row.has_calls for row in rows):
+        for run in sql.runs_of_conversation(conversation):
+            runs[run.message_id].append(run)
+    return StoredMessages(rows, runs)
+
+
 def canonical(
     conversation: Conversation, turn_id: int | None = None, sees: bool = False
 ) -> tuple[types.ChatMessage, ...]:
@@ -48,17 +67,18 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
 
     In a resumed turn waiting calls have no result yet. Images go to a model that `sees`.
     """
-    rows = sql.said_in(conversation.pk)
-    runs: dict[int, list[ToolRun]] = defaultdict(list)
-    if any(row.has_calls for row in rows):
-        for run in sql.runs_of_conversation(conversation.pk):
-            runs[run.message_id].append(run)
+    return log_to(conversation.leaf_id, stored(conversation.pk), turn_id, sees)
+
+
+def log_to(leaf: int | None, messages: StoredMessages, turn_id: int | None = None, sees: bool = False) -> ModelHistory:
+    """Return the same for messages that are read already."""
+    rows, runs = messages.rows, messages.runs
     log: list[types.ChatMessage] = []
-    path = [row for row in branch(rows, conversation.leaf_id) if row.role != Role.NOTICE]
+    path = [row for row in branch(rows, leaf) if row.role != Role.NOTICE]
     shown = attachments.user_messages([row for row in path if row.attachments], sees)
     for row in path:
-        log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
-    received = outside_content.merged(*(_received(row, runs[row.pk]) for row in path))
+        log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs.get(row.pk, []), turn_id))
+    received = outside_content.merged(*(_received(row, runs.get(row.pk, [])) for row in path))
     asked = next((row.content for row in reversed(path) if row.role == Role.USER), "")
     return ModelHistory(tuple(log), received, asked)
 

@@ -12,6 +12,8 @@ from chat.tools import BUILTINS, execute_sql, hot_swap, search_schemas, tool_sea
 from chat.tools.policy import IN_PROGRAMS
 from chat.tools.stores import NamedPrompt
 from chat.tools.tool import Tool
+from chat.transcript.settings.team_offer import TeamOffer
+from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.tool_selection import Candidate, Kind
 from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models.request_context import ToolOffer
@@ -25,23 +27,19 @@ NO_PROMPTS = "There are no prompts to choose from."
 
 
 def offer(
-    toolset: Sequence[str] = (),
-    prompts: Sequence[NamedPrompt] = (),
-    databases: str = "",
-    team: Mapping[str, Any] | None = None,
+    toolset: Sequence[str] = (), team: TeamOffer | None = None, remotes: tuple[RemoteTool, ...] | None = None
 ) -> ToolOffer:
     """Return every built-in tool with its state, then the deferred ones.
 
     The state: enabled by the team, and working here. Tools in the conversation's `toolset` were found for it, most
-    relevant first. `prompts` are the team's available prompts, `databases` names the readable ones. `team` are all
-    effective settings, if they were read.
+    relevant first. `team` is what the team offers and `remotes` are the MCP tools, if they were read.
     """
-    team = team or team_settings.everything()
-    built_in = [_built_in(tool, team) for tool in BUILTINS.values()]
-    built_in = [_about(candidate, prompts, databases) for candidate in built_in]
-    remotes = mcp_servers.known_tools()
+    team = team or TeamOffer(team_settings.everything())
+    built_in = [_built_in(tool, team.settings) for tool in BUILTINS.values()]
+    built_in = [_about(candidate, team.prompts, team.databases) for candidate in built_in]
+    remotes = mcp_servers.known_tools() if remotes is None else remotes
     waiting = (found(mcp_tools.candidate_of(remote), toolset) for remote in remotes)
-    return ToolOffer((*built_in, *waiting), team, ours=True, remotes=remotes)
+    return ToolOffer((*built_in, *waiting), team.settings, ours=True, remotes=remotes)
 
 
 def _built_in(tool: Tool, team: Mapping[str, Any]) -> Candidate:

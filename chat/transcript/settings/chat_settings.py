@@ -20,6 +20,14 @@ def change(conversation: uuid.UUID, **changed: Any) -> dict[str, Any]:
     found = raw_sql.rows(SETTINGS, conversation)
     if not found:
         raise Conversation.DoesNotExist
-    settings: dict[str, Any] = raw_sql.parsed(found[0][0]) | changed
+    return _stored(conversation, raw_sql.parsed(found[0][0]) | changed)
+
+
+def changed(conversation: Conversation, **changed: Any) -> dict[str, Any]:
+    """Do the same for a conversation that this transaction has locked and read."""
+    return _stored(conversation.pk, conversation.settings | changed)
+
+
+def _stored(conversation: uuid.UUID, settings: dict[str, Any]) -> dict[str, Any]:
     raw_sql.change(CHANGE, settings, conversation)
     return settings

@@ -47,11 +47,11 @@ class PromptContext:
         return f"{NOTES}\n{self.memory}" if self.memory and self.outside else ""
 
 
-def of(conversation: Conversation) -> PromptContext:
-    """Return the context as it is stored."""
-    prompts = offered()
+def of(conversation: Conversation, prompts: tuple[NamedPrompt, ...]) -> PromptContext:
+    """Return the context as it is stored; `prompts` are the available ones."""
     chosen = chosen_names(conversation.settings, prompts)
-    memory, outside = stored_memory(conversation.pk)
+    # A new chat, which is not stored yet, has none.
+    memory, outside = ("", ()) if conversation._state.adding else stored_memory(conversation.pk)
     return PromptContext(memory, tuple(_text(name) for name in chosen), prompts, outside)
 
 

@@ -17,15 +17,18 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.sandbox import workspace_removal
 from chat.tools.sandbox.workspace_removal import DISCARDED
 from chat.tools.tool import ToolContext
-from chat.transcript.settings import available_tools, prompt_context
+from chat.transcript.settings import available_tools, prompt_context, team_offer
 from chat.transcript.settings.prompt_context import PromptContext
+from chat.transcript.settings.team_offer import TeamOffer
 from toolsupport.core import outside_content, tool_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
+from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.types import ChatSettings, ToolFilter
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.models import profile_cache, request_context
 from toolsupport.registry.models.request_context import RequestContext
+from toolsupport.registry.settings import team_settings
 
 DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
 DOCUMENT_BYTES = 8 * 1024
@@ -51,19 +54,24 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequestContext(RequestContext):
-    """A request context for a conversation, with its prompt context."""
+    """A request context for a conversation, with its prompt context, and all settings of the team."""
 
     prompt_parts: PromptContext = field(default_factory=PromptContext)
+    team_settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepared(conversation: Conversation) -> ChatRequestContext:
-    """Return the request context of a conversation, with every available tool. Raises ConfigError."""
+def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None = None) -> ChatRequestContext:
+    """Return the request context of a conversation, with every available tool. Raises ConfigError.
+
+    `remotes` are the MCP tools, if they were read.
+    """
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
     wanted = chat_settings(conversation.settings)
-    prompt_parts = prompt_context.of(conversation)
-    found, databases = conversation.settings.get("toolset") or (), sql_sources.names(conversation.owner_id)
-    offered = available_tools.offer(found, prompt_parts.prompts, databases)
+    team = team_offer.read(conversation.owner_id)
+    prompt_parts = prompt_context.of(conversation, team.prompts)
+    found = conversation.settings.get("toolset") or ()
+    offered = available_tools.offer(found, team, remotes)
     made = request_context.for_profile(conversation.profile, offered, wanted, str(conversation.pk))
     system = prompt_parts.system(made.request_spec.system)
     request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
@@ -76,7 +84,8 @@ def prepared(conversation: Conversation) -> ChatRequestContext:
     outside = (outside_content.read(rows) for name, rows in found_by.items() if name in offered_names)
     prompt_parts = replace(prompt_parts, outside_tools=outside_content.merged(*outside))
     inherited = {name.name: getattr(made, name.name) for name in fields(made)}
-    return ChatRequestContext(**inherited | {"request_spec": request_spec}, prompt_parts=prompt_parts)
+    inherited["request_spec"] = request_spec
+    return ChatRequestContext(**inherited, prompt_parts=prompt_parts, team_settings=team.settings)
 
 
 def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
@@ -87,7 +96,8 @@ def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("This model does not exist.")
-    offered = available_tools.offer((tool,), databases=sql_sources.names(person))
+    team = TeamOffer(team_settings.everything(), databases=sql_sources.names(person))
+    offered = available_tools.offer((tool,), team)
     return request_context.for_profile(profile, offered, ChatSettings())
 
 

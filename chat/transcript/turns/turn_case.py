@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Exists, OuterRef, Subquery, TextField, Value
+from django.db.models import OuterRef, Subquery, TextField, Value
 from django.db.models.functions import Coalesce
 from django.utils.text import slugify
 
@@ -17,7 +17,7 @@ from chat.transcript.messages import history
 from chat.transcript.messages.history import RAN, call_of
 from chat.transcript.settings import turn_settings
 from chat.transcript.settings.turn_settings import ChatRequestContext
-from chat.transcript.turns import begin
+from chat.transcript.sql import MessageRow
 from toolsupport.core.errors import NotFound
 from toolsupport.core.exams.cases import (
     LONGEST_TEXT,
@@ -46,9 +46,13 @@ class TurnCase:
 
 @dataclass(frozen=True, slots=True)
 class OwnTurn:
-    """A turn of the person who asks, with its conversation, model and comparison, and the last text of its answer."""
+    """A turn of the person who asks, with its conversation, model and comparison.
+
+    `first` is its first message, `last_text` the last text of its answer.
+    """
 
     row: Turn
+    first: int
     last_text: str
 
 
@@ -57,11 +61,14 @@ def own_turn(person: Person, turn_id: int) -> OwnTurn:
     rows = Turn.objects.select_related("conversation", "profile__server", "comparison").exclude(status__in=OPEN)
     messages = Message.objects.filter(turn=OuterRef("pk"))
     last = messages.filter(role=Role.ASSISTANT).order_by("-id").values("content")[:1]
-    rows = rows.annotate(last_text=Coalesce(Subquery(last), Value(""), output_field=TextField()))
-    turn = rows.filter(Exists(messages), pk=turn_id, conversation__owner_id=person.pk).first()
+    rows = rows.annotate(
+        last_text=Coalesce(Subquery(last), Value(""), output_field=TextField()),
+        first=Subquery(messages.order_by("id").values("pk")[:1]),
+    )
+    turn = rows.filter(first__isnull=False, pk=turn_id, conversation__owner_id=person.pk).first()
     if turn is None:
         raise NotFound("This answer does not exist.")
-    return OwnTurn(turn, turn.last_text)
+    return OwnTurn(turn, turn.first, turn.last_text)
 
 
 def of_turn(person: Person, turn_id: int) -> TurnCase:
@@ -71,18 +78,27 @@ def of_turn(person: Person, turn_id: int) -> TurnCase:
 
 def of_own(own: OwnTurn) -> TurnCase:
     """Return a turn of `own_turn` as a case. Raises NotFound, ConfigError."""
-    turn = own.row
-    conversation, asked = turn.conversation, begin.question_of(turn.pk)
-    if turn.program or asked.role != Role.USER:
+    turn, stored = own.row, history.stored(own.row.conversation_id)
+    conversation, asked = turn.conversation, _question(own.first, stored.rows)
+    if turn.program or asked is None:
         raise NotFound("This answer has no request of a person.")
-    conversation.profile, conversation.leaf = turn.profile, asked
+    conversation.profile, conversation.leaf_id = turn.profile, asked.pk
     prepared = turn_settings.prepared(conversation)
-    said = history.log_of(conversation).messages
+    said = history.log_to(asked.pk, stored).messages
     system = ChatMessage(Role.SYSTEM, prepared.request_spec.system)
     log = [*([system] if system.content else ()), *with_notes(prepared.request_spec, said)]
     messages = fitting([replace(one, content=_short(one.content)) for one in log])
-    case = _case(asked.content, messages, list(turn.tool_runs.order_by("id")), prepared)
+    runs = [run for each in stored.runs.values() for run in each if run.turn_id == turn.pk]
+    case = _case(asked.content, messages, sorted(runs, key=lambda run: run.pk), prepared)
     return TurnCase(case, len(log) - len(messages))
+
+
+def _question(first: int, rows: Sequence[MessageRow]) -> MessageRow | None:
+    """Return the person's message that a turn answers; a regenerated answer has that of the turn before."""
+    by_id, at = {row.pk: row for row in rows}, first
+    while (found := by_id.get(at)) is not None and found.role != Role.USER:
+        at = found.parent_id or 0
+    return found
 
 
 def fitting(log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

@@ -152,12 +152,16 @@ def test_half_a_call_without_arguments_is_not_run_behind_a_stop_string(format: s
     assert told(format, half, stops=["</tool_call>", ":"]).calls == []
 
 
+ENDS_OF_A_TURN = ("<|im_end|>", "</s>", "\nObservation:", "Observation", " <|eot_id|> ")
+
+
 @every("format", FORMATS)
-@every("stop", ["<|im_end|>", "</s>", "\nObservation:", "Observation", " <|eot_id|> "])
-def test_a_stop_string_that_ends_the_turn_cuts_no_call(format: str, stop: str) -> None:
+def test_a_stop_string_that_ends_the_turn_cuts_no_call(format: str) -> None:
     written = FORMATS[format].write_calls(OTHER)
     for length in range(4, len(written) + 1):
-        assert told(format, written[:length], stops=[stop]) == told(format, written[:length])
+        without = told(format, written[:length])
+        for stop in ENDS_OF_A_TURN:
+            assert told(format, written[:length], stops=[stop]) == without, (stop, written[:length])
 
 
 @every(

@@ -163,7 +163,7 @@ def test_a_certificate_that_is_not_accepted(
 def trusting(file: Path) -> Callable[..., Any]:
     """The client with another list of those who vouch: the list of the machine cannot be changed by a test."""
     inner = httpx.AsyncClient
-    return lambda **words: inner(**words, verify=ssl.create_default_context(cafile=str(file)))
+    return lambda **words: inner(**words | {"verify": ssl.create_default_context(cafile=str(file))})
 
 
 @pytest.mark.parametrize(

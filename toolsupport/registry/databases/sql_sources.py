@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -151,7 +151,12 @@ WHERE enabled AND auth_user_groups.user_id = %s ORDER BY toolsupport_sqlsource.n
 
 def names(person: int) -> str:
     """Return the names of a person's databases for the model, "" if there are none."""
-    return ", ".join(f"{name} ({DIALECTS[kind]})" for name, kind in kept_rows.rows(NAMES, person))
+    return in_words(kept_rows.rows(NAMES, person))
+
+
+def in_words(rows: Iterable[tuple[str, str]]) -> str:
+    """Return the same from the rows of `NAMES`, read before."""
+    return ", ".join(f"{name} ({DIALECTS[kind]})" for name, kind in rows)
 
 
 def _row(source_id: int) -> SqlSource:

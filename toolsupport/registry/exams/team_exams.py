@@ -66,10 +66,11 @@ def names() -> list[str]:
     return list(TeamExam.objects.order_by("folded").values_list("name", flat=True))
 
 
-def last_changed() -> str:
-    """Return the name of the exam with the newest case, "" if there is none."""
-    found = TeamCase.objects.order_by("-changed_at").values_list("exam__name", flat=True).first()
-    return found or ""
+def names_and_last() -> tuple[list[str], str]:
+    """Return the names of all exams, and of the one with the newest case, "" if there is none."""
+    rows = list(TeamExam.objects.annotate(last=Max("cases__changed_at")).order_by("folded").values_list("name", "last"))
+    changed = {last: name for name, last in rows if last is not None}
+    return [name for name, _ in rows], changed[max(changed)] if changed else ""
 
 
 def shown(exam: int) -> ShownTeamExam:

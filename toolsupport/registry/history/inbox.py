@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from django.db import connection
@@ -11,13 +13,14 @@ from django.db.models import BigIntegerField, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from toolsupport.models import Detection, HistoryEntry, HistoryFacet
-from toolsupport.registry import kept_rows
+from toolsupport.registry import kept_rows, raw_sql
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.knowledge.reviews import AGREES, DECIDED, DISAGREES, REOPENED, flags_waiting, open_proposals
 
 # Only the newest tests are looked at, so that the list is found at once however many tests there ever were.
 WINDOW = 1_000
 NO_RESULT = ("", "inconclusive")
+Rows = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class WaitingEntry:
 
 def waiting(most: int) -> list[WaitingEntry]:
     """Return what waits for a reviewer, newest first. Two queries, the second one only for objections."""
-    found, flags = kept_rows.read(_found, most)
+    found, flags = _sorted(kept_rows.read(_found, most))
     objections = {one.entry: one for one in _objections(flags)}
     both = {entry: WaitingEntry(entry) for entry in found} | objections
     return sorted(both.values(), key=lambda one: one.entry, reverse=True)[:most]
@@ -39,15 +42,40 @@ def waiting(most: int) -> list[WaitingEntry]:
 
 def count(most: int) -> int:
     """Return how much waits, `most` or more as `most`: one query, none while no row changes."""
-    found, flags = kept_rows.read(_found, most)
-    return min(most, len(found) + len(flags))
+    return _counted(kept_rows.read(_found, most), most)
 
 
-def _found(most: int) -> tuple[list[int], list[int]]:
+def count_with(most: int, statement: str, values: Sequence[object]) -> tuple[int, Rows]:
+    """Return the same and the rows of another statement, which gives (id, kind): both in one query.
+
+    Where rows are kept, the other statement is asked alone.
+    """
+    others: Rows | None = None
+
+    def both() -> Rows:
+        nonlocal others
+        sql, parameters = _query(connection.vendor, 2 * most)
+        joined = f"SELECT * FROM ({sql}) AS waiting UNION ALL SELECT other.*, -1 FROM ({statement}) AS other"
+        found = raw_sql.rows(joined, *parameters, *values)
+        others = [row for row in found if row[2] == -1]
+        return sorted((row for row in found if row[2] != -1), key=itemgetter(0), reverse=True)
+
+    waiting = _counted(kept_rows.read_by(both, _found, most), most)
+    return waiting, raw_sql.rows(statement, *values) if others is None else others
+
+
+def _counted(rows: Rows, most: int) -> int:
+    return min(most, sum(map(len, _sorted(rows))))
+
+
+def _found(most: int) -> Rows:
+    """Return (id, kind, model) of the entries that wait, newest first."""
+    sql, parameters = _query(connection.vendor, 2 * most)
+    return raw_sql.rows(sql, *parameters)
+
+
+def _sorted(rows: Rows) -> tuple[list[int], list[int]]:
     """Return the changes and the flags that wait (ids of entries), one flag for each model."""
-    with connection.cursor() as cursor:
-        cursor.execute(*_query(connection.vendor, 2 * most))
-        rows = cursor.fetchall()
     flags = {profile: entry for entry, kind, profile in reversed(rows) if kind not in ("proposal", "detection")}
     return [entry for entry, kind, _ in rows if kind in ("proposal", "detection")], [*flags.values()]
 

@@ -223,5 +223,6 @@ def _tiles(
 def _reply_time(times: ReplyTimes) -> InsightTile:
     if not times.replies:
         return InsightTile("Median reply time", "–", "", "Measured from the next reply")
-    beside = f"95\u00a0% within {times.most:g} s · {insight_sentences.replies(times.replies)}"
-    return InsightTile("Median reply time", f"{times.median:g}", "s", beside)
+    beside = f"95\u00a0% within {times.most_text} · {insight_sentences.replies(times.replies)}"
+    number, unit = times.median_text.split()
+    return InsightTile("Median reply time", number, unit, beside)

@@ -36,6 +36,14 @@ class ReplyTimes:
         """The seconds within which 95 % came."""
         return reply_times.seconds_at(self.counts, MOST)
 
+    @property
+    def median_text(self) -> str:
+        return reply_times.text(self.median)
+
+    @property
+    def most_text(self) -> str:
+        return reply_times.text(self.most)
+
 
 def by_model(wanted: InsightsFilter) -> dict[int, ReplyTimes]:
     """Return the times of each model that match the filter: one query."""

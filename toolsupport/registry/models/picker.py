@@ -118,7 +118,7 @@ def _trouble(row: ModelProfile) -> str:
         return "Gone"
     if not row.chats:
         return "No chat"
-    return servers.badge_of(row.server)[0] if row.server.reachable is False else ""
+    return servers.down_word(row.server)
 
 
 def offered(simulated: bool = False) -> list[ModelProfile]:
@@ -208,7 +208,7 @@ def row_of(row: ModelProfile, capabilities: Capabilities, evidence: ModelEvidenc
         source=SOURCES[tools.source].word,
         reason=tools.reason,
         server_id=row.server_id,
-        server_status=servers.badge_of(row.server)[0] if row.server.reachable is False else "",
+        server_status=servers.down_word(row.server),
         context=context_text(row.context_length or capabilities["context"].value),
         vision=capabilities["vision"].value is True,
         reachable=row.server.reachable,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolsupport.models import ModelProfile
-from toolsupport.registry import kept_rows
+from toolsupport.models import ModelProfile, Server
+from toolsupport.registry import kept_rows, raw_sql
 
 MOST = 500
-STORED = """SELECT * FROM toolsupport_modelprofile JOIN toolsupport_server
-ON toolsupport_server.id = toolsupport_modelprofile.server_id WHERE toolsupport_modelprofile.id = %s"""
+COLUMNS = {model: tuple(str(field.column) for field in model._meta.concrete_fields) for model in (ModelProfile, Server)}
+STORED = """SELECT {} FROM toolsupport_modelprofile JOIN toolsupport_server
+ON toolsupport_server.id = toolsupport_modelprofile.server_id WHERE toolsupport_modelprofile.id = %s""".format(
+    ", ".join(f'{model._meta.db_table}."{column}"' for model, columns in COLUMNS.items() for column in columns)
+)
 
 _remembered: dict[int, tuple[tuple[Any, ...], ModelProfile]] = {}
 
@@ -28,10 +31,10 @@ def profile(profile_id: int) -> ModelProfile | None:
     known = _remembered.get(profile_id)
     if known is not None and (known[0] is stored or known[0] == stored):
         return known[1]
-    # Read after the columns: if it changed in between, the columns will differ at the next look.
-    found = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
-    if found is not None:
-        if len(_remembered) >= MOST:
-            _remembered.clear()
-        _remembered[profile_id] = (stored, found)
+    border = len(COLUMNS[ModelProfile])
+    found = raw_sql.row_of(ModelProfile, COLUMNS[ModelProfile], stored[:border])
+    found.server = raw_sql.row_of(Server, COLUMNS[Server], stored[border:])
+    if len(_remembered) >= MOST:
+        _remembered.clear()
+    _remembered[profile_id] = (stored, found)
     return found

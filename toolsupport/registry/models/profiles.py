@@ -169,6 +169,16 @@ class ModelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UsableModel:
+    """A model that can be asked in chats; `down` is why its server does not answer, "" if it does."""
+
+    id: int
+    name: str
+    server: str
+    down: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelPage:
     """The data of the page of one model."""
 
@@ -192,6 +202,15 @@ def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
     tried = undecided_trials.of_each(profiles, known, tests)
     made = (_row(profile, known[profile.pk], tests, tried.get(profile.pk, {})) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
+
+
+def usable(only: Collection[int] | None = None) -> list[UsableModel]:
+    """Return the models that can be asked in chats, or these of them, simulated ones last. One query."""
+    there = ModelProfile.objects.filter(server__removed_at=None, gone_since=None, enabled=True, server__enabled=True)
+    there = there if only is None else there.filter(pk__in=only)
+    rows = [row for row in there.select_related("server").order_by("name", "server__name") if row.chats]
+    rows.sort(key=lambda row: row.server.simulated)
+    return [UsableModel(row.pk, row.name, row.server.name, servers.down_word(row.server)) for row in rows]
 
 
 def shown(profile_id: int) -> ModelPage:
@@ -326,7 +345,7 @@ def _row(profile: ModelProfile, known: Capabilities, tests: EvidenceTests, tried
         cells=_cells([name for name, _ in COLUMNS], _with_context(profile, known), tried, evidence),
         chats=profile.chats,
         context=profile.context_length or 0,
-        down=servers.badge_of(profile.server)[0] if profile.server.reachable is False else "",
+        down=servers.down_word(profile.server),
     )
 
 

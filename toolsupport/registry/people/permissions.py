@@ -41,6 +41,12 @@ ROLES: dict[str, frozenset[Action]] = {
 }
 PUBLIC = "public"
 
+# The roles of a session's person as one number, for a statement that reads sessions: one bit for each role.
+ROLE_MASK = "(SELECT SUM(CASE auth_group.name {} ELSE 0 END) FROM auth_user_groups JOIN auth_group ON auth_group.id = \
+auth_user_groups.group_id WHERE auth_user_groups.user_id = toolsupport_session.person_id)".format(
+    " ".join(f"WHEN '{role}' THEN {1 << place}" for place, role in enumerate(ROLES))
+)
+
 # What a key may be made for; it never lets its owner do more than their roles do.
 SCOPES: dict[str, frozenset[Action]] = {
     "models": frozenset({Action.SEE_MODELS}),
@@ -61,6 +67,13 @@ def actions(person: Person) -> frozenset[Action]:
     if person.is_superuser:
         return frozenset(Action)
     return _of_roles(name for _, name in kept_rows.rows(ROLES_OF, person.pk))
+
+
+def of_mask(person: User, mask: int | None) -> frozenset[Action]:
+    """Return the same for a person who was read with the roles of `ROLE_MASK`."""
+    if not person.is_active or person.is_superuser:
+        return frozenset(Action) if person.is_active else frozenset()
+    return _of_roles(role for place, role in enumerate(ROLES) if (mask or 0) >> place & 1)
 
 
 def actions_of(user_id: int) -> frozenset[Action]:

@@ -1,4 +1,4 @@
-"""Session engine: Django's database sessions, with the person beside each, and whether a required factor is missing."""
+"""Session engine: Django's database sessions, each read with its person, their roles and what they lack."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
-from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
-from django.db.models import BooleanField, QuerySet
+from django.db.models import BooleanField, IntegerField, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from toolsupport.config.environment import GIVEN
 from toolsupport.models import Session
+from toolsupport.registry.people import permissions
 
 # In a session that a provider, a trusted proxy or the machine of the site vouched for: it needs no second factor here.
 VOUCHED = "vouched for by"
@@ -38,28 +40,27 @@ LACKS = """CASE COALESCE(CAST(%s AS text),
 class SessionStore(DatabaseSessions):
     """The session store, configured as SESSION_ENGINE."""
 
-    lacks_factor = False  # of the row that was loaded
+    # Of the row that was loaded.
+    lacks_factor = False
+    person: User | None = None
 
     def _validate_session_key(self, key: str | None) -> bool:
         """Return whether a key may be one of ours: a cookie can hold any character, and a database takes fewer."""
         return bool(key and KEY.fullmatch(key))
 
     def _get_session_from_db(self) -> Session | None:
-        try:
-            row = _living().get(session_key=self.session_key)
-        except ObjectDoesNotExist:
-            self._session_key = None
-            return None
-        self.lacks_factor = bool(row.lacking)  # type: ignore[attr-defined]
-        return row
+        return self._loaded(_with_person().filter(session_key=self.session_key).first())
 
     async def _aget_session_from_db(self) -> Session | None:
-        try:
-            row = await _living().aget(session_key=self.session_key)
-        except ObjectDoesNotExist:
+        return self._loaded(await _with_person().filter(session_key=self.session_key).afirst())
+
+    def _loaded(self, row: Session | None) -> Session | None:
+        if row is None:
             self._session_key = None
             return None
-        self.lacks_factor = bool(row.lacking)  # type: ignore[attr-defined]
+        self.lacks_factor, self.person = bool(row.lacking), row.person  # type: ignore[attr-defined]
+        if self.person is not None:
+            self.person.actions_read = permissions.of_mask(self.person, row.roles)  # type: ignore[attr-defined]
         return row
 
     @classmethod
@@ -82,6 +83,25 @@ def confined_keys(keys: Collection[str]) -> set[str]:
     """Return which of these sessions are confined."""
     rows = [row for row in _living().filter(session_key__in=keys) if row.lacking]  # type: ignore[attr-defined]
     return {row.session_key for row in rows if not row.get_decoded().get(VOUCHED)}
+
+
+def person_of(session: Any) -> User | None:
+    """Return the active person who is signed in, as read with the session, if its password is still the same.
+
+    None for everybody else, also for a hash made with a former secret key: Django decides about those.
+    """
+    signed_in = session.get(SESSION_KEY)  # loads the row
+    person: User | None = getattr(session, "person", None)
+    if person is None or not person.is_active or str(person.pk) != signed_in:
+        return None
+    # Only this site's own backend begins sessions (`session_origin`).
+    same = constant_time_compare(session.get(HASH_SESSION_KEY) or "", person.get_session_auth_hash())
+    return person if same else None
+
+
+def _with_person() -> QuerySet[Session]:
+    roles = RawSQL(permissions.ROLE_MASK, [], output_field=IntegerField())
+    return _living().select_related("person").annotate(roles=roles)
 
 
 def _living() -> QuerySet[Session]:

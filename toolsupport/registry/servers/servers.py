@@ -293,6 +293,11 @@ def badge_of(row: Server) -> tuple[str, str]:
     return ("Online", "ok") if row.reachable else server_faults.badge(row.fault, title)
 
 
+def down_word(row: Server) -> str:
+    """Return why a server is down in a word, "" if it is not known to be."""
+    return badge_of(row)[0] if row.reachable is False else ""
+
+
 def _again_in(row: Server) -> int | None:
     if not row.enabled or row.reachable is not False or row.next_check_at is None:
         return None

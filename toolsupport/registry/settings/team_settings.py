@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,12 @@ STORED = 'SELECT "key", value FROM toolsupport_setting'
 
 def everything() -> dict[str, Any]:
     """Return all effective settings, in one query."""
-    stored = {key: orjson.loads(value or "null") for key, value in kept_rows.rows(STORED)}
+    return in_force(kept_rows.rows(STORED))
+
+
+def in_force(rows: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return all effective settings from the rows of `STORED`, read before."""
+    stored = {key: orjson.loads(value or "null") for key, value in rows}
     return {key: _in_force(key, stored) for key in KNOWN}
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from django.db import connection
 from django.db.models import CharField, Value
 
+from toolsupport.registry import raw_sql
 from toolsupport.registry.knowledge import drift_marks
 from toolsupport.registry.people import quota_marks
 from toolsupport.registry.servers import reachability
@@ -16,8 +19,20 @@ SERVERS, MODELS, QUOTAS = KINDS = ("servers", "models", "quotas")
 
 def counts() -> Mapping[str, int]:
     """Return how many marks of each kind there are: one query, and three more where a quota is set."""
+    sql, parameters = statement()
+    return counted(raw_sql.rows(sql, *parameters))
+
+
+def statement() -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL for (id, kind) of the marks of servers and models, with its parameters."""
     servers = reachability.with_problems().annotate(mark=Value(SERVERS, CharField())).order_by()
     models = drift_marks.open_marks().annotate(mark=Value(MODELS, CharField())).order_by()
-    found = servers.values_list("mark", "pk").union(models.values_list("mark", "pk"), all=True)
-    counted = Counter(kind for kind, _ in found) | Counter({QUOTAS: len(quota_marks.open_marks())})
-    return {kind: counted[kind] for kind in KINDS}
+    marks = servers.values_list("pk", "mark").union(models.values_list("pk", "mark"), all=True)
+    sql, parameters = marks.query.get_compiler(connection.alias).as_sql()
+    return sql, tuple(parameters)
+
+
+def counted(found: Iterable[tuple[Any, ...]]) -> Mapping[str, int]:
+    """Return the counts from the rows of the statement, which begin with (id, kind)."""
+    counts = Counter(row[1] for row in found) | Counter({QUOTAS: len(quota_marks.open_marks())})
+    return {kind: counts[kind] for kind in KINDS}

@@ -62,9 +62,9 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     """
     allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
     here = next((one.title for one in _sections(allowed) if request.path.startswith(one.begins)), "Menu")
-    marks = cache(partial(_marks, allowed))
-    shown = SimpleLazyObject(lambda: _all_shown(request.path, allowed, marks()))
-    near = SimpleLazyObject(lambda: marks()[admin_marks.QUOTAS])
+    counts = cache(partial(_counts, allowed))
+    shown = SimpleLazyObject(lambda: _all_shown(request.path, allowed, *counts()))
+    near = SimpleLazyObject(lambda: counts()[1][admin_marks.QUOTAS])
     return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": Action.CHAT in allowed}
 
 
@@ -77,12 +77,15 @@ def _sections(allowed: Collection[Action]) -> list[Section]:
     return [section for section in SECTIONS if section.action in allowed]
 
 
-def _marks(allowed: Collection[Action]) -> Mapping[str, int]:
-    return admin_marks.counts() if Action.ADMINISTER in allowed else NO_MARKS
+def _counts(allowed: Collection[Action]) -> tuple[int, Mapping[str, int]]:
+    """Return how many entries of the history wait, and how many marks there are."""
+    if Action.ADMINISTER in allowed:
+        waiting, found = inbox.count_with(MOST_WAITING, *admin_marks.statement())
+        return waiting, admin_marks.counted(found)
+    return inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0, NO_MARKS
 
 
-def _all_shown(path: str, allowed: Collection[Action], marks: Mapping[str, int]) -> list[dict[str, Any]]:
-    waiting = inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0
+def _all_shown(path: str, allowed: Collection[Action], waiting: int, marks: Mapping[str, int]) -> list[dict[str, Any]]:
     return [_shown(section, path, waiting, marks) for section in _sections(allowed)]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chat.mcp.client import host as hosting
+from chat.mcp.client.guarded_http import GuardedTransport
 from chat.mcp.client.host import McpHost
+from chat.mcp.client.message_guard import MessageGuard
 from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from tests.chat.mcp.client.conftest import RecordingObserver, hosted, over_pipes
@@ -102,6 +105,15 @@ async def test_it_leaves_at_once_while_it_waits_to_try_again(monkeypatch: pytest
     async with hosted(missing) as (_, received):
         await received.until(failures=1)
     assert received.failures == ["/no/such/program cannot be started: No such file or directory."]
+
+
+async def test_certificates_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading them takes 20 ms, in which the event loop does nothing else."""
+    GuardedTransport(MessageGuard())
+    loaded: list[object] = []
+    monkeypatch.setattr("httpx2._transports.default.create_ssl_context", lambda verify=True, **_: loaded.append(verify))
+    GuardedTransport(MessageGuard())
+    assert [type(one) for one in loaded] == [ssl.SSLContext]
 
 
 async def test_a_call_without_a_connection_says_so() -> None:
