@@ -21,7 +21,10 @@ class Conversation(models.Model):
     """One person's chat. `tail` is the number of its announcements; `leaf` is the last message of the shown branch."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="conversations")
+    # Here and below, db_index=False: an index of the table begins with the column, and one more costs each write.
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="conversations", db_index=False
+    )
     title = models.CharField(max_length=200, blank=True, default="")
     profile = models.ForeignKey("toolsupport.ModelProfile", null=True, on_delete=models.PROTECT, related_name="+")
     leaf = models.ForeignKey("Message", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -44,7 +47,7 @@ class Conversation(models.Model):
 class Turn(models.Model):
     """One answer, from the question to its end. At most one is open in a conversation."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns", db_index=False)
     client_id = models.CharField(max_length=64)
     profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=20, default=TurnStatus.QUEUED)
@@ -77,7 +80,7 @@ class Turn(models.Model):
 class Message(models.Model):
     """An entry of the transcript. Its text grows while its turn runs, then never again; ordered by id."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages", db_index=False)
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
     role = models.CharField(max_length=20)
     content = models.TextField(blank=True, default="")
@@ -131,7 +134,7 @@ class ToolRun(models.Model):
     """One call of a tool, from request to result."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_runs")
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="tool_runs")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="tool_runs", db_index=False)
     call_id = models.CharField(max_length=80)
     name = models.CharField(max_length=120)
     asked_as = models.CharField(max_length=120, blank=True, default="")
@@ -177,7 +180,9 @@ class ResultTable(models.Model):
 class RawExchange(models.Model):
     """One request to a model server for an answer, with its raw reply: redacted, bounded, the last few of a chat."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="raw_exchanges")
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="raw_exchanges", db_index=False
+    )
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="raw_exchanges")
     url = models.TextField()
     request = models.TextField()
@@ -291,7 +296,7 @@ class Comparison(models.Model):
 class ComparedAnswer(models.Model):
     """The answer of one model in a comparison. One process at a time asks for it; another one may do it again."""
 
-    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="answers")
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="answers", db_index=False)
     profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=12, default="queued", help_text="queued, running, done, failed, cancelled.")
     owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that asks for it.")
@@ -334,7 +339,7 @@ class Prompt(models.Model):
 class Memory(models.Model):
     """A version of a conversation's memory; the newest is valid. Without `written_by` a model wrote it."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="memories")
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="memories", db_index=False)
     text = models.TextField(blank=True, default="")
     written_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 
@@ -20,12 +21,13 @@ from chat.transcript.messages.typed_results import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import format_choice, invisible_chars, server_flags
 from toolsupport.core.diff_rows import DiffLayout, layout
-from toolsupport.registry.models.profiles import CapabilityCell
+from toolsupport.registry.models.profiles import CapabilityCell, ModelRow
 from toolsupport.web import sentences
 
 register = template.Library()
 register.filter(duration)
 
+MODEL_ROW = "toolsupport/model_row.html"
 CLAIM = "declared"  # the step that reads what the server claims
 CLAIMS = {"passed": "claimed", "failed": "not-claimed"}
 # State of a step that is a mark of its own; else the mark is its result.
@@ -58,6 +60,28 @@ def capability_cell(cell: CapabilityCell) -> str:
         return _part("parts/context_cell.html", words="" if cell.state == "unknown" else cell.words)
     shown = {"about": cell.capability, "look": cell.look, "spoken": cell.spoken, "sign": cell.sign}
     return _part("parts/capability_cell.html", **shown)
+
+
+@register.simple_tag(takes_context=True)
+def model_row(context: Context, row: ModelRow) -> str:
+    """Return a line of the matrix, made again only if something in it differs, or if it has a form.
+
+    Needs `needing`, `may_detect` and `oob`.
+    """
+    needing, may_detect, oob = row.id in context["needing"], bool(context["may_detect"]), bool(context.get("oob"))
+    if row.older and may_detect and row.testable:
+        token = {"csrf_token": context.get("csrf_token")}
+        return render_to_string(MODEL_ROW, _in_row(row, needing, may_detect, oob) | token)
+    return _row(row, needing, may_detect, oob)
+
+
+def _in_row(row: ModelRow, needing: bool, may_detect: bool, oob: bool) -> dict[str, Any]:
+    return {"row": row, "needing": (row.id,) if needing else (), "may_detect": may_detect, "oob": oob}
+
+
+@lru_cache(maxsize=1000)
+def _row(row: ModelRow, needing: bool, may_detect: bool, oob: bool) -> str:
+    return render_to_string(MODEL_ROW, _in_row(row, needing, may_detect, oob))
 
 
 @lru_cache(maxsize=2000)

@@ -67,8 +67,9 @@ def missed(conversations: Collection[str]) -> list[tuple[str, ShownDetection]]:
 
     These are a test that a chat still shows as running, and one that removed the format of a chat.
     """
-    rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
-    found = ((chat, news_of.last_ended(chat.profile_id or 0)) for chat in rows)
+    rows = list(Conversation.objects.filter(pk__in=conversations, profile__isnull=False))
+    ended = news_of.last_ended({chat.profile_id or 0 for chat in rows})
+    found = ((chat, ended.get(chat.profile_id or 0)) for chat in rows)
     return [(str(chat.pk), test) for chat, test in found if test is not None and _missed(chat, test)]
 
 

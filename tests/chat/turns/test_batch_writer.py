@@ -138,9 +138,10 @@ def test_writes_gather_while_there_is_a_pause():
 
     async def go() -> None:
         tasks: set[asyncio.Task[None]] = set()
-        one = BatchWriter(lambda work: tasks.add(asyncio.create_task(work)), lambda: 0.02)
+        one = BatchWriter(lambda work: tasks.add(asyncio.create_task(work)), lambda: 0.5)
         early = asyncio.create_task(one.write("1", looks))
-        await asyncio.sleep(0.001)  # it would have begun by now
+        for _ in range(5):  # rounds of the loop, after which it would have begun
+            await asyncio.sleep(0)
         await asyncio.gather(early, one.write("2", looks))
         await asyncio.gather(*tasks)
 

@@ -6,6 +6,8 @@ import json
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.tables import every
 from toolsupport.core import redaction
@@ -29,6 +31,38 @@ def test_a_secret_leaves_a_text_and_json_of_json_that_holds_it(text: str) -> Non
     for _ in range(3):
         assert SECRET not in redact(text) and GONE in redact(text), text
         text = json.dumps({"content": text})
+
+
+PIECES = st.sampled_from(
+    (
+        *(
+            '{"model":"m","content":"',
+            '{"model":"token=1","content":"',
+            'data: {"delta":{"content":"',
+            "data: ",
+            "data",
+        ),
+        *('"}\n', "\n", '"', "{", "passw", "ord=", "to", "ken: ", "sk", "-", "_", "abcdefghijklmnop", "bear"),
+        *("er ", "secret", "SECRET=", "api", "_key=", "://a:", "b@c", "xai-", "ghp_", "hf", "csrf", "token", "é", "İ"),
+        *WRITTEN,
+    )
+)
+
+
+@given(st.lists(PIECES, max_size=30), st.integers(1, 3))
+def test_a_text_of_repeated_lines_loses_what_it_would_lose_by_all_patterns(pieces: list[str], times: int) -> None:
+    text = expected = "".join(pieces) * times
+    for _, pattern in redaction.PATTERNS:
+        expected = pattern.sub(rf"\g<1>{GONE}", expected)
+    assert redaction._redacted(text) == expected
+
+
+def test_a_secret_in_a_streamed_reply_leaves_it() -> None:
+    lines = [
+        f'{{"model":"m","message":{{"content":"{word}"}}}}' for word in ("the ", "pass", f"key sk-{SECRET}", " it")
+    ]
+    assert SECRET not in redact("\n".join(lines * 20))
+    assert SECRET not in redact("\n".join(f"data: {line}" for line in lines * 20))
 
 
 def test_a_secret_leaves_a_json_value() -> None:

@@ -12,8 +12,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.prompt.turn_context import kept, with_notes
-from toolsupport.core.types import ChatMessage, RequestSpec
+from toolsupport.core.types import ChatMessage, RequestSpec, ToolSpec
 
 PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take more
 LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
@@ -38,6 +39,13 @@ class TokenCounts:
 
     with_tools: MeasuredPrompt | None = None
     without: MeasuredPrompt | None = None
+
+
+def _lengths_of(tools: tuple[ToolSpec, ...]) -> tuple[int, ...]:
+    return tuple(len(json.dumps(tool.to_openai())) for tool in tools)
+
+
+_lengths = IdentityCache(_lengths_of, most=64)
 
 
 def tools_digest(request_spec: RequestSpec) -> str:
@@ -71,13 +79,20 @@ def tool_tokens(request_spec: RequestSpec, counts: TokenCounts) -> int:
         return 0
     one, other = counts.with_tools, counts.without or MeasuredPrompt(0, 0)
     if one is None:
-        return round(PER_CHARACTER * len(json.dumps([tool.to_openai() for tool in request_spec.tools])))
+        return round(PER_CHARACTER * _definitions_length(request_spec))
     return max(0, round(one.tokens - other.tokens - PER_CHARACTER * (one.characters - other.characters)))
+
+
+def _definitions_length(request_spec: RequestSpec) -> int:
+    """Return the characters of the JSON list of all definitions."""
+    lengths = _lengths.of(request_spec.tools)
+    return sum(lengths) + max(2, 2 * len(lengths))  # brackets, and ", " between each two
 
 
 def cost_of_each(request_spec: RequestSpec, counts: TokenCounts) -> dict[str, int]:
     """Divide that cost among the tools, in tokens, in proportion to the lengths of their definitions."""
-    lengths = {tool.name: len(json.dumps(tool.to_openai())) for tool in request_spec.tools}
+    names = [tool.name for tool in request_spec.tools]
+    lengths = dict(zip(names, _lengths.of(request_spec.tools), strict=True))
     whole, total = tool_tokens(request_spec, counts), sum(lengths.values())
     return {name: round(whole * length / total) for name, length in lengths.items()}
 
@@ -91,10 +106,8 @@ def whole(request_spec: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMes
     """Estimate the tokens of a request, by a count with these tools, else by the length of `sent`."""
     if counts.with_tools is not None or not request_spec.offers_tools:
         return expected(request_spec, counts, length)
-    definitions = (
-        json.dumps([tool.to_openai() for tool in request_spec.tools]) if request_spec.format == "native" else ""
-    )
-    return round(PER_CHARACTER * (sum(map(_length, sent)) + len(definitions)))
+    definitions = _definitions_length(request_spec) if request_spec.format == "native" else 0
+    return round(PER_CHARACTER * (sum(map(_length, sent)) + definitions))
 
 
 def of_characters(length: int) -> int:
@@ -122,7 +135,7 @@ def dropped_tools(request_spec: RequestSpec, counts: TokenCounts, seen: Measured
         like_without = seen.characters == one.characters and seen.tokens < (one.tokens + other.tokens) / 2
         if one.tokens <= other.tokens or like_without:
             return True
-    definitions = len(json.dumps([tool.to_openai() for tool in request_spec.tools]))
+    definitions = _definitions_length(request_spec)
     return seen.tokens < LEAST_PER_CHARACTER * (seen.characters + LEAST_OF_DEFINITIONS * definitions)
 
 

@@ -23,11 +23,12 @@ def tests(profiles: Collection[int]) -> list[ShownDetection]:
     return [detection_reports.of_row(row) for row in recent.order_by("id")]
 
 
-def last_ended(profile: int) -> ShownDetection | None:
-    """Return the newest test of a model that has ended."""
-    rows = Detection.objects.select_related("profile__server", "actor").filter(profile=profile)
-    row = rows.exclude(status__in=OPEN).order_by("-id").first()
-    return detection_reports.of_row(row) if row else None
+def last_ended(profiles: Collection[int]) -> dict[int, ShownDetection]:
+    """Return the newest test of each model that has ended, by model id."""
+    ended = Detection.objects.filter(profile__in=profiles).exclude(status__in=OPEN)
+    newest = ended.order_by().values("profile").annotate(newest=Max("pk")).values("newest")
+    rows = Detection.objects.select_related("profile__server", "actor").filter(pk__in=newest)
+    return {row.profile_id: detection_reports.of_row(row) for row in rows}
 
 
 def decisions(profiles: Collection[int]) -> dict[int, int]:

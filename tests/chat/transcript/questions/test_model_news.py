@@ -8,7 +8,9 @@ from datetime import timedelta
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
 from chat.broadcast.model_watcher import ModelWatcher
 from chat.broadcast.outbox import PageSocket, SocketRegistry
@@ -182,3 +184,15 @@ def test_a_test_does_not_run_forever_in_a_closed_chat(alice: User, follows: str,
     assert missed(chat) == []
     test = concluded([], DetectionResult("native", {}, {"tools": True}, "It calls."))
     assert missed(chat) == ([test] if tells else [])
+
+
+def test_chats_that_open_together_cost_as_many_queries_as_one(alice: User):
+    def opened(count: int) -> list[Conversation]:
+        return [ConversationFactory(owner=alice, profile=ModelProfileFactory()) for _ in range(count)]
+
+    few, many = opened(1), opened(20)
+    with CaptureQueriesContext(connection) as of_few:
+        model_news.missed([str(chat.pk) for chat in few])
+    with CaptureQueriesContext(connection) as of_many:
+        model_news.missed([str(chat.pk) for chat in many])
+    assert len(of_many) == len(of_few)

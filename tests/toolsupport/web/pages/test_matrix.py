@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.template import Context, Template
+from django.template.loader import render_to_string
 from django.test import Client
 
 from tests.factories import ModelProfileFactory, OverrideFactory, ServerFactory, UserFactory
@@ -15,6 +18,8 @@ from tests.markup import flat
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.models import profiles
+from toolsupport.registry.models.profiles import ModelRow
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionResult
 
@@ -140,3 +145,37 @@ def test_a_search_opens_no_filter_and_only_filters_in_use_stay_in_sight(
     assert parts("?q=strange&state=none&sort=model") == ([], ["server", "family", "source", "schema"])
     assert parts("?server=box&q=strange") == (["server"], ["family", "source", "schema"])
     assert parts("?family=qwen3&server=box") == (["server", "family"], ["source", "schema"])
+
+
+def line(row: ModelRow, **context: object) -> str:
+    """A line as the page has it, with what `model_row` may have kept."""
+    needed = {"row": row, "needing": (), "may_detect": True, "csrf_token": "a-token"} | context
+    return Template("{% load readable %}{% model_row row %}").render(Context(needed))
+
+
+def made_anew(row: ModelRow, **context: object) -> str:
+    needed = {"row": row, "needing": (), "may_detect": True, "csrf_token": "a-token"} | context
+    return render_to_string("toolsupport/model_row.html", needed)
+
+
+def test_a_line_of_the_matrix_is_kept_only_for_what_is_alike(bob: User) -> None:
+    profile = ModelProfileFactory(name="<b>one</b>:1b")
+    overrides.add(NewOverride(profile.pk, "vision", True, actor=bob.pk))
+    [row] = profiles.listed()
+    older = replace(row, evidence=replace(row.evidence, older=True))
+    rows = [row, older, replace(row, gone=True), replace(row, enabled=False), replace(row, name="two"), row]
+    rows += [replace(row, down="Offline"), replace(row, size="7B"), replace(row, cells=row.cells[::-1])]
+    rows += [replace(row, simulated=True), replace(row, evidence=replace(row.evidence, sentence="It's <new>."))]
+    contexts: list[dict[str, object]] = [{}, {"needing": {row.id}}, {"may_detect": False}, {"oob": True}]
+    for _ in range(2):
+        for number, one in enumerate(rows):
+            for context in contexts:
+                assert line(one, **context) == made_anew(one, **context), (number, context)
+
+
+def test_a_line_with_a_form_has_the_token_of_its_page() -> None:
+    ModelProfileFactory()
+    [row] = profiles.listed()
+    older = replace(row, evidence=replace(row.evidence, older=True))
+    assert 'value="first"' in line(older, csrf_token="first")
+    assert 'value="second"' in line(older, csrf_token="second")
