@@ -208,6 +208,8 @@ def main() -> None:
     import_applications()
     # A quarter of a second for each start and each sign-in; sites that are started from a shell hash as they should.
     importlib.import_module("django.contrib.auth.hashers").PBKDF2PasswordHasher.iterations = 1000
+    # 20 ms for each site that asks a model server.
+    importlib.import_module("toolsupport.providers.http_client").trusted_certificates()
     gc.freeze()
     sys.argv = ["manage.py", *serve(socket.socket(fileno=int(sys.argv[1])))]
     signal.signal(signal.SIGINT, signal.default_int_handler)

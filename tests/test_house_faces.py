@@ -82,6 +82,39 @@ def test_a_script_is_one_behaviour(path: Path) -> None:
     assert text.lstrip().startswith(("//", "/*")), "its first line says what it is for"
 
 
+TOKEN = "{% csrf_token %}"
+ALONE = re.compile(r'{%\s*include\s+"([^"#]+)(?:#(\w+))?"[^%]*\bonly\s*%}')
+# Its form is for the pages that name an address to go back to; the picker of models includes it without one.
+WITHOUT_FORM = {"templates/chat/models.html: parts/down_servers.html"}
+
+
+def forms_without_token(path: Path) -> list[str]:
+    """The parts that this template includes with `only` although they have a form: its token stays behind."""
+    name, found = path.relative_to(house.ROOT), []
+    for included, partial in ALONE.findall(path.read_text()):
+        text = (house.ROOT / "templates" / included).read_text()
+        part = text.partition(f"{{% partialdef {partial}")[2].partition("{% endpartialdef %}")[0] if partial else text
+        if TOKEN in part:
+            found.append(f"{name}: {included}")
+    return found
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=str)
+def test_a_form_in_a_part_gets_its_token(path: Path) -> None:
+    assert set(forms_without_token(path)) <= WITHOUT_FORM
+
+
+def test_a_form_without_its_token_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates/part.html").write_text("{% partialdef a %}<p>{% endpartialdef %}{% partialdef b %}" + TOKEN)
+    page = tmp_path / "templates/page.html"
+    page.write_text(
+        '{% include "part.html#a" only %}{% include "part.html#b" with x=y only %}{% include "part.html" %}'
+    )
+    assert forms_without_token(page) == ["templates/page.html: part.html"]
+
+
 def test_styles_stay_small() -> None:
     sizes = {name(path): len(path.read_bytes()) for path in STYLES}
     assert sum(sizes.values()) <= STYLE_BYTES, sizes

@@ -1,5 +1,6 @@
 // The rows of the model picker: filtered, in order, one of them marked.
 import { pinned } from "./pinned.js";
+import { refresh } from "./times.js";
 
 export const dialog = () => document.getElementById("models");
 export const search = () => document.getElementById("model-search");
@@ -55,6 +56,7 @@ export const fill = (html) => {
   const model = active()?.dataset.model;
   list().innerHTML = html;
   list().ariaBusy = "false";
+  refresh(list());
   first = filters().find((one) => one.ariaPressed === "true")?.dataset.filter ?? "all";
   const recent = list().querySelector("[data-recent]"), kept = pinned();
   for (const row of [...list().querySelectorAll("[role=option]")].reverse()) {

@@ -16,6 +16,10 @@ toggle.addEventListener("click", () => {
 panel.addEventListener("toggle", (event) => {
   if (!beside.matches) toggle.setAttribute("aria-pressed", String(event.newState === "open"));
 });
+// A drawer lies over the button that opened it: the focus goes into it, and back when it closes.
+document.addEventListener("toggle", ({ target, newState }) => {
+  if (newState === "open" && target.matches(".drawer") && !target.contains(document.activeElement)) target.focus({ preventScroll: true });
+}, true);
 show(beside.matches && localStorage.getItem("files-panel") === "open");
 
 // A part is fetched again when a tool changed it, unless a person has begun to write there.

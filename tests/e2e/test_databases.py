@@ -24,7 +24,7 @@ def site(sites: Callable[..., Site]) -> Site:
 
 def with_example(page: Page) -> None:
     page.goto("/tools/sources/")
-    button = page.get_by_role("button", name="Add the example")
+    button = page.get_by_role("button", name="Add example database")
     if button.count():
         button.focus()
         page.keyboard.press("Enter")

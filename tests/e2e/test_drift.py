@@ -36,7 +36,7 @@ def drifted(page: Page, site: Site) -> None:
     site.manage("detect", "sim-drifts:latest")
     page.goto("/servers/")
     httpx.post(f"{page.locator('dd.mono').first.inner_text()}/simulator/drift").raise_for_status()
-    page.get_by_role("button", name="Refresh now").click()
+    page.get_by_role("button", name="Check all servers").click()
     expect(page.get_by_text("Checked 1 server: 1 online.")).to_be_visible()
 
 

@@ -120,3 +120,21 @@ def test_no_focus_hides_below_fixed_parts_of_a_table(open_browser: Callable[...,
             page.keyboard.press(key)
             here = page.evaluate(STOP)
             assert here is not None and not here["wrong"], (key, here)
+
+
+# WCAG 1.4.4, 2.4.11
+def test_drawers_take_the_focus_and_dialogs_fit_at_twice_the_size(open_browser: Callable[..., BrowserContext]) -> None:
+    page = new_chat(open_browser(viewport={"width": 640, "height": 400}).new_page())
+    for button, drawer in (("#files-toggle", "#panel"), ("[popovertarget=sidebar]", "#sidebar")):
+        page.locator(button).focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(drawer)).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.locator(button)).to_be_focused()
+    for key, dialog in (("?", "#keyboard"), ("m", "#models")):
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(key)
+        expect(page.locator(dialog)).to_be_visible()
+        assert page.locator(dialog).evaluate("one => one.getBoundingClientRect().bottom <= innerHeight"), dialog
+        page.keyboard.press("Escape")
+        expect(page.locator(dialog)).to_be_hidden()

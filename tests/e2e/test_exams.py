@@ -39,3 +39,8 @@ def test_an_answer_becomes_a_case_and_is_replayed(page: Page) -> None:
     page.get_by_role("button", name="Replay this turn").click()
     expect(page.get_by_text("other calls")).to_be_visible(timeout=20_000)
     assert faults_at_each_width(page) == []
+    page.keyboard.press("1")
+    expect(page.get_by_role("button", name="Use sim-ignores:latest in the chat")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(chat)
+    expect(page.locator("#picker-button")).to_contain_text("sim-ignores")

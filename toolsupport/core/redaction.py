@@ -79,9 +79,8 @@ def _redacted(text: str) -> str:
     # The longest first: one secret may be the beginning of another.
     for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, GONE)
-    plain = _once_each(
-        text.lower() if text.isascii() else text.casefold()
-    )  # the same; lower() takes a tenth of the time
+    # Both give the same; lower() takes a tenth of the time.
+    plain = _once_each(text.lower() if text.isascii() else text.casefold())
     for needed, pattern in PATTERNS:
         if any(part in plain and any(word in plain for word in words) for part, words in needed.items()):
             text = pattern.sub(rf"\g<1>{GONE}", text)

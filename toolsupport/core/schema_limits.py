@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
+from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.types import JSON, ToolSpec
 
 MOST_CHARACTERS = 128 * 1024
@@ -229,10 +230,17 @@ def parts_of(value: Any) -> int:
     return min(parts, MOST_PARTS)
 
 
-def size_of(tools: Iterable[ToolSpec]) -> int:
+def size_of(tools: tuple[ToolSpec, ...]) -> int:
     """Return about how many characters of a text take as long as these definitions, at most LONGEST_COUNTED."""
+    return _sizes.of(tools)
+
+
+def _size_of(tools: tuple[ToolSpec, ...]) -> int:
     parts = (node for tool in tools for node in _nodes(tool.parameters))
     return PART * sum(1 for _ in islice(parts, LONGEST_COUNTED // PART))
+
+
+_sizes: IdentityCache[tuple[ToolSpec, ...], int] = IdentityCache(_size_of, most=64)
 
 
 def _nodes(value: Any) -> Iterator[Any]:

@@ -88,7 +88,7 @@ def test_a_number_of_the_page_is_the_calls_of_some_days(client: Client, profile:
 def test_another_day_is_another_point(client: Client, profile: ModelProfile, alice: User) -> None:
     called(alice, profile, "today.txt")
     page = calls(client, alice, day="2020-01-01")
-    assert "today.txt" not in page and "You made none of them" in page
+    assert "today.txt" not in page and "None of these calls are in your chats" in page
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_alice_tests_what_has_no_verdict_yet(client: Client, alice: User) -> Non
 
 def test_the_headline_counts_models_of_servers_that_claim_nothing(client: Client, alice: User) -> None:
     only = model("m", None)
-    assert "model does not claim tools. <strong>It is not tested yet." in page(client, alice)
+    assert "model does not claim tools. <strong>Not tested yet." in page(client, alice)
     with_verdict(only, "native", {"passed": 3, "tried": 3})
     shown = page(client, alice)
     assert "tested model that does not claim tools" in shown and "works with them" in shown

@@ -207,5 +207,5 @@ def test_types_are_found_among_few_alternatives() -> None:
 )
 def test_the_size_of_definitions_is_counted_up_to_a_limit(tools: int, parts: int, most: int) -> None:  # S2
     schema = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(parts)}}
-    found = size_of([ToolSpec(f"t{number}", "", schema) for number in range(tools)])
+    found = size_of(tuple(ToolSpec(f"t{number}", "", schema) for number in range(tools)))
     assert most / 2 <= found <= most

@@ -17,6 +17,7 @@ from toolsupport.registry.settings import team_settings
 
 # Code and outside effects wait for an administrator.
 ON_BY_DEFAULT = frozenset({"A0", "A1", "A2"})
+AUDITED = {"A3": "runs code", "A4": "reaches outside"}
 
 
 def enabled(name: str, level: str, team: Mapping[str, Any]) -> bool:
@@ -32,7 +33,9 @@ def switch(name: str, on: bool, level: str, actor: int) -> None:
     """
     team_settings.put("tools", team_settings.held("tools") | {name: on})
     if level not in ON_BY_DEFAULT:
-        audit_log.write(actor, "switch_tool", name, f"{name} of level {level}, switched {'on' if on else 'off'}")
+        audit_log.write(
+            actor, "switch_tool", name, f"{name}, which {AUDITED[level]}: switched {'on' if on else 'off'}."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ class ModelTile:
     server: str
     claims: bool | None
     found: ModelEvidence
+    down: bool = False  # its server did not answer
 
     @property
     def claim(self) -> str:
@@ -153,21 +154,32 @@ class EvidenceOverview:
 
     @property
     def best(self) -> ModelTile | None:
-        """A model that was proven to call tools."""
-        return next((tile for tile in self.tiles if tile.evidence == "proven"), None)
+        """A model that was proven to call tools, on a server that answers."""
+        return self._usable("proven")
 
     @property
     def without(self) -> ModelTile | None:
-        """A model without native tool calls that was proven in text mode."""
-        return next((tile for tile in self.tiles if tile.evidence == "text"), None)
+        """A model without native tool calls that was proven in text mode, on a server that answers."""
+        return self._usable("text")
+
+    def _usable(self, evidence: str) -> ModelTile | None:
+        return next((tile for tile in self.tiles if tile.evidence == evidence and not tile.down), None)
 
 
 def read(person: int | None) -> EvidenceOverview:
     """Return the overview for a person, whose own running tests give the time that is left."""
     rows = [row for row in picker.offered() if row.chats and row.gone_since is None]
     claims, evidence = _claims([row.pk for row in rows]), model_evidence.of_each(rows, known_of_each(rows))
+    down = {row.pk for row in rows if row.server.reachable is False}
     tiles = tuple(
-        ModelTile(row.pk, row.name.removesuffix(":latest"), row.server.name, claims.get(row.pk), evidence[row.pk])
+        ModelTile(
+            row.pk,
+            row.name.removesuffix(":latest"),
+            row.server.name,
+            claims.get(row.pk),
+            evidence[row.pk],
+            row.pk in down,
+        )
         for row in sorted(rows, key=lambda row: (row.server.simulated, row.server_id, row.pk))
     )
     bulk = detection_reports.bulk(person) if any(tile.open for tile in tiles) else None
@@ -183,7 +195,7 @@ def read(person: int | None) -> EvidenceOverview:
         expected=tuple(
             first_tests.expected(row, took.get(row.pk, 0), claims.get(row.pk) is True)
             for row in rows
-            if row.pk in waiting and row.server.reachable is not False
+            if row.pk in waiting - down
         ),
     )
 

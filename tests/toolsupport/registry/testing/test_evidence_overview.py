@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.factories import ModelProfileFactory, ServerFactory
-from toolsupport.models import ModelProfile
+from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.testing import detections, evidence_overview
@@ -137,3 +137,17 @@ def test_the_surprise_is_the_clearest_contradiction_with_its_own_trial() -> None
     found = evidence_overview.read(None).surprise
     assert found and found.tile.name == "worse" and found.claimed == '"completion"'
     assert found.reply.startswith("I cannot look x") and len(found.reply) == evidence_overview.LONGEST + 1
+
+
+def test_no_task_is_offered_with_a_model_of_a_dead_server() -> None:
+    with_verdict(model("calls", None), "native", {"passed": 3, "tried": 3})
+    with_verdict(model("writes", None), "text", {"format": "hermes"})
+    found = evidence_overview.read(None)
+    assert found.best and found.best.name == "calls"
+    assert found.without and found.without.name == "writes"
+    Server.objects.update(reachable=False)
+    found = evidence_overview.read(None)
+    assert (found.best, found.without, len(found.tiles)) == (None, None, 2)
+    Server.objects.update(reachable=None)
+    found = evidence_overview.read(None)
+    assert found.best and found.without, "a server that was not asked yet may answer"

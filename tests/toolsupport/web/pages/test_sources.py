@@ -36,7 +36,7 @@ def charlie(transactional_db: None, settings: Any, tmp_path: Path) -> Client:
 
 def test_the_example_is_added_and_can_be_read(charlie: Client) -> None:
     html = posted(charlie, "source-example")
-    assert "Can be read" in html and "2 tables" in html and "Add the example" not in html
+    assert "Can be read" in html and "2 tables" in html and "Add example database" not in html
     assert "already a database" in posted(charlie, "source-example")
 
 
