@@ -81,7 +81,7 @@ async def ended(*parts: Coroutine[Any, Any, None]) -> None:
     tasks = [supervisor.spawn(part) for part in parts]
     _, late = await asyncio.wait(tasks, timeout=CLOSING)
     if late:
-        log.warning("left %d parts of the site that did not stop in %g seconds", len(late), CLOSING)
+        log.warning("%d parts of the site did not stop within %g seconds", len(late), CLOSING)
 
 
 async def lifespan(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:

@@ -64,7 +64,7 @@ def _nowhere() -> int:
 
 
 def _log_what_runs() -> None:
-    log.warning("ended at the deadline; still running: %s", ", ".join(running()) or "nothing by name")
+    log.warning("ended at the deadline; still running: %s", ", ".join(running()) or "unnamed work")
 
 
 def running() -> list[str]:

@@ -136,6 +136,6 @@ class Hub:
 
     def _send(self, member: asyncio.StreamWriter, message: bytes) -> None:
         if member.transport.get_write_buffer_size() + len(message) > MOST_BEHIND:
-            log.error("dropped a message to a process of this site, which does not read")
+            log.error("dropped a message: a process of this site does not read its queue")
         elif not member.transport.is_closing():
             member.write(message)

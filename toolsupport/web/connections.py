@@ -36,7 +36,7 @@ class Phase(Enum):
     IDLE = "the next request"
     BODY = "the body of a request"
     ANSWER = "the answer of the site"
-    READER = "the client, which does not read"
+    READER = "the client to read"
     CLOSING = "the end of the connection"
 
 
@@ -157,9 +157,12 @@ class ConnectionTable:
     def make_room(self, one: Connection | None, where: str) -> bool:
         """Close this connection, if there is one; return False if not."""
         if one is None or len(self.leaving) >= MOST_LEAVING:
-            self.note(f"refused a connection: the most are open {where}", logging.WARNING)
+            self.note(f"refused a connection: too many are open {where}", logging.WARNING)
             return False
-        self.note(f"closed a connection that waited for {one.phase.value}: the most are open {where}", logging.WARNING)
+        self.note(
+            f"closed a connection that waited for {one.phase.value}: too many are open {where}",
+            logging.WARNING,
+        )
         one.leave()
         self.leaving.add(one)
         one.expire(Phase.CLOSING)

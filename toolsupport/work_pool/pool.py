@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
+import math
 import threading
+import time
 from collections.abc import Hashable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -25,18 +27,22 @@ from toolsupport.work_pool.worker_process import WorkerProcess
 log = logging.getLogger(__name__)
 
 IDLE = 30.0
+# Each process takes 14 MiB, so a further one starts only where a task of so many seconds keeps others waiting.
+LONG = 0.5
+STARTING = 2.0  # what a new process takes before its first task, at most
 WAITING_PER_PERSON = 16
 
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """A task with its arguments, its owner and its result to come; `process` runs it."""
+    """A task with its arguments, its owner and its result to come; `process` runs it, and has since `began`."""
 
     owner: Hashable
     task: Task
     arguments: tuple[Any, ...]
     result: Future[Any] = field(default_factory=Future)
     process: WorkerProcess | None = None
+    began: float = math.inf
     cancelled: bool = False
 
 
@@ -55,15 +61,21 @@ class WorkPool:
     async def run(self, owner: Hashable, task: Task, *arguments: Any) -> Any:
         """Return the result of a task. Raises WorkError. A cancellation ends the task."""
         job = self.submit(owner, task, *arguments)
+        result = asyncio.wrap_future(job.result)
         try:
-            return await asyncio.wrap_future(job.result)
+            while not (await asyncio.wait({result}, timeout=LONG))[0]:
+                self._help(job)
+            return await result
         finally:
+            result.cancel()
             self.cancel(job)
 
     def run_blocking(self, owner: Hashable, task: Task, *arguments: Any) -> Any:
         """Do the same in a thread that may wait: neither that of the event loop nor that of the database."""
         job = self.submit(owner, task, *arguments)
         try:
+            while not wait([job.result], LONG).done:
+                self._help(job)
             return job.result.result()
         except CancelledError:
             raise WorkRefused("the process is stopping") from None
@@ -76,11 +88,22 @@ class WorkPool:
         with self._changed:
             if self._closed or not self._queue.put(owner, job):
                 raise WorkRefused("too much work is waiting")
-            if len(self._queue) > self._threads - len(self._running) and self._threads < self._workers:
-                self._threads += 1
-                threading.Thread(target=self._serve, name="work-pool", daemon=True).start()
+            self._start(1)
             self._changed.notify()
         return job
+
+    def _help(self, job: Job) -> None:
+        """Start a further process if this job waits for one that takes long."""
+        with self._changed:
+            if job not in self._running and any(time.monotonic() - each.began > LONG for each in self._running):
+                self._start(self._workers)
+
+    def _start(self, most: int) -> None:
+        """Start a thread if tasks wait for one, up to so many."""
+        with self._changed:
+            if len(self._queue) > self._threads - len(self._running) and self._threads < most and not self._closed:
+                self._threads += 1
+                threading.Thread(target=self._serve, name="work-pool", daemon=True).start()
 
     def wake(self, task: Task, *arguments: Any) -> None:
         """Start a process with a cheap task if none is there. Raises WorkRefused."""
@@ -164,6 +187,7 @@ class WorkPool:
     def _assign(self, job: Job, process: WorkerProcess) -> None:
         with self._changed:
             job.process = process
+            job.began = time.monotonic() + (0.0 if process.used else STARTING)
             if job.cancelled:
                 process.interrupt()
 

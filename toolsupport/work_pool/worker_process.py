@@ -36,7 +36,7 @@ class WorkerProcess:
                 start_new_session=True,
             )
         self._socket = mine
-        self._used = False
+        self.used = False
 
     @property
     def pid(self) -> int:
@@ -48,8 +48,8 @@ class WorkerProcess:
 
     def ask(self, task: Task, arguments: Sequence[Any]) -> Any:
         """Return the result of a task. Raises OverBudget or WorkFailed."""
-        ends = time.monotonic() + task.wall + (0.0 if self._used else START)
-        self._used = True
+        ends = time.monotonic() + task.wall + (0.0 if self.used else START)
+        self.used = True
         request = {"function": task.function, "arguments": list(arguments), "cpu": task.cpu}
         try:
             answer = self._exchanged(json.dumps(request).encode(), ends)

@@ -188,9 +188,9 @@ def test_a_chat_is_opened_with_a_model(alice: User, owned: Conversation) -> None
 
 def test_a_chat_leads_to_the_first_visit_where_no_model_was_tested(alice: User, owned: Conversation) -> None:
     page = lambda: client_of(alice).get(reverse("conversation", args=[owned.pk])).content.decode()  # noqa: E731
-    assert "No model is tested yet." in page()
+    assert "No model has been tested yet." in page()
     Detection.objects.create(profile=ModelProfileFactory(), build_key="b", trigger="page", status="done")
-    assert "No model is tested yet." not in page()
+    assert "No model has been tested yet." not in page()
 
 
 # -- what the page holds --

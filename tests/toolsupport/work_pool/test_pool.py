@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from toolsupport.work_pool import pool as pool_module
 from toolsupport.work_pool.pool import WorkPool
 from toolsupport.work_pool.types import OverBudget, Task, WorkFailed, WorkRefused
 
@@ -154,12 +155,38 @@ def test_one_person_does_not_hold_up_another(pool: WorkPool, pipe: Path) -> None
     assert len(pool.pids()) == 1
 
 
-def test_close_ends_all_work(pool: WorkPool, tmp_path: Path) -> None:
+@pytest.mark.asyncio
+async def test_short_tasks_of_many_people_take_one_process(pool: WorkPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "LONG", 60.0)
+    found = await asyncio.gather(*(pool.run(f"person {number}", task("about")) for number in range(40)))
+    assert len({about["pid"] for about in found}) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_long_task_does_not_hold_up_the_others(
+    pool: WorkPool, pipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "LONG", 0.01)
+    monkeypatch.setattr(pool_module, "STARTING", 0.0)
+    held = asyncio.create_task(pool.run("mallory", task("hold", wall=120.0), str(pipe)))
+    begun = await asyncio.to_thread(pipe.open, "w")
+    assert await pool.run("bob", task("echo"), "soon") == ["soon"]
+    assert await asyncio.to_thread(pool.run_blocking, "ana", task("echo"), "soon") == ["soon"]
+    assert not held.done()
+    begun.close()
+    assert await held == ""
+
+
+def test_close_ends_all_work(pool: WorkPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "LONG", 0.0)
+    monkeypatch.setattr(pool_module, "STARTING", 0.0)
     paths = [tmp_path / name for name in ("a", "b", "c")]
     for path in paths:
         os.mkfifo(path)
     jobs = [pool.submit(path.name, task("hold"), str(path)) for path in paths]
-    begun = [path.open("w") for path in paths[:2]]
+    begun = [paths[0].open("w")]
+    pool._help(jobs[1])
+    begun.append(paths[1].open("w"))
     handles = [os.pidfd_open(pid) for pid in pool.pids()]
     pool.close()
     for handle in handles:

@@ -7,12 +7,11 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-import webauthn
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from webauthn.helpers import structs
 
 from toolsupport.core import passkey_rules, strict_json
 from toolsupport.core.errors import NotAllowed, NotFound
@@ -27,7 +26,6 @@ WRONG = "This passkey was not accepted."
 LONGEST = 16 * 1024  # characters of what a browser sends
 CREDENTIAL = re.compile(r"[\w-]{1,1400}", re.ASCII)  # no other text is compared with rows: not all can be
 SECONDS = 5 * 60
-CHECKED = structs.UserVerificationRequirement.REQUIRED
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +74,12 @@ def has_some(person_id: int, site: str = "") -> bool:
 
 def offer(person: User, ceremony: Ceremony) -> str:
     """Return what the browser needs to make a passkey, as JSON. The handle of the person stays the same."""
+    library, structs = _library()
     rows = list(Passkey.objects.filter(person=person))
     if len(rows) >= MOST:
         raise NotAllowed(f"An account can have {MOST} passkeys. Remove one first.")
-    handle = webauthn.base64url_to_bytes(rows[0].handle) if rows else secrets.token_bytes(32)
-    options = webauthn.generate_registration_options(
+    handle = library.base64url_to_bytes(rows[0].handle) if rows else secrets.token_bytes(32)
+    options = library.generate_registration_options(
         rp_id=ceremony.site,
         rp_name=SITE,
         user_id=handle,
@@ -89,24 +88,26 @@ def offer(person: User, ceremony: Ceremony) -> str:
         challenge=ceremony.challenge,
         timeout=SECONDS * 1000,
         authenticator_selection=structs.AuthenticatorSelectionCriteria(
-            resident_key=structs.ResidentKeyRequirement.REQUIRED, user_verification=CHECKED
+            resident_key=structs.ResidentKeyRequirement.REQUIRED,
+            user_verification=structs.UserVerificationRequirement.REQUIRED,
         ),
         exclude_credentials=[_described(row) for row in rows if row.site == ceremony.site],
     )
-    return webauthn.options_to_json(options)
+    return str(library.options_to_json(options))
 
 
 def question(ceremony: Ceremony, person_id: int | None = None) -> str:
     """Return what the browser needs to prove a passkey, as JSON: any of this site, or one of this person."""
+    library, structs = _library()
     rows = Passkey.objects.filter(person_id=person_id, site=ceremony.site) if person_id else ()
-    options = webauthn.generate_authentication_options(
+    options = library.generate_authentication_options(
         rp_id=ceremony.site,
         challenge=ceremony.challenge,
         timeout=SECONDS * 1000,
         allow_credentials=[_described(row) for row in rows],
-        user_verification=CHECKED,
+        user_verification=structs.UserVerificationRequirement.REQUIRED,
     )
-    return webauthn.options_to_json(options)
+    return str(library.options_to_json(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,9 @@ class NewPasskey:
 
 def add(person: User, new: NewPasskey, ceremony: Ceremony) -> tuple[str, ...]:
     """Store a passkey; return the recovery codes if it is the first factor. Raises NotAllowed."""
+    library, _ = _library()
     try:
-        made = webauthn.verify_registration_response(
+        made = library.verify_registration_response(
             credential=_parsed(new.answer),
             expected_challenge=ceremony.challenge,
             expected_rp_id=ceremony.site,
@@ -131,7 +133,7 @@ def add(person: User, new: NewPasskey, ceremony: Ceremony) -> tuple[str, ...]:
     except Exception as error:  # the library lets through what its parsers raise at hostile bytes
         raise NotAllowed(WRONG) from error
     row = Passkey(person=person, name=new.name, site=ceremony.site, handle=new.handle, sign_count=made.sign_count)
-    row.credential = webauthn.helpers.bytes_to_base64url(made.credential_id)
+    row.credential = library.helpers.bytes_to_base64url(made.credential_id)
     row.public_key = made.credential_public_key
     try:
         with transaction.atomic():
@@ -152,9 +154,10 @@ def person_of(answer: str, ceremony: Ceremony, person_id: int | None = None) -> 
     row = (rows.filter(person_id=person_id) if person_id else rows).first()
     if row is None or not _lets_in(row, given, needs_handle=person_id is None):
         raise NotAllowed(WRONG)
+    library, _ = _library()
     try:
         # The counter is compared below, so that two processes cannot accept the same one.
-        proof = webauthn.verify_authentication_response(
+        proof = library.verify_authentication_response(
             credential=given,
             expected_challenge=ceremony.challenge,
             expected_rp_id=ceremony.site,
@@ -198,8 +201,17 @@ def _lets_in(row: Passkey, given: dict[str, object], needs_handle: bool) -> bool
     return row.person.is_active and row.person.has_usable_password()
 
 
-def _described(row: Passkey) -> structs.PublicKeyCredentialDescriptor:
-    return structs.PublicKeyCredentialDescriptor(id=webauthn.base64url_to_bytes(row.credential))
+def _described(row: Passkey) -> Any:
+    library, structs = _library()
+    return structs.PublicKeyCredentialDescriptor(id=library.base64url_to_bytes(row.credential))
+
+
+def _library() -> tuple[Any, Any]:
+    """Return the library and its structures: 3.5 MiB, loaded where the first passkey is used."""
+    import webauthn
+    from webauthn.helpers import structs
+
+    return webauthn, structs
 
 
 def _parsed(answer: str) -> dict[str, object]:

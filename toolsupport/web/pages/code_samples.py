@@ -45,7 +45,7 @@ def context(request: HttpRequest, model: str = "", key: str = "") -> dict[str, A
         "key": key or NO_KEY,
     }
     page = {"models": list(numbers), "evidence": shown and shown.evidence, "samples": samples(request.user.pk, values)}
-    return {**values, "key": key, **page}
+    return {**values, "key": key, "hidden": picker.hidden_note(), **page}
 
 
 def choices() -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import secrets
 from datetime import timedelta
@@ -9,8 +10,6 @@ from datetime import timedelta
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import salted_hmac
-from webauthn import base64url_to_bytes
-from webauthn.helpers import bytes_to_base64url
 
 from toolsupport.core import passkey_rules
 from toolsupport.core.errors import NotAllowed
@@ -45,7 +44,8 @@ def begin(request: HttpRequest) -> Ceremony:
 
 def keep(answer: HttpResponse, ceremony: Ceremony, purpose: str, more: str = "") -> HttpResponse:
     """Give the browser the challenge in a signed cookie."""
-    kept = json.dumps({"challenge": bytes_to_base64url(ceremony.challenge), "for": purpose, "more": more})
+    challenge = base64.urlsafe_b64encode(ceremony.challenge).decode()
+    kept = json.dumps({"challenge": challenge, "for": purpose, "more": more})
     secure = settings.SESSION_COOKIE_SECURE
     answer.set_signed_cookie(COOKIE, kept, SALT, max_age=SECONDS, httponly=True, samesite="Lax", secure=secure)
     return answer
@@ -59,7 +59,8 @@ def taken(request: HttpRequest, purpose: str) -> tuple[Ceremony, str]:
         raise NotAllowed(LATE)
     if why := problem(request):
         raise NotAllowed(why)
-    return Ceremony(base64url_to_bytes(challenge), _origin(request), address_of(request)), str(kept["more"])
+    asked = base64.urlsafe_b64decode(challenge + "==")  # also without its padding
+    return Ceremony(asked, _origin(request), address_of(request)), str(kept["more"])
 
 
 def of_session(request: HttpRequest, purpose: str) -> str:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from tests.factories import ModelProfileFactory
+from tests.factories import ModelProfileFactory, ServerFactory
 from tests.samples import read
 from toolsupport.registry.people import api_keys
 
@@ -58,6 +58,14 @@ def test_the_code_names_this_site_and_a_model_of_it(page: Client) -> None:
     profile = ModelProfileFactory()
     text = page.get("/account/code/").content.decode()
     assert "http://testserver/v1" in text and f"{profile.server.name}/{profile.name}" in text
+
+
+def test_hidden_simulated_models_are_explained(page: Client) -> None:
+    ModelProfileFactory(name="sim-honest:latest", server=ServerFactory(kind="simulator"))
+    assert "simulated model is hidden" not in page.get("/account/code/").content.decode()
+    ModelProfileFactory(server=ServerFactory(reachable=True))
+    text = page.get("/account/code/").content.decode()
+    assert "1 simulated model is hidden: one of your own servers answers." in text and "sim-honest" not in text
 
 
 def test_the_code_holds_the_new_key_once(page: Client) -> None:
