@@ -182,7 +182,7 @@ def test_a_format_that_a_chat_left_is_no_undo_and_comes_back_with_one(values: di
     undone = detection_reports.shown(test).undone
     assert undone is not None and undone.actor == "bob"
     told = undone.why if values else str(undone.changes)
-    assert ("chats that had left a format have it again" if values else "'Text format', 'no'") in told
+    assert ("chats that had left a format use it again" if values else "'Text format', 'no'") in told
 
 
 @pytest.mark.django_db
