@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from chat.models import Conversation, Memory, Message, ToolRun, Turn
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory, ServerFactory
 from tests.parameters import KINDS, answered_in
 from tests.query_ceilings import CEILINGS
@@ -147,6 +148,42 @@ def test_a_page_that_waits_asks_no_more_than_it_needs(
     address: Address, administrator: Visitor, out_there: None
 ) -> None:
     assert list(faults(address, administrator)) == []
+
+
+def chat_with_calls(person: User) -> tuple[Conversation, Turn]:
+    """A chat with a memory and calls, whose model writes its calls as text."""
+    profile = ModelProfileFactory()
+    overrides.add(NewOverride(profile.pk, "tools", False, actor=person.pk, reason="seen"))
+    chat = ConversationFactory(owner=person, profile=profile)
+    Memory.objects.create(conversation=chat, text="Maria likes tea.", written_by=person)
+    turn = Turn.objects.create(conversation=chat, client_id="one", profile=profile, status="done")
+    asked = Message.objects.create(conversation=chat, role="user", content="Read it.", turn=turn)
+    answer = Message.objects.create(conversation=chat, role="assistant", content="Done.", turn=turn, parent=asked)
+    for number in range(2):
+        ToolRun.objects.create(message=answer, turn=turn, name="read_file", call_id=f"c{number}", status="done")
+    Conversation.objects.filter(pk=chat.pk).update(leaf=answer)
+    return chat, turn
+
+
+def test_the_pages_of_a_chat_with_calls_ask_no_more_often(administrator: Visitor) -> None:
+    person, client = administrator
+    chat, turn = chat_with_calls(person)
+    answer = turn.messages.get(role="assistant")
+    pages: dict[tuple[str, str], list[Any]] = {
+        ("get", "conversation"): [chat.pk],
+        ("get", "conversation-explain"): [chat.pk],
+        ("post", "conversation-tools"): [chat.pk],
+        ("get", "message-wire"): [chat.pk, answer.pk],
+        ("get", "compare"): [turn.pk],
+        ("get", "turn-case"): [turn.pk],
+    }
+    quotas.table.rows()
+    for (verb, name), values in pages.items():
+        with CaptureQueriesContext(connection) as captured:
+            page = getattr(client, verb)(reverse(name, args=values))
+        asked = [query["sql"] for query in captured if not query["sql"].startswith(MARKS)]
+        assert page.status_code == 200 and len(asked) <= MOST, (name, page.status_code, asked)
+        assert name not in ("conversation-explain", "turn-case") or "Maria likes tea." in page.content.decode(), name
 
 
 def test_no_page_may_ask_more_than_twelve_times() -> None:

@@ -40,23 +40,26 @@ class OpenTurns(NamedTuple):
 
 
 CONVERSATION = "SELECT * FROM chat_conversation WHERE id = %s AND owner_id = %s {lock}"
-RUNNING = "SELECT *, EXISTS (SELECT 1 FROM chat_turn WHERE conversation_id = chat_conversation.id AND status IN ({})) \
-AS running FROM".format(", ".join(f"'{status}'" for status in OPEN))
+TURN = "FROM chat_turn WHERE conversation_id = chat_conversation.id AND status IN ({}) ORDER BY id LIMIT 1".format(
+    ", ".join(f"'{status}'" for status in OPEN)
+)
+MEMORY = "FROM chat_memory WHERE conversation_id = chat_conversation.id ORDER BY id DESC LIMIT 1"
+WITH_STATE = f"""SELECT *, (SELECT id {TURN}) AS open_turn, (SELECT status {TURN}) AS open_status,
+(SELECT text {MEMORY}) AS memory_text, (SELECT outside {MEMORY}) AS memory_outside FROM"""
 
 
-def conversation_of(
-    owner: int | None, conversation: str, lock: bool, with_running: bool = False
-) -> Conversation | None:
+def conversation_of(owner: int | None, conversation: str, lock: bool, with_state: bool = False) -> Conversation | None:
     """Return a person's conversation; None if absent, another person's, or a malformed id.
 
-    `with_running`: its attribute `running` is whether it has an open turn.
+    `with_state`: it has the attributes `open_turn` and `open_status` (None without an open turn), and its memory is
+    read too (`prompt_context`).
     """
     try:
         wanted = uuid.UUID(str(conversation))
     except ValueError:
         return None
     statement = CONVERSATION if lock else CONVERSATION.replace("{lock}", "")
-    statement = statement.replace("SELECT * FROM", RUNNING) if with_running else statement
+    statement = statement.replace("SELECT * FROM", WITH_STATE) if with_state else statement
     return next(iter(raw_sql.made(Conversation, statement, wanted, owner)), None)
 
 

@@ -138,3 +138,22 @@ def test_drawers_take_the_focus_and_dialogs_fit_at_twice_the_size(open_browser: 
         assert page.locator(dialog).evaluate("one => one.getBoundingClientRect().bottom <= innerHeight"), dialog
         page.keyboard.press("Escape")
         expect(page.locator(dialog)).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_part_that_is_replaced_stays_where_it_is(open_browser: Callable[..., BrowserContext], width: int) -> None:
+    page = open_browser(viewport={"width": width, "height": 500}).new_page()
+    page.goto("/tools/")
+    page.wait_for_load_state("networkidle")
+    switch = page.locator("#switch-write_file")
+    switch.evaluate("one => one.scrollIntoView({ block: 'center' })")
+    place = switch.bounding_box()
+    assert page.evaluate("scrollY") > 0 and place
+    for on in (False, True):
+        with page.expect_response("**/tools/switch/"):
+            switch.press("Space")
+        expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+        expect(switch).to_be_checked(checked=on)
+        expect(switch).to_be_focused()
+        now = switch.bounding_box()
+        assert now and abs(now["y"] - place["y"]) < 30, (place, now)

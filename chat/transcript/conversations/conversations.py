@@ -51,20 +51,20 @@ class ConversationState:
     capabilities: dict[str, Any]
 
 
-def own(person: Person, conversation_id: str, lock: bool = False, with_running: bool = False) -> Conversation:
+def own(person: Person, conversation_id: str, lock: bool = False, with_state: bool = False) -> Conversation:
     """Return the person's conversation. Raises NotFound, also for another person's one or a malformed id.
 
-    With `lock` no other writer can change it until the transaction ends. `with_running`: see `sql.conversation_of`.
+    With `lock` no other writer can change it until the transaction ends. `with_state`: see `sql.conversation_of`.
     """
-    conversation = own_row(person, conversation_id, lock, with_running)
+    conversation = own_row(person, conversation_id, lock, with_state)
     if conversation.profile_id is not None:
         conversation.profile = profile_cache.profile(conversation.profile_id)
     return conversation
 
 
-def own_row(person: Person, conversation_id: str, lock: bool = False, with_running: bool = False) -> Conversation:
+def own_row(person: Person, conversation_id: str, lock: bool = False, with_state: bool = False) -> Conversation:
     """Return the same without its model. Raises NotFound."""
-    conversation = sql.conversation_of(person.pk, conversation_id, lock, with_running)
+    conversation = sql.conversation_of(person.pk, conversation_id, lock, with_state)
     if conversation is None:
         raise NotFound("This chat does not exist.")
     return conversation
@@ -105,9 +105,8 @@ def show(person: Person, conversation_id: str, wanted: MessageWindow | None = No
     It uses no transaction, since on SQLite that would wait for writers: `tail` is read first, so that later
     announcements are fetched again rather than missed.
     """
-    conversation = own(person, conversation_id)
+    conversation: Any = own(person, conversation_id, with_state=True)
     choose_first(conversation)
-    turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     messages, earlier = present.window(conversation, wanted)
     return ShownConversation(
         id=str(conversation.pk),
@@ -116,8 +115,8 @@ def show(person: Person, conversation_id: str, wanted: MessageWindow | None = No
         model=shown_model(conversation),
         messages=messages,
         earlier=earlier,
-        turn=turn.pk if turn else None,
-        turn_status=turn.status if turn else "",
+        turn=conversation.open_turn,
+        turn_status=conversation.open_status or "",
         settings=conversation.settings,
         questions=present.questions(conversation),
         pending=tuple(conversation.pending),

@@ -129,13 +129,13 @@ def of_model(person: Person, profile_id: int, text: str = "") -> RequestExplanat
 
 def of_conversation(person: Person, conversation_id: str, text: str = "") -> RequestExplanation:
     """Explain the person's own conversation if this message came next. Raises NotFound, ConfigError."""
-    return of_own(own(person, conversation_id, with_running=True), text)
+    return of_own(own(person, conversation_id, with_state=True), text)
 
 
 def of_own(
     conversation: Conversation, text: str = "", remotes: tuple[RemoteTool, ...] | None = None
 ) -> RequestExplanation:
-    """Do the same for a conversation that was read with `running`, and with these MCP tools. Raises ConfigError."""
+    """Do the same for a conversation that was read with its state, and with these MCP tools. Raises ConfigError."""
     choose_first(conversation)
     return _explained(conversation, text, remotes)
 
@@ -161,7 +161,7 @@ def _explained(
         model=model,
         conversation=str(conversation.pk),
         title=conversation.title or UNTITLED,
-        running=bool(getattr(conversation, "running", False)),
+        running=getattr(conversation, "open_turn", None) is not None,
         left_out=settings.left_out,
         tools=_tools(fitted, settings.left_out, token_counts.cost_of_each(request_spec, fitted.counts)),
         format=format_choice.label(request_spec.format) if request_spec.format else "",

@@ -56,7 +56,7 @@ class ShownRawRequest:
 
 def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest:
     """Return the raw exchanges of one answer of the person's own conversation. Raises NotFound, ConfigError."""
-    conversation = own_row(person, conversation_id)
+    conversation = own_row(person, conversation_id, with_state=True)
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
     message = answers.filter(pk=message_id).first()
     if message is None or message.turn is None:

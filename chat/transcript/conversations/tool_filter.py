@@ -60,7 +60,7 @@ def put(person: Person, conversation_id: str, change: ToolFilterChange) -> Store
     """Apply the form's changed switches. Unknown names are ignored. Raises NotFound."""
     remotes = mcp_servers.known_tools()
     existing = available_tools.offer((), TeamOffer(team_settings.in_force(())), remotes).candidates
-    conversation = own(person, conversation_id, lock=True, with_running=True)
+    conversation = own(person, conversation_id, lock=True, with_state=True)
     before, seen = ToolFilter.read(conversation.settings.get("left_out")), _read(change.seen)
     tools = change.tools.switched(seen.tools) & {one.spec.name for one in existing}
     servers = change.servers.switched(seen.servers) & {one.server for one in existing}

@@ -50,9 +50,18 @@ class PromptContext:
 def of(conversation: Conversation, prompts: tuple[NamedPrompt, ...]) -> PromptContext:
     """Return the context as it is stored; `prompts` are the available ones."""
     chosen = chosen_names(conversation.settings, prompts)
-    # A new chat, which is not stored yet, has none.
-    memory, outside = ("", ()) if conversation._state.adding else stored_memory(conversation.pk)
+    memory, outside = _memory(conversation)
     return PromptContext(memory, tuple(_text(name) for name in chosen), prompts, outside)
+
+
+def _memory(conversation: Conversation) -> tuple[str, tuple[OutsideSource, ...]]:
+    """Return what `stored_memory` does, as read with the conversation if it was. A new chat has no memory yet."""
+    if conversation._state.adding:
+        return "", ()
+    if not hasattr(conversation, "memory_text"):
+        return stored_memory(conversation.pk)
+    text, outside = conversation.memory_text, raw_sql.parsed(conversation.memory_outside)  # type: ignore[attr-defined]
+    return (text, outside_content.read(outside)) if text is not None else ("", ())
 
 
 def memory_of(conversation: UUID) -> str:

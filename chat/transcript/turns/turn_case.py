@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import OuterRef, Subquery, TextField, Value
 from django.db.models.functions import Coalesce
 from django.utils.text import slugify
 
-from chat.models import AUTOMATIC, Message, ToolRun, Turn
+from chat.models import AUTOMATIC, Memory, Message, ToolRun, Turn
 from chat.statuses import OPEN, CallStatus
 from chat.transcript.conversations.conversations import Person
 from chat.transcript.messages import history
@@ -61,13 +62,19 @@ def own_turn(person: Person, turn_id: int) -> OwnTurn:
     rows = Turn.objects.select_related("conversation", "profile__server", "comparison").exclude(status__in=OPEN)
     messages = Message.objects.filter(turn=OuterRef("pk"))
     last = messages.filter(role=Role.ASSISTANT).order_by("-id").values("content")[:1]
+    memory = Memory.objects.filter(conversation=OuterRef("conversation")).order_by("-id")
     rows = rows.annotate(
         last_text=Coalesce(Subquery(last), Value(""), output_field=TextField()),
         first=Subquery(messages.order_by("id").values("pk")[:1]),
+        memory_text=Subquery(memory.values("text")[:1]),
+        memory_outside=Subquery(memory.values("outside")[:1]),
     )
     turn = rows.filter(first__isnull=False, pk=turn_id, conversation__owner_id=person.pk).first()
     if turn is None:
         raise NotFound("This answer does not exist.")
+    conversation: Any = turn.conversation
+    # Where `prompt_context` looks for the memory of a conversation.
+    conversation.memory_text, conversation.memory_outside = turn.memory_text, turn.memory_outside
     return OwnTurn(turn, turn.first, turn.last_text)
 
 
