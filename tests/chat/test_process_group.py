@@ -177,7 +177,11 @@ async def test_a_terminal_that_ends_all_processes_lets_answers_finish(tmp_path: 
     with databases.for_site({}) as database:
         site = Site(tmp_path, {**database, "TOOLSUPPORT_DRAIN_SECONDS": "2"})
         prepare(site)
-        command = [sys.executable, "manage.py", "serve", "--port", str(site.port), "--processes", count]
+        # What nohup starts ignores SIGHUP, and so do its children.
+        heard = "signal.signal(signal.SIGHUP, signal.SIG_DFL)"
+        begun = f"import os, signal, sys; {heard}; os.execv(sys.argv[1], sys.argv[1:])"
+        serve = [sys.executable, "manage.py", "serve", "--port", str(site.port), "--processes", count]
+        command = [sys.executable, "-c", begun, *serve]
         given: dict[str, Any] = {"cwd": databases.ROOT, "env": site.environ(), "start_new_session": True}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **given) as process:
             try:

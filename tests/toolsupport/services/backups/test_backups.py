@@ -85,7 +85,7 @@ def test_every_row_file_and_key_comes_back(tmp_path: Path, engine: str) -> None:
         fill(one, engine)
         before = archives.contents(one)
         assert all(before[table] for table in ("chat_message", "toolsupport_audit", "auth_user"))
-        assert "readable for you only" in one.manage("backup", str(file))
+        assert "readable only by you" in one.manage("backup", str(file))
         assert file.stat().st_mode & 0o777 == 0o600
         assert "Restored the backup" in two.manage("restore", str(file)), "a lone signing key counts as empty"
         assert archives.contents(two) == before
