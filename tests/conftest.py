@@ -121,7 +121,11 @@ SLOW = (
     "toolsupport/detection/test_probe_run.py",
     "toolsupport/detection/test_text_formats.py",
     "toolsupport/detection/test_left_in_text.py",
-    # What measures costs, or cuts every call at every sign; the other tests of these files are fast.
+    # What measures costs, cuts every call at every sign or waits for a model to load; the other tests of these files
+    # are fast.
+    "chat/test_end_to_end.py::test_a_context_is_raised_before_what_does_not_fit_is_sent",
+    "chat/test_end_to_end.py::test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back",
+    "toolsupport/core/test_cut_replies.py::test_a_stop_string_that_ends_the_turn_cuts_no_call",
     "toolsupport/core/formats/test_cases.py::test_where_it_is_cut_does_not_matter",
     "toolsupport/core/formats/test_flow.py::test_four_times_the_text_is_four_times_the_work",
     "toolsupport/core/formats/test_flow.py::test_repeated_openers_cost_no_more_than_their_length",
@@ -151,7 +155,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         file = item.path.relative_to(databases.ROOT / "tests").as_posix()
         function = f"{file}::{getattr(item, 'originalname', '')}"
-        if file in FEATURES or not (file in SLOW or function in SLOW or starts_sites(item)):
+        if function not in SLOW and (file in FEATURES or not (file in SLOW or starts_sites(item))):
             item.add_marker("fast")
     items.sort(key=lambda item: 2 if "e2e" in item.path.parts else not starts_sites(item))
 
