@@ -95,6 +95,10 @@ class McpHost:
         if connection is None:
             raise ToolError(f"{name} does not answer at the moment. Continue without it, or try again later.")
         if self._digests.get(tool.name) != tool.digest:
+            # The last list may be older than the approval; without a newer one the tool is not called.
+            with suppress(Exception):
+                self._digests = await cancellable_threads.run(_digests, await connection.tools())
+        if self._digests.get(tool.name) != tool.digest:
             raise ToolError(
                 f"{tool.name} of {name} no longer matches its approved definition. An administrator must check it."
             )

@@ -48,6 +48,13 @@ async def test_a_changed_definition_is_not_called(server: RemoteServer) -> None:
         assert said(await ask(host, received, "echo", text="again approved")) == "again approved"
 
 
+async def test_what_was_approved_since_the_last_list_is_called(server: RemoteServer) -> None:
+    async with hosted(server) as (host, received):
+        await received.until(lists=1)
+        host._digests = {"echo": "of an older definition"}
+        assert said(await ask(host, received, "echo", text="approved since")) == "approved since"
+
+
 async def test_death_in_mid_call_costs_one_result(server: RemoteServer) -> None:
     async with hosted(server) as (host, received):
         await received.until(lists=1)
