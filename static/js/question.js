@@ -63,7 +63,7 @@ const met = new Set([...document.querySelectorAll(OPEN)].map(({ id }) => id));
 export const meet = () => {
   const fresh = [...document.querySelectorAll(OPEN)].filter(({ id }) => !met.has(id)), here = document.activeElement;
   for (const { id } of fresh) met.add(id);
-  // A message on its way stays in its read-only field until the server has it; nobody writes there.
+  // A sent message stays in its read-only field until the server accepts it: nobody is typing there.
   const writes = (field) => !field.readOnly && field.value?.trim();
   const busy = here.closest("[data-question], dialog, .menu") || writes(here) || writes(document.getElementById("text"));
   if (!busy) fresh[0]?.querySelector("button").focus();

@@ -65,7 +65,7 @@ def test_an_administrator_gives_a_reason_and_the_owner_sees_it(
 ) -> None:
     page = narrow(open_browser).new_page()
     page.goto("/shared/")
-    page.get_by_role("link", name="chats of others").click()
+    page.get_by_role("link", name="other people's chats").click()
     assert violations(page) == [] and overflow(page) <= 0
     page.locator("main .list a", has_text=colleague["name"]).first.click()
     page.get_by_label("Reason").fill("A question about the screen")

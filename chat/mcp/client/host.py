@@ -96,8 +96,10 @@ class McpHost:
             raise ToolError(f"{name} does not answer at the moment. Continue without it, or try again later.")
         if self._digests.get(tool.name) != tool.digest:
             # The last list may be older than the approval; without a newer one the tool is not called.
-            with suppress(Exception):
+            try:
                 self._digests = await cancellable_threads.run(_digests, await connection.tools())
+            except Exception:
+                self.look()  # whether it is still there
         if self._digests.get(tool.name) != tool.digest:
             raise ToolError(
                 f"{tool.name} of {name} no longer matches its approved definition. An administrator must check it."
