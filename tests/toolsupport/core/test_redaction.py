@@ -63,6 +63,8 @@ def test_a_secret_in_a_streamed_reply_leaves_it() -> None:
     ]
     assert SECRET not in redact("\n".join(lines * 20))
     assert SECRET not in redact("\n".join(f"data: {line}" for line in lines * 20))
+    named = [f'{{"model":"m","key":"token={SECRET}","content":"{word}"}}' for word in ("the ", "end")]
+    assert SECRET not in redact("\n".join(named * 20)), "in what all lines begin with"
 
 
 def test_a_secret_leaves_a_json_value() -> None:
