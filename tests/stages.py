@@ -22,6 +22,7 @@ LONE_TRIES = 2
 BROWSER = "tests/e2e"
 LONGEST = 2**24  # bytes of a line: what a failed comparison prints may be long
 LIMIT = 3600.0  # seconds of a part: no promise, but an end
+STUCK = 600.0  # seconds of one test: after that its process prints the stack of each thread and ends
 # What needs PostgreSQL or Redis, and what stores rows in ways of its own: `.ci/run` has servers for these.
 ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
@@ -64,6 +65,7 @@ class Part:
             "-m",
             self.marked,
             *noted,
+            *("-o", f"faulthandler_timeout={STUCK}", "-o", "faulthandler_exit_on_timeout=true"),
             *self.order,
             *self.words,
             *more,
@@ -71,7 +73,7 @@ class Part:
 
     def first(self) -> tuple[str, ...]:
         """What its first run takes; what failed is then tried alone."""
-        return ("-n", str(self.processes), *WORKERS)
+        return ("-n", str(self.processes), *WORKERS, "--max-worker-restart=2")
 
     async def run(self, *more: str) -> bool:
         """Whether it passed. Its lines are printed behind its name, then its time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 from pathlib import Path
@@ -71,6 +72,19 @@ def test_a_part_that_does_not_end_is_ended_with_all_that_it_started(
     endless = "import subprocess; subprocess.run(['sleep', '600'])"
     assert ran(monkeypatch, Scripted("slow", 1, (endless,), limit=0.5)) == 1
     assert len(re.findall(r"^== slow: not finished after 0 s, so it was ended$", capfd.readouterr().out, re.M)) == 3
+
+
+def test_a_test_that_hangs_fails_with_its_stack_and_the_others_run(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stages, "STUCK", 1.0)
+    file = tmp_path / "test_one.py"
+    file.write_text("import time\ndef test_hangs(): time.sleep(600)\ndef test_after(): pass\n")
+    part = Part("one", 1, (str(file), "-c", os.devnull, "-p", "no:django", f"--rootdir={tmp_path}"), limit=60)
+    assert not asyncio.run(part.run(*part.first()))
+    printed = capfd.readouterr().out
+    assert "crashed while running" in printed and f'File "{file}", line 2 in test_hangs' in printed
+    assert "not finished" not in printed
 
 
 def test_the_build_server_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,11 +82,12 @@ def test_the_history_is_saved_whole(site: Site, client: httpx.Client, ending: st
     ends = time.monotonic() + PATIENCE
     while not site.rows("SELECT 1 FROM toolsupport_historyentry"):  # what the servers claim
         assert time.monotonic() < ends and client.get("/models/").status_code == 200
+    before = site.rows("SELECT count(*) FROM toolsupport_historyentry")[0][0]
     answer = Answer(client, f"/history/export.{ending}")
     text = answer.body.decode()
     rows = json.loads(text) if ending == "json" else list(csv.DictReader(text.splitlines()))
-    found = site.rows("SELECT count(*) FROM toolsupport_historyentry")[0][0]
-    assert len(rows) == found > 0
+    after = site.rows("SELECT count(*) FROM toolsupport_historyentry")[0][0]  # servers that start claim more
+    assert 0 < before <= len(rows) <= after
 
 
 def test_a_conversation_is_saved_whole(client: httpx.Client) -> None:
