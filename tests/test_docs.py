@@ -83,7 +83,8 @@ def test_buttons_that_the_guides_name_are_there() -> None:
         *house.files("*.py", "toolsupport", "chat"),
     ]
     shown = " ".join(" ".join(page.read_text() for page in pages).split())
-    found = [(page.name, "".join(name)) for page in DOCS.glob("guides/*.md") for name in LABEL.findall(page.read_text())]
+    guides = [(page.name, page.read_text()) for page in DOCS.glob("guides/*.md")]
+    found = [(guide, "".join(name)) for guide, text in guides for name in LABEL.findall(text)]
     named = [entry for entry in found if len(entry[1].split()) <= MOST_WORDS and entry[1] not in NO_LABELS]
     lost = [entry for entry in named if not all(part.strip() in shown for part in re.split("[…›]", entry[1]))]
     assert lost == [] and len(named) > 40
