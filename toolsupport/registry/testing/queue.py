@@ -83,5 +83,5 @@ def _entries(status: str) -> list[QueuedDetection]:
 
 
 def _order(entry: QueuedDetection) -> tuple[int, int]:
-    """Sort: what an answer waits for, what a person asked for, what a change of the model asked for."""
+    """Sort: tests that an answer waits for, tests that a person requested, tests after a change of the model."""
     return {"program": 0, "drift": 2}.get(entry.trigger, 1), entry.pk

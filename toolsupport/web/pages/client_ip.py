@@ -9,9 +9,9 @@ from toolsupport.core import client_address
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the client's address; X-Forwarded-For counts only where a proxy of ours sent it.
+    """Return the client's address; X-Forwarded-For counts only if one of our proxies sent it. Without a declared
 
-    Without a declared proxy it counts behind https from this machine and private networks, and only its last entry:
+    proxy it counts, on a site with https, from this machine and private networks, and only its last entry:
     a client there could have written the others.
     """
     peer, forwarded = request.META.get("REMOTE_ADDR") or "", request.headers.get("X-Forwarded-For", "")
