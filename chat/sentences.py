@@ -60,7 +60,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Why an answer ended early: `{}` is the number behind the code in the row.
+# Why an answer ended early: `{}` is the number after the code in the row.
 ENDINGS: Mapping[str, str] = MappingProxyType(
     {
         "by_you": "Stopped by you.",

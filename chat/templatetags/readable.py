@@ -180,9 +180,9 @@ def flag_needed(flag: str) -> str:
 
 @register.filter
 def step_state(step: Mapping[str, Any]) -> str:
-    """Return the mark of a test's step: its result, its current state, or ended for tests of earlier versions. A
+    """Return the mark of a test's step: its result, its current state, or ended for tests of earlier versions.
 
-    server's claim is no result: it is claimed or not.
+    A server's claim is no result: it is claimed or not.
     """
     state = str(step.get("state", ""))
     found = str(STEP_STATES.get(state) or step.get("result") or ("ended" if state == "done" else "not-started"))

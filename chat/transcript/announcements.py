@@ -29,9 +29,9 @@ class FinishedMessage:
 
 @dataclass(frozen=True, slots=True)
 class AddedNotice:
-    """A notice was added; `model` is the chat's current model, if the notice is about it. `client_id` is that of the
+    """A notice was added; `model` is the chat's current model, if the notice is about it.
 
-    frame that caused it.
+    `client_id` is that of the frame that caused it.
     """
 
     message: ShownMessage

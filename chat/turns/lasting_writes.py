@@ -1,6 +1,6 @@
-"""Retries the writes of a running turn until they succeed, so that it survives a failing storage. The turn waits
+"""Retries the writes of a running turn until they succeed, so that it survives a failing storage.
 
-meanwhile, and its data stays in memory. Stop still ends it.
+The turn waits meanwhile, and its data stays in memory. Stop still ends it.
 """
 
 from __future__ import annotations

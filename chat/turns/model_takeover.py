@@ -25,9 +25,10 @@ NOT_SEEN = "\n\n[{} attached: you cannot see images.]"
 
 
 class ModelTakeover:
-    """The fallbacks of one turn. `use` receives the turn with its next model, `announce` the announcements. The model
+    """The fallbacks of one turn.
 
-    may fail at each request of a turn: results of tools are in the history by then, and no tool runs again.
+    `use` receives the turn with its next model, `announce` the announcements. The model may fail at each request of a
+    turn: results of tools are in the history by then, and no tool runs again.
     """
 
     def __init__(self, claimed: ClaimedTurn, tally: CallTally, use: UseTurn, announce: Announce) -> None:

@@ -56,9 +56,9 @@ def something_waits(toolbox: Toolbox) -> bool:
 
 
 async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
-    """Search before the first request, by the person's words; None if nothing was found. After a message without
+    """Search before the first request, by the person's words; None if nothing was found.
 
-    words, such as an image alone, the search waits for the next one.
+    After a message without words, such as an image alone, the search waits for the next one.
     """
     if claimed.searched or not something_waits(claimed.prepared.toolbox):
         return None

@@ -68,9 +68,9 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
 
 
 def _in_rounds(runner: ProbeRunner, names: Sequence[str]) -> Iterator[str]:
-    """Return the steps in the order in which they run, which depends on earlier results. The step about schemas comes
+    """Return the steps in the order in which they run, which depends on earlier results.
 
-    last, unless calls may have to be constrained.
+    The step about schemas comes last, unless calls may have to be constrained.
     """
     runner.first_round = True
     yield from (name for name in names if name != CONSTRAINS)

@@ -1,8 +1,8 @@
-"""Runs written statements on SQLite's own connection, without the cursors that Django puts around each. The cursors
+"""Runs written statements on SQLite's own connection, without the cursors that Django puts around each.
 
-cost more than most of these statements. Their services are here as well: errors are Django's,
-a transaction that must be undone accepts no statement, and none runs in the event loop. Statements that are counted
-or logged (tests, traces) use Django's cursors.
+The cursors cost more than most of these statements. Their services are here as well: errors are Django's, a
+transaction that must be undone accepts no statement, and none runs in the event loop. Statements that are counted or
+logged (tests, traces) use Django's cursors.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ _kept: WeakKeyDictionary[BaseDatabaseWrapper, _KeptRows] = WeakKeyDictionary()
 
 
 def read(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Found:
-    """Return the result of a query, which runs again only if rows may have changed. Callers must not change the
+    """Return the result of a query, which runs again only if rows may have changed.
 
-    result. It must depend on rows and values alone.
+    Callers must not change the result. It must depend on rows and values alone.
     """
     if named:
         return question(*values, **named)

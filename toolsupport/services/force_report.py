@@ -95,9 +95,9 @@ async def measured(prepared: RequestContext, rounds: int) -> AsyncIterator[Force
 
 
 async def odd_schema(prepared: RequestContext, found: JSON) -> str:
-    """Return the server's treatment of a schema that few can read, a key of ODD; "" if it keeps no schema anyway. The
+    """Return the server's treatment of a schema that few can read, a key of ODD; "" if it keeps no schema anyway.
 
-    tasks have no such schema, so a server that drops it may keep all of theirs.
+    The tasks have no such schema, so a server that drops it may keep all of theirs.
     """
     if not found["ended"] or found["fits"] != found["ended"]:
         return ""

@@ -82,9 +82,9 @@ def lock_file() -> Path:
 
 
 def use_address(host: str, port: int) -> None:
-    """Accept the address of the socket as host and origin, unless settings name others. The first origin always
+    """Accept the address of the socket as host and origin, unless settings name others.
 
-    answers.
+    The first origin always answers.
     """
     local = ("127.0.0.1", "localhost", *(("[::1]",) if ":" in host else ()))
     own = () if host in EVERYWHERE else (in_address(host),)

@@ -130,9 +130,9 @@ class ConnectionTable:
         self.lines: dict[str, float] = {}
 
     def admit(self, host: str) -> Connection | None:
-        """Return a place for a connection from this address; if there is no room, a waiting one is closed. Return
+        """Return a place for a connection from this address; if there is no room, a waiting one is closed.
 
-        None if none can be closed without loss.
+        Return None if none can be closed without loss.
         """
         address, limited = client_address.network(host), not self.passes_on(host)
         siblings = self.addresses.get(address, set())

@@ -19,9 +19,9 @@ WORDS = "The {place} holds a NUL character (U+0000), which cannot be stored. Not
 
 
 class NoNul(MiddlewareMixin):
-    """Middleware after the check of form tokens, which reads the form. A view that is exempt from this check looks at
+    """Middleware after the check of form tokens, which reads the form.
 
-    the size of a form first, so its form is not read here either.
+    A view that is exempt from this check looks at the size of a form first, so its form is not read here either.
     """
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], *_: Any) -> HttpResponse | None:

@@ -35,9 +35,9 @@ def kernel(members: Sequence[int]) -> float:
 
 
 def written(members: Iterable[int]) -> float:
-    """Return an upper bound of the bytes that the processes and their ended children wrote to disks. Not every file
+    """Return an upper bound of the bytes that the processes and their ended children wrote to disks.
 
-    system counts them, so the bytes written anywhere are used if they are more.
+    Not every file system counts them, so the bytes written anywhere are used if they are more.
     """
     places = [Path(f"/proc/{one}/io") for one in members]
     return max(_sum(_fields(place, name) for place in places) for name in ("write_bytes", "wchar"))

@@ -43,9 +43,10 @@ class ShownExchange:
 
 
 def prepared(recorded: Sequence[RecordedExchange]) -> PreparedExchanges:
-    """Return rows without their place, redacted and bounded. It takes processor time, so call it in a thread. It
+    """Return rows without their place, redacted and bounded.
 
-    never raises: an answer must not fail because its exchange cannot be kept.
+    It takes processor time, so call it in a thread. It never raises: an answer must not fail because its exchange
+    cannot be kept.
     """
     try:
         return tuple(map(_row, recorded[-MOST:]))

@@ -27,7 +27,6 @@ def request_stops(person_id: int) -> None:
 
 def delete_next(person_id: int) -> bool | None:
     """Delete one conversation with its files: True if one was deleted, False while all have running answers, None
-
     without any. An answer whose process is gone does not delay it: its lease has expired.
     """
     waiting = False

@@ -89,9 +89,9 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
 
 
 def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
-    """Return the request context for one call of this tool outside of chats, with the databases of a person. There is
+    """Return the request context for one call of this tool outside of chats, with the databases of a person.
 
-    no search before the call, so a deferred tool counts as found. Raises NotFound, ConfigError.
+    There is no search before the call, so a deferred tool counts as found. Raises NotFound, ConfigError.
     """
     profile = profile_cache.profile(profile_id)
     if profile is None:

@@ -1,8 +1,8 @@
-"""Finds the newest entries of the history that match a filter, in a table of any size. A filter has at most a subject
+"""Finds the newest entries of the history that match a filter, in a table of any size.
 
-(model or server, person) and a set of facets. An index has the newest entries of each facet together, so a query
-
-merges one short scan per facet. Without a subject only the facets of entries on their own are scanned.
+A filter has at most a subject (model or server, person) and a set of facets. An index has the newest entries of each
+facet together, so a query merges one short scan per facet. Without a subject only the facets of entries on their own
+are scanned.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ def needs_setup() -> bool:
 
 
 def hold_administrators() -> None:
-    """Prevent other transactions from removing an administrator until this one ends. Without it, each of two
+    """Prevent other transactions from removing an administrator until this one ends.
 
-    transactions on PostgreSQL still sees the administrator that the other one removes.
+    Without it, each of two transactions on PostgreSQL still sees the administrator that the other one removes.
     """
     Group.objects.select_for_update(no_key=True).filter(name="admin").first()
 

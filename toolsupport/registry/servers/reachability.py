@@ -63,9 +63,9 @@ def check_soon(server_id: int) -> None:
 
 
 def model_missing(profile_id: int) -> None:
-    """Store that the server reported that it does not have this model; a later listing may bring it back. A model
+    """Store that the server reported that it does not have this model; a later listing may bring it back.
 
-    that a person defined may be served without being listed, but not after such a report.
+    A model that a person defined may be served without being listed, but not after such a report.
     """
     rows = ModelProfile.objects.filter(pk=profile_id, gone_since=None)
     rows.update(gone_since=timezone.now(), loaded=False)

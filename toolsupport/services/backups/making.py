@@ -67,9 +67,9 @@ def unfinished_name(file: Path) -> Path:
 
 
 def remove_unfinished(folder: Path) -> int:
-    """Remove the unfinished archives of ended processes from a folder; return how many. Other files are kept. An
+    """Remove the unfinished archives of ended processes from a folder; return how many.
 
-    unfinished archive can be as large as a complete one and contains every key.
+    Other files are kept. An unfinished archive can be as large as a complete one and contains every key.
     """
     removed = 0
     for name in folder.glob(f"*{UNFINISHED}"):

@@ -16,9 +16,9 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def login(request: HttpRequest, person: User, vouched_by: str = "") -> None:
-    """Begin a session; `vouched_by` is the provider or proxy that authenticated the person. The session key is always
+    """Begin a session; `vouched_by` is the provider or proxy that authenticated the person.
 
-    new, also if Django would keep the key of an earlier session of this person.
+    The session key is always new, also if Django would keep the key of an earlier session of this person.
     """
     before = request.session.session_key
     auth.login(request, person, BACKEND)

@@ -95,9 +95,9 @@ def start_all(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def bulk(request: AuthedRequest) -> HttpResponse:
-    """Show the progress of a bulk of tests; while no test begins or ends, only that of the running ones. Without
+    """Show the progress of a bulk of tests; while no test begins or ends, only that of the running ones.
 
-    `since` the page shows no bulk, and gets nothing until a test begins or ends.
+    Without `since` the page shows no bulk, and gets nothing until a test begins or ends.
     """
     since, seen = row_number(request.GET.get("since", "")), request.GET.get("seen")
     if seen and wants_part(request):

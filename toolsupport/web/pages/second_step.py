@@ -1,6 +1,6 @@
-"""Asks for the code of the second factor after the password; no session begins before it is right. Between the two
+"""Asks for the code of the second factor after the password; no session begins before it is right.
 
-steps the browser has a signed cookie, which expires, and ends when the password changes.
+Between the two steps the browser has a signed cookie, which expires, and ends when the password changes.
 """
 
 from __future__ import annotations
