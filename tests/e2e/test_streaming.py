@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
@@ -124,6 +127,32 @@ def test_an_answer_that_ended_in_a_gap_is_reported_as_done(chat: Page, writer: W
     held[0].continue_()
     answered(chat)
     expect(chat.locator("#status")).to_have_text(re.compile(r"^Done, \d+ words$"))
+
+
+def test_an_answer_whose_formatting_was_not_ready_is_formatted_soon(
+    site: Site, chat: Page, writer: WritingServer
+) -> None:
+    ask(chat, "write")
+    expect(chat.locator(GROWING).get_by_role("link", name="link")).to_be_visible()
+    stopped = formatters(site)
+    assert stopped
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)  # the site ends them when they do not reply
+    writer.go_on()
+    writer.go_on()
+    answered(chat)
+    expect(chat.locator(".prose").last).to_contain_text("The **last** words")
+    expect(chat.locator(".prose").last.locator("strong", has_text="last")).to_be_visible()
+    expect(chat.locator("#status")).to_have_text(re.compile(r"^Done, \d+ words$"))
+
+
+def formatters(site: Site) -> list[int]:
+    """The worker processes of a site."""
+    assert site.process
+    found = []
+    for task in Path(f"/proc/{site.process.pid}/task").glob("*/children"):
+        found += [int(pid) for pid in task.read_text().split()]
+    return [pid for pid in found if b"work_pool" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_markup_of_a_model_stays_text_in_the_live_block(chat: Page, writer: WritingServer) -> None:
