@@ -25,7 +25,7 @@ JUDGED = 200
 
 
 class BlockSplitter:
-    """`feed` returns the blocks that are finished; `rest` is the text behind them."""
+    """`feed` returns the blocks that are finished; `rest` is the text after them."""
 
     def __init__(self) -> None:
         self._open_line = ""

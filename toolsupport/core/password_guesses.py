@@ -91,7 +91,7 @@ def _without_runs(text: str) -> str:
 
 
 def _continues(text: str, place: int) -> bool:
-    """Return True for a digit behind a digit that is the same one, one more or one less."""
+    """Return True for a digit after a digit that is the same one, one more or one less."""
     pair = text[place - 1 : place + 1] if place else ""
     return len(pair) == 2 and pair.isascii() and pair.isdigit() and abs(ord(pair[0]) - ord(pair[1])) <= 1
 

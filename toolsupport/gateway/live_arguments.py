@@ -14,7 +14,7 @@ UNLIMITED = frozenset({"type", "title", "description", "default", "examples", "d
 LONGEST = 4000  # characters in which all required arguments have to begin
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 OBJECT = re.compile(r"\s*\{")
-# A name, and its whole text with the comma behind it, or the mark that opens its text.
+# A name, and its whole text with the comma after it, or the mark that opens its text.
 PAIR = re.compile(rf'\s*({STRING})\s*:\s*(?:({STRING})\s*,|")', re.DOTALL)
 
 

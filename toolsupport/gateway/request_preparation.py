@@ -132,7 +132,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
 
 
 def _for_program(prepared: request_context.RequestContext, asked: GatewayRequest) -> RequestSpec:
-    """Return the parameters with what the program chose. Mistral's service takes no message behind results."""
+    """Return the parameters with what the program chose. Mistral's service takes no message after results."""
     return replace(
         prepared.request_spec,
         system=_system(asked, prepared),

@@ -84,7 +84,7 @@ _WANTED = re.compile(
     r"|\b(?:chcia|chce|żąda)\w*[^.!?]{0,20}żebym\b|\b(?:vill|ville|vil|bad|ber)\b[^.!?]{0,20}(?:att|at) (?:jag|jeg)\b",
     re.I,
 )
-# What was, with the call behind it as its end: "For the record, the denied call was:".
+# The past, with the call as the end of the sentence: "For the record, the denied call was:".
 _WAS = re.compile(
     r"\b(?:was|were|waren|war|était|étaient|fue|fueron|era|eran|foi|foram|furono|werd|był[ao]?|byl[ao]?|был[ао]?)\b",
     re.I,
@@ -136,7 +136,7 @@ def withholds(words: str) -> bool:
 
 
 def leads_on(words: str) -> bool:
-    """Whether the sentence that ended in front of a call leads on to it: it announces it, or it is short ("Okay.").
+    """Whether the sentence that ended before a call leads on to it: it announces it, or it is short ("Okay.").
 
     Words that lead to the call without an end are judged as a label.
     """
@@ -149,7 +149,7 @@ def leads_on(words: str) -> bool:
 
 
 def continues_below(sentence: str) -> bool:
-    """Whether a sentence below a call is one that a model writes behind a call which it made."""
+    """Whether a sentence below a call is one that a model writes after a call that it made."""
     if call_cues.USER.match(sentence) or call_cues.AFTERWARDS.match(sentence.strip()) or announces(sentence):
         return True
     length, labelled = _length(sentence), any(one in sentence for one in call_cues.COLONS) or TITLE.fullmatch(sentence)

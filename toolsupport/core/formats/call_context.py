@@ -76,7 +76,7 @@ class CallPosition:
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     `ruler`: the sign of the line directly above, which makes it a listing if such a line follows. `new_sentence`: no
     sentence is open before it on its line. `label`: words that lead to it and announce no call, "" if none do.
-    `words`: those in front of it, on its line or above. `entry`: it is an entry of a list, below another one.
+    `words`: those before it, on its line or above. `entry`: it is an entry of a list, below another one.
     """
 
     quoted: bool = False
@@ -205,7 +205,7 @@ class ContextTracker:
         words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
         self._before = self._before or any(map(str.isalnum, words))
         if begins and text.strip() in STRAIGHT and not self._quotations:
-            self._quotations.append(text.strip())  # alone on its line, or in front of the call
+            self._quotations.append(text.strip())  # alone on its line, or before the call
             return
         for found in SPECIAL.finditer(text):
             previous = text[found.start() - 1 : found.start()] or self._last
@@ -357,6 +357,6 @@ def _opens(mark: str, previous: str, following: str) -> bool:
     if mark not in BY_PLACE:
         return True
     if mark in STRAIGHT and following == "\n":
-        return not previous.strip()  # it ends its line behind a blank: the text on the lines below is quoted
+        return not previous.strip()  # it ends its line after a blank: the text on the lines below is quoted
     in_a_word = previous.isdigit() or previous.lower() != previous.upper() or previous in (*".,;!?)]}", "’")
     return not (previous and in_a_word) and not following.isspace()

@@ -1,8 +1,8 @@
-"""Reads the words in front of a call, as in `Reading the file: <call>`, and decides whether they announce it.
+"""Reads the words before a call, as in `Reading the file: <call>`, and decides whether they announce it.
 
 A sentence that has ended matters only if it asks something, waits for a permission, or points at what follows ("It is
-written thus."). Words that lead to the call do: a call is meant behind words of the first person, an order, an -ing
-form, a word for an action or its place in an order ("Now", "Step 2"), and behind words that name what the call is
+written thus."). Words that lead to the call do: a call is meant after words of the first person, an order, an -ing
+form, a word for an action or its place in an order ("Now", "Step 2"), and after words that name what the call is
 about. Any other words are a label ("Riddle:"): the call is shown.
 """
 
@@ -73,7 +73,7 @@ ING = re.compile(
 )
 # "Now" at the beginning or the end, whatever stands beside it.
 AT_ONCE = re.compile(r"\A(?:now|then|next)\b|\b(?:now|next|first|time)\W*\Z", re.I)
-# An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file behind it.
+# An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file after it.
 ORDER = re.compile(
     r"\A(?!(?:if|when|while|whether|although|though|unless|wer|was|wenn|wie|qui|quand|si|quien|cuando|chi|quando|quem|"
     r"in|on|at|from|under|over|above|below|behind|beside|near|inside|within|into|of|by|about|like|between|"
@@ -88,7 +88,7 @@ ORDER = re.compile(
 
 
 def is_label(words: str, *, takes_object: bool = False) -> bool:
-    """Whether these words in front of a call, from the beginning of its line, lead to it and announce no call.
+    """Whether these words before a call, from the beginning of its line, lead to it and announce no call.
 
     `takes_object`: they are on its line. Without a sign at their end the call is their object: "the job runs <call>".
     """
@@ -109,7 +109,7 @@ def is_label(words: str, *, takes_object: bool = False) -> bool:
 
 
 def asks_or_points(words: str) -> bool:
-    """Whether words in front of a call ask the reader something, or whether their last sentence is about the call."""
+    """Whether words before a call ask the reader something, or whether their last sentence is about the call."""
     sentences = [one for one in SENTENCE.split(MARKS.sub(" ", words)) if A_WORD.search(one)]
     if not sentences or PERMISSION.search(words):
         return bool(sentences)

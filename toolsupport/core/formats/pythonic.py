@@ -1,7 +1,7 @@
 """Calls written as Python: `[search(query="tea"), now()]`, with or without the brackets and the markers around them.
 
-Behind a marker, or in brackets that begin with an offered tool, whatever looks like a call is one. Without brackets a
-call stands at the beginning of a line, names an offered tool, has nothing behind it on its line, and is not shown
+After a marker, or in brackets that begin with an offered tool, whatever looks like a call is one. Without brackets a
+call stands at the beginning of a line, names an offered tool, has nothing after it on its line, and is not shown
 while it is written. A fence that begins with a call belongs to it; any other fence is text to its end.
 """
 
