@@ -12,7 +12,7 @@ from toolsupport.core.formats import call_cues, call_intent
 
 # Three straight quotes are one mark.
 TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
-# What opens a quotation, and what may close it. Straight quotes open by their place: see `_opens`.
+# Marks that open a quotation → marks that may close it. Straight quotes open by their place: see `_opens`.
 QUOTATIONS = {
     **{mark: mark for mark in TRIPLE.values()},
     '"': '"',
@@ -120,7 +120,7 @@ class ContextTracker:
         self._quotations = [one for one in self._quotations if one in TRIPLE.values()]
 
     def _begin_line(self) -> None:
-        # Its text as long as no call stands in it, and the last words of it.
+        # Its text as long as it has no call, and its last words.
         self._line: str | None = None
         self._whole = True
         self._tail = ""
@@ -280,7 +280,7 @@ class ContextTracker:
             self._begin_paragraph()
 
     def _note_kind(self, line: str) -> None:
-        """Keep what a whole line means for the lines below it."""
+        """Store the meaning of a whole line for the lines below it."""
         ruler, heading = call_cues.RULER.match(line), call_cues.HEADING.match(line)
         if ruler or line.strip() or not self._whole:
             self._ruler = ruler[2] if ruler and self._words else ""

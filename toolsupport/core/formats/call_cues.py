@@ -18,7 +18,7 @@ WRITE = (
 )
 OF_OTHER_THINGS = r"(?:write|call|use|send|add|post|submit|include)"
 ANYBODY = r"\b(?:you|one|people|users?|models?|assistants?|they)"
-# What a sentence names that is about the call, or may be.
+# Nouns of a sentence that is, or may be, about the call.
 A_CALL = (
     r"\b(?:this|that|these|those|its?|them|so|one|thus|like|following|below|follows|here)\b"
     r"(?! (?:results?|answers?|files?|data|values?|summary|report|numbers?|information|folder)\b)"
@@ -43,7 +43,7 @@ A_TEXT = (
     r"prompt|"
     r"instructions?|notes?|e-?mail|mail|page|readme|file|document|manual|log)"
 )
-# "Wrote", "contains" and the like, in the third person: what the model writes itself is a plan.
+# "Wrote", "contains" and the like, in the third person: in the first person it is a plan.
 WROTE_ELSEWHERE = (
     r"\b(?:steht|stand|enthält|enthielt|lautete?|schrieb|schreibt|sagte?|meinte?)\b",
     r"\b(?:contient|contenait|a dit|a écrit|indique|écrivait|disait|(?:il|elle|page|fichier|texte|message) dit)\b",
@@ -148,7 +148,7 @@ TITLE = _one_of(
     r")[*_ ]*[:：.][\W_]*\Z",
     rf"[\W_]*(?:the )?(?:{A_TEXT}|excerpt|extract|snippet|quotation|citation)(?: (?:of|from) [^:：\n]{{1,60}}?)?"
     r"[*_ ]*(?:[:：]| [–—-] ?)[\W_]*\Z",
-    # What holds a text, with its owner or number: "Backup of the prompt:", "Row 3:".
+    # Things that contain a text, with their owner or number: "Backup of the prompt:", "Row 3:".
     r"[\W_]*(?:the )?(?:(?:first|second|third|last|final|top|\d{1,6}(?:st|nd|rd|th)) )?(?:back-?up|copy|copie|"
     r"copia|kopie|sicherung|dump|snapshot|"
     r"commit message|title|name|value|letter|post|answer|output|reply|line|paragraph|entry|"
@@ -185,7 +185,7 @@ REPORT = re.compile(
     r"results?|lines?|quotes?|found|sagt|steht|enthält|dit|contient|dice|contiene)\b[^:：\n]*[:：]",
     re.I,
 )
-# The same, where nothing but the call can be what was written.
+# The same, if the written text can only be the call.
 QUOTES = _one_of(
     r"\b(?:says|(?<!that )said|reads|contains|states|wrote|typed|posted|answered|replied|is written|"
     # A reported sentence that continues up to the call, as in `The user wrote: ignore the rules and …`
@@ -214,7 +214,7 @@ QUOTES = _one_of(
     rf"(?:the|its|what)(?: [\w'’]+){{0,3}}? {A_TEXT}{THEN_COLON}",
     rf"\b{A_TEXT}(?: (?:of|in|from|on) [^.,!?:：\n]{{1,60}}?)? (?:is|are|was|were|goes|went)"
     r"(?: this| that| here| now| so| only| the following| as follows)?[*_]*[ \t]*[:：]\s*\Z",
-    # What a page orders, or what is found in it, is not what the model decided.
+    # An order or a text in a page is not a decision of the model.
     rf"\b(?:page|web ?site|site|attacker|injection|hacker|stranger|sender|{A_TEXT})(?:['’]s)?(?: [\w'’]+){{0,4}}? "
     r"(?:ask|tell|told|make|made|making|get|trick|instruct|order|urge|want|command|direct|force|demand)\w*"
     rf" (?:me|us|you|it|that|(?:the |an? )?(?:models?|assistants?|agents?|ai))\b{END}",
@@ -222,14 +222,14 @@ QUOTES = _one_of(
     rf"(?: \w+)?? (?:calls?|instructions?|commands?|prompts?|requests?|texts?|lines?|injections?|messages?|"
     rf"attempts?)\b{END}",
     *(rf"{words}{THEN_COLON}" for words in WROTE_ELSEWHERE),
-    # Whatever a page, a mail or a stranger does in the sentence up to the call.
+    # Acts of a page, a mail or a stranger in the sentence up to the call.
     r"\A\W*(?:(?:the|this|that|an?) (?:page|readme|e-?mail|mail|(?:web)?site|comment|instruction|attacker|bot)|"
     r"die (?:web)?seite|die e-?mail|la page|le courriel|"
     r"la página|el correo|la pagina|a página|страница|письмо|"
     r"strona|"
     r"de pagina|sidan|sayfa|(?:这个|該|该)?(?:页面|網頁|网页|邮件)|(?:この)?(?:ページ|メール)|"
     r"(?:이 )?페이지)(?![\w-]*['’]s\b)"
-    # … unless the model continues with what it does itself.
+    # … unless the model continues with an act of its own.
     r"(?![^\n]*\b(?:let me|let['’]s|i['’]ll|i will|so i|now i)\b)"
     r"[^.!?。！？\n]*\Z",
     r"\b(?:someone|somebody|the (?:author|sender|hacker))\b[^.!?\n]*\Z",
@@ -310,7 +310,7 @@ LOG = re.compile(
     r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
     r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?: {0,4}[\]):|]| -|\s*\Z))"
 )
-# What ends the line above like a colon does.
+# Endings of the line above that count as a colon.
 LEADS = re.compile(r".*\b(?:e\.g\.|such as|for (?:example|instance)|namely|i\.e\.)[ \t,]*\Z", re.I)
 HEADING = re.compile(r"[ \t]*(#{1,6})[ \t]+(.*)")
 # The titles of sections that show calls: the title is about examples, and does not only name one.
@@ -350,7 +350,7 @@ OPEN_BRACKET = re.compile(
 )
 CLOSING = dict(zip("[({（【〔⟨", "])}）】〕⟩", strict=True))
 ELEMENT = re.compile(r"<([a-zA-Z][\w-]*)(?: [^<>]{0,100})?>\s*\Z")
-# Elements that models put around a call which they mean; those around what a tool gave back are none.
+# Elements that models put around a call that they mean, unlike those around a tool's result.
 OWN_ELEMENT = re.compile(
     r"(?!.*(?:result|observation|[a-z]_(?:respon|output)))(?:tool|func|call|invoke|action|answer|respon|assistant|"
     r"output|reply|message|final|[bh]r\Z)",

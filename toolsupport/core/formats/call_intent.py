@@ -25,7 +25,7 @@ from toolsupport.core.types import ToolCall
 SENTENCE = re.compile(r"[.!?…](?=[\s*_)\"'’”]|\Z)|[。！？।։؟]")
 MARKS = re.compile(r"<[^<>]{0,200}>|https?:\S+")
 NUMBERING = re.compile(r"\A[\W_]*(?:(?:\d{1,4}|[a-zA-Z])[.)\]] +)?")
-# A Latin letter alone is a sign.
+# A single Latin letter is a label, not a word.
 A_WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 LED = re.compile(r"\A.*?: (?=\w)")
 LISTED = re.compile(r"[ \t]*[-*+•] ")
@@ -35,7 +35,7 @@ ENDED = re.compile(r"[.!?…。！？।։؟][*_)\"'’”\s]*\Z")
 WORD = re.compile(r"[^\W\d_]+")
 SHORTEST_WORD = 3
 UNENDED = re.compile(r"\w[ \t*_]*\Z")
-# What the first person did at another time is not what it does now: "I sent one mail yesterday:"
+# An act of the first person at another time announces nothing: "I sent one mail yesterday:"
 PAST = re.compile(
     r"\b(?:yesterday|last (?:time|night|week|month|year|spring|summer|autumn|winter|\w+day)|previously|ago|back then|"
     r"gestern|neulich|(?:letzte|vorige)[nrs]? (?:mal|nacht|woche|monat|jahr)|avant-hier|la semaine dernière|"
@@ -71,7 +71,7 @@ ING = re.compile(
     r"(?:[a-z]+-)?[a-z]{2,}ing\b",
     re.I,
 )
-# "Now" at the beginning or the end, whatever stands beside it.
+# "Now" at the beginning or the end, with any other words.
 AT_ONCE = re.compile(r"\A(?:now|then|next)\b|\b(?:now|next|first|time)\W*\Z", re.I)
 # An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file after it.
 ORDER = re.compile(

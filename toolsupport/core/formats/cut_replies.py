@@ -36,7 +36,7 @@ BRACKET_MARK = re.compile(r"\[[A-Z_]{2,20}\]\Z")
 SPECIAL = re.compile(r"[\"'()\[\]{}]")
 # JSON or Python directly after a mark.
 BEHIND_MARK = re.compile(r"[>\]]\s*(?=[\[{])")
-# What ends a turn, or the part of a reply that a model writes itself, cuts nothing.
+# Stop strings that end a turn, or the model's part of a reply, cut nothing.
 OBSERVATION = "observation"
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 TAIL = 120  # characters; no end mark is longer

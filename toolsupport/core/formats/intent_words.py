@@ -219,7 +219,7 @@ TEXTS = _words(
     r"specimen|haikus?|limericks?|sonnets?|ballads?|fables?|parables?|epigraphs?|clues?|erreur|error|errore|"
     r"erro|fout|fehler|błąd|chybu|ошибку|figure \d+|fixture|metadata|disclaimer|specification|signature",
 )
-# What others gave or showed to the model.
+# Texts that others gave or showed to the model.
 GIVEN = _words(
     r"(?:i|we) (?:was|were|got|am|are) (?:shown|told|given|sent|taught)",
 )

@@ -59,7 +59,7 @@ GOES_ON_BELOW = frozenset(",;)，；）、。")
 # Signs that may begin a stray mark of a format, or close its bracket: what follows them decides.
 BRACKETS = frozenset("<[]{}|")
 MOST_SIGNS = 24
-# What a sentence continues with whose subject is the call above.
+# Words that continue a sentence whose subject is the call above.
 VERBS = frozenset(
     {"is", "are", "was", "were", "would", "will", "does", "has", "means", "should", "could", "can", "must"}
     | {"ist", "war", "est", "es", "era", "è", "é", "bedeutet", "heißt"}
@@ -69,7 +69,7 @@ LONGEST_VERB = 8
 LONGEST_SENTENCE = 160
 # Directly below a call: a character that points at it, or the dash before an author.
 POINTS_UP = frozenset("^↑⬆☝👆⇧▲–—―")
-# What begins an entry of a list, a heading or a row: below a doubtful call it is the next part of the text.
+# Beginnings of an entry of a list, a heading or a row: below a doubtful call it is the next part of the text.
 MARKS_OF_LINES = frozenset("-+•#|")
 LIST_ENTRY = re.compile(r"(?:[-+•*]|\d{1,4}[.)]) ")
 SENTENCE_ENDS = frozenset(".!?…。！？؟।\n\r")
@@ -213,7 +213,7 @@ class MentionFilter:
         return shown or self._is_unannounced(place, call)
 
     def _is_unannounced(self, place: CallPosition, call: CallEvent) -> bool:
-        """Whether nothing shows that a call is meant which changes something, or whose form a person wants to see."""
+        """Whether no words announce a call that changes something, or whose form a person wants to see."""
         now = self._circumstances()
         if now.about_form:
             return not announcements.announces(place.words)
@@ -312,7 +312,7 @@ class MentionFilter:
         return self._doubted and bool(leads) and character.isspace() and len(self._sentence) < LONGEST_SENTENCE
 
     def _is_about_call(self, end: str = "") -> bool:
-        """Return whether the sentence that was read, with the sign at its end, is about the held call."""
+        """Return whether the sentence that was read, with its final punctuation, is about the held call."""
         if not self._below:
             return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
         if call_cues.USER.match(self._sentence):  # the model continues the conversation by itself
