@@ -1,4 +1,4 @@
-"""The codec of the OpenAI-compatible /v1/chat/completions wire.
+"""The codec of the OpenAI-compatible /v1/chat/completions protocol.
 
 Bytes → events. The reply is a stream of server-sent events, one JSON object after each `data:`; a comment is a
 keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
