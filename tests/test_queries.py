@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -39,13 +38,9 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.people import quotas
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest
-from toolsupport.web import urls as pages
 from toolsupport.web.authentication import factor_proof
 
 __all__ = ["out_there"]
-# Reading a page changes nothing: what it counts or remembers is written by a POST.
-READS = ("SELECT", "WITH", "PRAGMA", "EXPLAIN")
-WRITING = {"readyz": "it finds out whether the database takes a write"}
 # The marks of transactions are no questions.
 MARKS = ("SAVEPOINT", "RELEASE SAVEPOINT", "BEGIN", "COMMIT", "ROLLBACK")
 REFUSED = (403, 405)
@@ -69,7 +64,6 @@ class Counted:
     status: int
     asked: int
     again: dict[str, int]
-    written: tuple[str, ...]
 
 
 def populate(person: User) -> None:
@@ -113,8 +107,7 @@ def counted(address: Address, verb: str, person: User, client: Client) -> Counte
         answered: Any = getattr(client, verb)(url, {**QUERIES.get(address.name, {}), **sent})
         put_away(answered)
     asked = [query["sql"] for query in captured if not query["sql"].startswith(MARKS)]
-    written = tuple(sql for sql in asked if not sql.lstrip().upper().startswith(READS))
-    return Counted(answered.status_code, len(asked), repeated(asked), written)
+    return Counted(answered.status_code, len(asked), repeated(asked))
 
 
 def repeated(asked: list[str]) -> dict[str, int]:
@@ -141,8 +134,6 @@ def faults(address: Address, visiting: Visitor) -> Iterator[str]:
         for sql, times in found.again.items():
             if times > 2:
                 yield f"{verb} {address.name}: {times} times {' '.join(sql.split())[:300]}"
-        if verb == "get" and address.name not in WRITING:
-            yield from (f"get {address.name} writes: {sql[:300]}" for sql in found.written)
 
 
 @every("address", [one for one in AT_ONCE if one.name not in IN_BULK])
@@ -208,16 +199,3 @@ def test_a_page_that_asks_too_much_is_found(administrator: Visitor, monkeypatch:
     models = next(address for address in ADDRESSES if address.name == "models")
     monkeypatch.setitem(CEILINGS, "get models", 3)
     assert [fault for fault in faults(models, administrator) if "3 allowed" in fault]
-
-
-def test_a_page_that_writes_when_it_is_read_is_found(administrator: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    models = next(address for address in ADDRESSES if address.name == "models")
-    entry = next(one for one in pages.urlpatterns if one.name == "models")
-    assert not [fault for fault in faults(models, administrator) if "writes" in fault]
-
-    def seen(request: HttpRequest) -> HttpResponse:
-        Conversation.objects.update(title="seen")
-        return HttpResponse()
-
-    monkeypatch.setattr(entry, "callback", seen)
-    assert [fault for fault in faults(models, administrator) if fault.startswith("get models writes: UPDATE")]
