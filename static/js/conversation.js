@@ -16,13 +16,14 @@ import { gone, online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn, meet } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
-import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript, unformatted } from "./transcript.js";
 import * as unknown from "./unknown.js";
 import "./once.js";
 import "./sidebar.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
+const FORMAT_PAUSE = 1000, FORMAT_RETRIES = 5; // milliseconds, per answer
 let catching = false, waiting = [];
 
 const setTurn = (turn, ended) => {
@@ -53,6 +54,13 @@ const refresh = async () => {
   const late = waiting.splice(0);
   deltas.restart(send);
   for (const frame of late) receive(frame, true);
+  formatLater();
+};
+
+// Formatting an answer goes on where a page asks for it, in its own time: a busy machine may need several.
+let retries = 0;
+const formatLater = () => {
+  if (unformatted() && retries-- > 0) setTimeout(refresh, FORMAT_PAUSE);
 };
 
 const FRAMES = {
@@ -89,6 +97,7 @@ const FRAMES = {
   "turn.ended": (frame) => {
     over(frame.reason === "done");
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
+    retries = FORMAT_RETRIES, formatLater();
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),

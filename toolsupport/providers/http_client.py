@@ -37,7 +37,7 @@ AGENT = f"python-httpx/{httpx.__version__}"
 
 # By loop, then by whether its servers may be inside this network.
 _transports: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncBaseTransport]] = WeakKeyDictionary()
-# What servers write into their logs for all their addresses; for a connection it is this machine.
+# Addresses in the logs of servers for all their addresses; for a connection they mean this machine.
 THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 ERRORS: dict[str, type[ProviderError]] = {
@@ -157,7 +157,7 @@ def _content(response: httpx.Response) -> Any:
 
 
 def received(response: httpx.Response) -> Callable[[], bytes]:
-    """Return a function that takes what has come of a body; b"" where `pieces` must wait, or would raise or end.
+    """Return a function that returns the received part of a body; b"" if `pieces` must wait, or would raise or end.
 
     Waiting needs a limit of time, which costs more than most pieces.
     """

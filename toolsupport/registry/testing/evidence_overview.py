@@ -201,13 +201,13 @@ def read(person: int | None) -> EvidenceOverview:
 
 
 def _claims(profiles: Sequence[int]) -> dict[int, bool | None]:
-    """Return what the servers last claimed about native tool calls."""
+    """Return the servers' last claims about native tool calls."""
     rows = Override.objects.filter(profile__in=profiles, capability="tools", source="declared", withdraws=None)
     return {profile: value for profile, value in rows.order_by("seq").values_list("profile", "value")}
 
 
 def _took(profiles: Iterable[int]) -> dict[int, int]:
-    """Return the duration of the newest finished test of native tools of each model, of whatever build, in ms."""
+    """Return the duration of the newest finished test of native tools of each model, of any build, in ms."""
     over = Detection.objects.filter(profile__in=list(profiles), kind="tools", status="done").order_by("pk")
     return {pk: (run or 0) + (load or 0) for pk, run, load in over.values_list("profile", "run_ms", "load_ms")}
 
