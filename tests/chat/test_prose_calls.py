@@ -22,6 +22,8 @@ async def asked(open_page: Page, text: str = LOOK) -> int:
     question = await open_page.until("question.asked")
     await open_page.until("turn.waiting")
     assert question["kind"] == "prose_call" and question["options"] == ["once", "deny"]
+    if text == LOOK:
+        assert "List this folder?" in question["html"]
     return int(question["question"])
 
 
