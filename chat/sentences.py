@@ -91,6 +91,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "remember": "Remember {lines} in this chat?",
         "forget_all": "Forget everything in the memory of this chat?",
         "use_tool": "Use {tool}?",
+        "act_on": "{act} {target}?",
         "use_server_tool": "Use {tool} of server {server}?",
         "supports_tools": "Does {model} support tools?",
         "this_model_supports_tools": "Does this model support tools?",

@@ -27,6 +27,7 @@ from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
 from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.conversations.prompts import ConversationPrompts
+from chat.transcript.messages import call_phrases, present
 from chat.transcript.questions import questions
 from chat.transcript.turns import model_changes
 from chat.transcript.turns.begin import ClaimedTurn
@@ -258,4 +259,8 @@ def previewed(tool: Tool | None, call: ToolCall, context: ToolContext) -> Previe
     """Return the preview of a call. Blocks on the disk; raises ToolError or NotFound if it cannot work."""
     if tool is not None and tool.preview:
         return tool.preview(context, call.arguments)
-    return Preview(sentence("use_tool", tool=call.name))
+    target = present.target(call.name, call.arguments)
+    if not target:
+        return Preview(sentence("use_tool", tool=call.name))
+    verb = call_phrases.verb_of(call.name, call.arguments)
+    return Preview(sentence("act_on", act=verb.base.capitalize(), target=target))
