@@ -184,8 +184,27 @@ class ReceivedBody:
         return piece
 
     def _taken(self) -> bytes:
+        """Take what the library has received, as its `read_nowait` does.
+
+        That lets the connection go on after each chunk of HTTP, where it was not stopped: the parser runs once more and
+        the socket is watched again, for every token.
+        """
         content = self._content
-        return content.read_nowait(PIECE) if content is not None and content.exception() is None else b""
+        if content is None or content.exception() is not None or not content._buffer:
+            return b""
+        buffer = content._buffer
+        if content._protocol._reading_paused or content._buffer_offset or len(buffer[0]) > PIECE:
+            return content.read_nowait(PIECE)
+        pieces, size = list[bytes](), 0
+        while buffer and size + len(buffer[0]) <= PIECE:
+            pieces.append(buffer.popleft())
+            size += len(pieces[-1])
+        content._size -= size
+        content._cursor += size
+        ends = content._http_chunk_splits
+        while ends and ends[0] < content._cursor:
+            ends.popleft()
+        return b"".join(pieces)
 
     def hold(self) -> None:
         """Leave in the socket what comes until the next piece is taken."""
