@@ -157,7 +157,7 @@ def _content(response: httpx.Response) -> Any:
 
 
 class ReceivedBody:
-    """What has come of the body of a response. Waiting for more needs a limit of time, which costs more than most pieces.
+    """What has come of the body of a response. To wait for more needs a limit of time, which costs more than a piece.
 
     While it is on `hold`, the loop does not read its socket, so all that comes is read at once when it is taken: each
     read costs as much as all the bytes in it.

@@ -63,7 +63,7 @@ class OllamaCodec:
         events: list[Event] = []
         for line in self._lines.feed(data):
             self._line(line, events)
-            if self._over:
+            if self._ended():
                 return events
         if self._lines.overflow:
             self._fail(
@@ -79,9 +79,12 @@ class OllamaCodec:
         rest = self._lines.flush()
         if not self._over and rest.strip() and _is_json(rest):
             self._line(rest, events)
-        if not self._over:
+        if not self._ended():
             self._fail("cut", "The answer was cut off before the server reported its end.", events)
         return events
+
+    def _ended(self) -> bool:
+        return self._over
 
     def _line(self, line: bytes, events: list[Event]) -> None:
         if not line.strip():
