@@ -1,1 +1,1 @@
-"""Conversations of a person with models and tools, one turn at a time."""
+"""Chats of a person with models and tools, one turn at a time."""

@@ -1,4 +1,4 @@
-"""The Django application with the rows of conversations."""
+"""The Django application with the rows of chats."""
 
 from django.apps import AppConfig
 

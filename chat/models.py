@@ -1,4 +1,4 @@
-"""Rows of the conversations; reached only through transcript/ and the admin."""
+"""Rows of the chats; reached only through transcript/ and the admin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chat.sentences import SENTENCES
 from chat.statuses import OPEN, CallStatus, TurnStatus
 from toolsupport.coded_columns import SentenceCharField, SentenceJSONField, SentenceTextField
 
-# The format of a call that no model made.
+# The format of a call that a person or a program made.
 AUTOMATIC = "automatic"
 
 
@@ -283,7 +283,7 @@ class Share(models.Model):
 
 
 class Comparison(models.Model):
-    """A turn that was asked again of other models: its request and recorded results, as they were then."""
+    """A turn that was replayed on other models: its request and recorded results at that time."""
 
     turn = models.OneToOneField(Turn, primary_key=True, on_delete=models.CASCADE, related_name="comparison")
     case = models.JSONField(help_text="The request, its tools, recorded results and calls.")
@@ -294,7 +294,7 @@ class Comparison(models.Model):
 
 
 class ComparedAnswer(models.Model):
-    """The answer of one model in a comparison. One process at a time asks for it; another one may do it again."""
+    """The answer of one model in a comparison. One process at a time requests it; another one may request it again."""
 
     comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="answers", db_index=False)
     profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.PROTECT, related_name="+")

@@ -60,7 +60,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Why an answer ended early: `{}` is the number behind the code in the row.
+# Why an answer ended early: `{}` is the number after the code in the row.
 ENDINGS: Mapping[str, str] = MappingProxyType(
     {
         "by_you": "Stopped by you.",
@@ -91,6 +91,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "remember": "Remember {lines} in this chat?",
         "forget_all": "Forget everything in the memory of this chat?",
         "use_tool": "Use {tool}?",
+        "act_on": "{act} {target}?",
         "use_server_tool": "Use {tool} of server {server}?",
         "supports_tools": "Does {model} support tools?",
         "this_model_supports_tools": "Does this model support tools?",
@@ -129,7 +130,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "after_outside_content": "Requested after reading outside content.",
     }
 )
-# How a question was answered, for a later answer to it. Any other code is how the answer ended that asked it.
+# How a question was answered, for a later answer to it. Any other code is the end of the answer that asked it.
 ANSWERED: Mapping[str, str] = MappingProxyType(
     {
         "once": "allowed once",
@@ -158,7 +159,7 @@ def notice(code: str, facts: Mapping[str, str]) -> str:
 
 
 def too_late(answer: str) -> str:
-    """Return why a question takes no answer any more; `answer` is the one that it has."""
+    """Return why a question accepts no more answers; `answer` is the one that it has."""
     if answer == "expired":
         return EXPIRED
     words = ANSWERED.get(answer)
@@ -174,7 +175,7 @@ def ending(reason: str) -> str:
     return words.format(found[2]) if found and words else reason
 
 
-# Built-in tool → what it does, for people; its description in requests is for models.
+# Built-in tool → its description for people; the one in requests is for models.
 ABOUT_TOOLS: Mapping[str, str] = MappingProxyType(
     {
         "read_file": "Reads a text file of the chat.",

@@ -1,4 +1,4 @@
-"""The states of an answer and of a tool call, as rows and frames hold them."""
+"""The states of an answer and of a tool call in rows and frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every test has: a database and a data directory of its own, three people, and a running site where it asks."""
+"""Fixtures of every test: a database and a data directory of its own, three people, and a running site on request."""
 
 from __future__ import annotations
 

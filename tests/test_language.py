@@ -117,6 +117,13 @@ def test_docs_are_plain_english() -> None:
     assert {page: lines for page, lines in found.items() if lines} == {}
 
 
+def test_docs_call_a_chat_a_chat() -> None:
+    # The class and the field of the API have the other name: both are code.
+    other = re.compile(r"(?<!\")\bconversations?\b(?!\")", re.IGNORECASE)
+    found = {page: list(banned((house.ROOT / page).read_text(), other)) for page in pages()}
+    assert {page: lines for page, lines in found.items() if lines} == {}
+
+
 def test_log_lines_and_module_heads_are_plain_english() -> None:
     texts = {
         source.path: [source.docstring, *log_lines(source.tree)] for source in house.sources("toolsupport", "chat")

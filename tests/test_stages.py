@@ -1,4 +1,4 @@
-"""`make test` runs its parts side by side, tells how long each took, and tries what failed alone, twice at most."""
+"""`make test` runs its parts side by side, prints how long each took, and repeats failures alone, up to twice."""
 
 from __future__ import annotations
 

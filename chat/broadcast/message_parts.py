@@ -1,7 +1,7 @@
 """Renders a message from parts of its template that are rendered once for each kind of message.
 
-A template takes longer than all else that a message needs. Messages of one kind differ only in values that the template
-shows without looking at them, beyond whether there is one. In place of each, a kind holds a mark.
+A template takes longer than the rest of a message. Messages of one kind differ only in values that the template
+prints without a test other than whether there is one. The rendered kind has a mark in place of each value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ANY_MARK = re.compile("(" + "|".join(map(re.escape, MARKS)) + ")")
 
 
 def html_of(shown: ShownMessage) -> str | None:
-    """Return the HTML of a message; None for one with values that its template looks at."""
+    """Return the HTML of a message; None for one with values that its template tests."""
     if not _is_plain(shown):
         return None
     values = _values(shown)
@@ -50,7 +50,7 @@ def html_of(shown: ShownMessage) -> str | None:
 
 
 def _is_plain(shown: ShownMessage) -> bool:
-    """Return whether the template only shows the values of a message, or looks whether there are any."""
+    """Return whether the template only prints the values of a message, or tests whether there are any."""
     beside = shown.calls or shown.files or shown.images or len(shown.siblings) > 1
     if shown.role == Role.NOTICE or beside or shown.ended:
         return False
@@ -75,7 +75,7 @@ def _values(shown: ShownMessage) -> Mapping[str, str]:
 
 
 def _kind(shown: ShownMessage) -> ShownMessage:
-    """Return the message with marks for its values, and without what is not rendered."""
+    """Return the message with marks for its values, and without the parts that are not rendered."""
     return replace(
         shown,
         id=ID,

@@ -22,7 +22,7 @@ SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[], Coroutine[Any, Any, None]]
 Delta = frames.TextDeltaFrame | frames.ThinkingDeltaFrame | frames.CallDeltaFrame | frames.CallOutputFrame
-# What a page that reads slowly may lose: it asks for the whole text, or gets all of it at the end.
+# Frames that a slow page may lose: it asks for the whole text, or gets all of it at the end.
 Growing = Delta | frames.TextBlockFrame
 
 
@@ -86,7 +86,7 @@ class PageSocket:
                     frame = self._next()
                     await self._send(frame.render().decode())
                 # The busier the process, the longer output gathers: a frame costs system calls, a character does not.
-                # What models write gathers before it is read (`toolsupport.providers.reading_pace`).
+                # Text of models gathers before it is read (`toolsupport.providers.reading_pace`).
                 pause = self._pause() if isinstance(frame, frames.CallOutputFrame) else 0.0
                 if pause > SHORTEST_PAUSE:
                     await asyncio.sleep(pause)

@@ -60,7 +60,7 @@ class PeerBroadcaster:
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Growing]] = defaultdict(list)
         self._grew = asyncio.Event()
-        # Of each conversation with a page here: how far it was at the last look, and whether the pages know.
+        # Each conversation with a page here → its number at the last check, and whether the pages have it.
         self._standings: dict[str, tuple[tuple[int, int | None], bool]] = {}
 
     def start(self, spawn: Spawn) -> None:

@@ -1,4 +1,4 @@
-"""Checks an MCP server once, beside its lasting connections, and stores the result."""
+"""Checks an MCP server once, with a connection of its own, and stores the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def ask(server_id: int) -> str:
         version, definitions = await _ask(server)
     except NotFound:
         raise
-    except Exception as error:  # of the settings, of the SDK, of whatever the server made it do
+    except Exception as error:  # errors of the settings, of the SDK, and others that the server caused
         why = in_words(error)
         await in_database(reported_tools.failed)(server_id, why)
         return why

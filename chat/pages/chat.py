@@ -46,14 +46,14 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 @public
 def newest(request: HttpRequest) -> HttpResponse:
-    """Redirect to what `/` shows: the newest chat, for people who may chat."""
+    """Redirect to the newest chat, as `/` does for people who may chat."""
     return redirect("chat")
 
 
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Redirect to a new conversation, perhaps with a `model`; with `reuse`, as pages send it, to an empty one."""
+    """Redirect to a new chat, perhaps with a `model`; with `reuse`, which pages send, to an empty one."""
     who, wanted = request.user, request.POST.get("model", "")
     profile = model_picker.find(wanted) if wanted else None
     here = conversations.empty(who) if request.POST.get("reuse") == "1" else None
@@ -77,7 +77,7 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 
 def _untested(request: AuthedRequest, shown: ShownConversation) -> bool:
-    """Return whether no model was ever tested, for people who may test. Reads no row where this model has a proof."""
+    """Return whether no model was ever tested, for people who may test. Reads no row if this model has a proof."""
     claimed = shown.model is not None and shown.model.evidence.state in (*UNPROVEN, "queued")
     return claimed and Action.DETECT in request.actions and not detections.any_finished()
 
@@ -85,7 +85,7 @@ def _untested(request: AuthedRequest, shown: ShownConversation) -> bool:
 @require_GET
 @requires(Action.CHAT)
 def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Return the present transcript, for a page that missed something."""
+    """Return the current transcript, for a page that missed something."""
     return render(request, "chat/transcript.html", {"conversation": _with_html(request, conversation_id)})
 
 

@@ -1,4 +1,4 @@
-"""Views that ask other models for an answer again, side by side; no tool is executed."""
+"""Views that replay an answer on other models, side by side; no tool is executed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAGE = "chat/compare.html"
 @require_http_methods(["GET", "POST"])
 @requires(Action.CHAT)
 def compare(request: AuthedRequest, turn_id: int) -> HttpResponseBase:
-    """Show the person's own answer beside those of other models, or ask the models in `model`."""
+    """Show the person's own answer next to those of other models, or replay it on the models in `model`."""
     if request.method == "POST":
         try:
             _begin(request, turn_id)
@@ -71,7 +71,7 @@ def _begin(request: AuthedRequest, turn_id: int) -> None:
 
 
 def _formatted(request: AuthedRequest, turn_id: int) -> ShownComparison:
-    """Return the comparison, its texts formatted once they are complete: until then the page asks each second."""
+    """Return the comparison, its texts formatted once they are complete: until then the page polls every second."""
     found = comparisons.shown(request.user, turn_id)
     if found.open:
         return found

@@ -44,7 +44,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def unfinished(request: AuthedRequest) -> HttpResponse:
-    """Return the person's answers that run, wait, or ended lately; every page asks for them."""
+    """Return the person's answers that run, wait, or ended recently; every page polls them."""
     return JsonResponse({"answers": [asdict(answer) for answer in listing.answers(request.user)]})
 
 
@@ -143,7 +143,7 @@ def _here(request: AuthedRequest) -> dict[str, str]:
 
 
 def _attached(found: ExportedConversation, text: str, kind: str) -> HttpResponse:
-    """Return a download that no browser runs, whatever it contains."""
+    """Return a download that no browser runs, whatever its content."""
     kinds = {"md": "text/markdown; charset=utf-8", "json": "application/json"}
     response = HttpResponse(text, content_type=kinds[kind])
     name = slugify(found.title, allow_unicode=True)[:60] or "conversation"

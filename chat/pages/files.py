@@ -27,12 +27,12 @@ from toolsupport.web.file_stream import FileStream
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 LISTED = 500
-# What the form's own fields and boundaries may add to the files.
+# Bytes that the form's other fields and boundaries may add to the files.
 FORM_BYTES = MIB
-# Digits of a length: what is longer is no size of anything.
+# Digits of a length: no file has a longer one.
 LONGEST_LENGTH = 15
 
-# Whatever the file holds: it is saved and never shown, and if a browser did show it, it could do nothing.
+# Any file is saved and never shown, and if a browser did show it, it could do nothing.
 DOWNLOAD_HEADERS = {
     "Content-Type": "application/octet-stream",
     "X-Content-Type-Options": "nosniff",

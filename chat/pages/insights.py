@@ -1,4 +1,4 @@
-"""View of the calls behind a point of the insights."""
+"""View of the calls that a point of the insights counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 class CallsForm(forms.Form):
-    """The filter for the calls behind a point of the plots."""
+    """The filter for the calls that a point of the plots counts."""
 
     day = forms.DateField(required=False)
     since = forms.DateField(required=False)
@@ -44,7 +44,7 @@ def calls(request: AuthedRequest) -> HttpResponse:
 
 
 def _words(state: str) -> str:
-    """What the calls have in common: "" for all of them."""
+    """Return the common property of the calls in words; "" for all of them."""
     return "repaired" if state == "repaired" else CAUSES[state][1] if state in CAUSES else ""
 
 

@@ -37,7 +37,7 @@ class McpServerForm(forms.Form):
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """List every server: online, or since when not, why, and which of its tools can be called."""
+    """List every server: online, or offline since when and why, and which of its tools can be called."""
     return _answer(request, {})
 
 
@@ -96,7 +96,7 @@ def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def approve_all(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
-    """Approve the chosen definitions that this person has seen; what changed since stays unapproved."""
+    """Approve the chosen definitions that this person has seen; definitions that changed since stay unapproved."""
     seen = _pins(request.POST.getlist("pin"))
     approved, left = tool_approvals.approve_all(mcp_server_id, seen, int(request.user.pk))
     return _answer(request, _approval_words(approved, left) | {"notice_for": mcp_server_id})
@@ -119,7 +119,7 @@ def switch_tool(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 
 
 def _pins(sent: list[str]) -> dict[int, str]:
-    """Return the digests by tool; what is no pin is left out."""
+    """Return the digests by tool; other values are left out."""
     pairs = (one.partition(":") for one in sent[:MOST_TOOLS])
     return {int(tool): digest for tool, _, digest in pairs if tool.isascii() and tool.isdigit() and len(tool) < 19}
 

@@ -53,7 +53,7 @@ def check(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 
 def _changed(request: AuthedRequest, here: str, change: Callable[..., object], done: str) -> HttpResponse:
-    """Make the change on the text that this person saw; on an error what was sent stays in the form."""
+    """Make the change on the text that this person saw; on an error the form keeps the sent text."""
     try:
         change(request.user, here, basis=request.POST.get("basis", ""))
     except (Conflict, ValueError) as error:

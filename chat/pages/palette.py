@@ -1,4 +1,4 @@
-"""Serves what the palette offers a person: models, commands, their own chats, pages."""
+"""Serves the options of the palette: models, commands, the person's own chats, pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PalettePage:
     action: Action = Action.SEE_MODELS
 
 
-# The sections of the navigation come first; these stand behind them.
+# The sections of the navigation come first, then these.
 PAGES = (
     PalettePage("Overview: what your models can do", "start", "ev-proven"),
     PalettePage("MCP servers", "mcp", "server"),
@@ -44,7 +44,7 @@ PAGES = (
 @require_GET
 @requires(Action.SEE_MODELS)
 def palette(request: AuthedRequest) -> HttpResponse:
-    """Return the options of the palette, which the page filters; with `q` the person's chats whose texts hold it."""
+    """Return the options of the palette, which the page filters; with `q` the person's chats whose texts contain it."""
     may_chat, wanted = Action.CHAT in request.actions, request.GET.get("q", "").strip()
     if wanted:
         found = listing.search(request.user, wanted).rows[:FOUND] if may_chat else ()

@@ -19,7 +19,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
 async def delete(request: AuthedRequest, person_id: int) -> HttpResponse:
-    """State what is deleted and what stays; with POST and the typed name, delete it."""
+    """List the data that is deleted and the data that stays; with POST and the typed name, delete it."""
     name, failed = await in_database(deletion.name_of)(person_id), ""
     if request.method == "POST":
         try:

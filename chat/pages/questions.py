@@ -16,7 +16,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 ARGUMENT = "argument."
-# What an answer is confirmed with.
+# Answer → the sentence that confirms it.
 ANSWERED = {
     "deny": "Denied.",
     "auto": "The test has started.",
@@ -62,7 +62,7 @@ def remedy(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
         runner.current().announce_soon(here, [notice])
     answer = _asks(request, here)
     if act != TEST:
-        # The switch and the sign of the model are elsewhere on the page.
+        # The switch and the badge of the model are elsewhere on the page.
         answer.headers["HX-Refresh"] = "true"
     return answer
 

@@ -33,7 +33,7 @@ STATES = (("proven", "Proven"), ("text", "Text mode"), ("claimed", "Claimed"), (
 @require_GET
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest) -> HttpResponse:
-    """Show what the models claim and what was proven; 204 to a page that shows it already."""
+    """Show claims and proofs of the models; 204 to a page that already shows them."""
     context = _context(request)
     if not wants_part(request):
         return render(request, PAGE, context)
@@ -45,7 +45,7 @@ def shown(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def test(request: AuthedRequest) -> HttpResponse:
-    """Test what ends soon where nothing is tested yet, else every model without a verdict."""
+    """Test the quickest models if none is tested yet, else every model without a verdict."""
     found = evidence_overview.read(request.user.pk)
     message = ""
     try:
@@ -64,7 +64,7 @@ async def ask(request: AuthedRequest) -> HttpResponse:
     may_administer = Action.ADMINISTER in request.actions
     try:
         task = await in_database(first_tasks.prepare)(request.user, request.POST.get("task", ""), may_administer)
-    except NotFound:  # the page has changed since it was shown: it names what is missing
+    except NotFound:  # the data has changed since the page was shown: the message names the missing part
         return redirect("start")
     runner.current().announce(task.conversation, task.announced)
     try:
@@ -86,7 +86,7 @@ def _context(request: AuthedRequest) -> dict[str, Any]:
     return {
         "found": found,
         "states": STATES,
-        # The page asks each second while tests run, and gets an answer only where something has changed.
+        # The page polls every second while tests run, and gets content only if something has changed.
         "seen": hashlib.sha256(repr((found.tiles, found.seconds_left)).encode()).hexdigest()[:16],
         "untested": len(found.untested),
         "first": len(found.first),

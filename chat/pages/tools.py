@@ -29,7 +29,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 PAGE = "chat/tools.html"
 FOR_ADMINISTRATORS = ("A3", "A4")
 LONGEST_NAME = 200
-Team = Mapping[str, Any]  # all settings of the team that are in force
+Team = Mapping[str, Any]  # all effective settings of the team
 PLACES = (
     ("read_file", "list_directory", "write_file", "edit_file"),
     ("bash", "python_execution"),
@@ -165,7 +165,7 @@ def _behaviour(tool: Tool) -> str:
 
 
 def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]:
-    """Return why a working tool has nothing to work with yet, and the page to create it; empty if it has."""
+    """Return why a working tool still lacks data, and the page to add it; empty if it has some."""
     if candidate.kind == "sql" and not candidate.connected:
         return {"why": "There is no database that your chats may read.", "url": "sources", "page": "Databases"}
     if candidate.spec.name == hot_swap.TOOL.spec.name and candidate.missing:

@@ -28,17 +28,17 @@ register = template.Library()
 register.filter(duration)
 
 MODEL_ROW = "toolsupport/model_row.html"
-CLAIM = "declared"  # the step that reads what the server claims
+CLAIM = "declared"  # the step that reads the server's claims
 CLAIMS = {"passed": "claimed", "failed": "not-claimed"}
-# State of a step that is a mark of its own; else the mark is its result.
+# State of a step that has a mark of its own; otherwise the mark is its result.
 STEP_STATES = {"running": "running", "skipped": "skipped", "not_needed": "skipped"}
-# What stands in backquotes, and names of the code (a tool, a setting), which are no words.
+# Text in backquotes, and identifiers (a tool, a setting).
 CODE = re.compile(r"`([^`\n]+)`|(?<![\w/.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-]|[.]\w)")
 
 
 @register.simple_tag
 def icon(name: str) -> str:
-    """Return what `parts/icon.html` gives for this name, made once: every answer has five of them."""
+    """Return `parts/icon.html` for this name, rendered once: every answer has five of them."""
     return _icon(name)
 
 
@@ -49,13 +49,13 @@ def _icon(name: str) -> str:
 
 @register.simple_tag
 def evidence(state: str, word: str, stale: bool) -> str:
-    """Return what `parts/evidence.html` gives for these, made once: a table of models has hundreds that are alike."""
+    """Return `parts/evidence.html` for these, rendered once: a table of models has hundreds of equal ones."""
     return _part("parts/evidence.html", state=state, word=word, stale=stale)
 
 
 @register.simple_tag
 def capability_cell(cell: CapabilityCell) -> str:
-    """Return a cell of the matrix, made once for all cells that are alike."""
+    """Return a cell of the matrix, rendered once for all equal cells."""
     if cell.capability == "context":
         return _part("parts/context_cell.html", words="" if cell.state == "unknown" else cell.words)
     shown = {"about": cell.capability, "look": cell.look, "spoken": cell.spoken, "sign": cell.sign}
@@ -64,7 +64,7 @@ def capability_cell(cell: CapabilityCell) -> str:
 
 @register.simple_tag(takes_context=True)
 def model_row(context: Context, row: ModelRow) -> str:
-    """Return a line of the matrix, made again only if something in it differs, or if it has a form.
+    """Return a line of the matrix, rendered again only if something in it differs, or if it has a form.
 
     Needs `needing`, `may_detect` and `oob`.
     """
@@ -91,7 +91,7 @@ def _part(name: str, **context: str | bool) -> str:
 
 @register.filter
 def undo_of(tags: str) -> dict[str, str] | None:
-    """Return what the button Undo of a message needs, from its tags; None for a message without one."""
+    """Return the fields of the button Undo of a message, from its tags; None for a message without one."""
     word, *given = tags.split(" ")
     return dict(zip(("model", "capability", "newest", "rows"), given, strict=True)) if word == "undo" else None
 
@@ -180,9 +180,9 @@ def flag_needed(flag: str) -> str:
 
 @register.filter
 def step_state(step: Mapping[str, Any]) -> str:
-    """Return the mark of a test's step: its result, what it does now, or ended for tests of earlier versions.
+    """Return the mark of a test's step: its result, its current state, or ended for tests of earlier versions.
 
-    What a server claims is no result: it is claimed or not.
+    A server's claim is no result: it is claimed or not.
     """
     state = str(step.get("state", ""))
     found = str(STEP_STATES.get(state) or step.get("result") or ("ended" if state == "done" else "not-started"))
@@ -223,7 +223,7 @@ KINDS = {"+": "added", "-": "removed", "@": "place"}
 
 @register.filter
 def anonymous_target(name: str) -> str:
-    """Return what a call acts on, without its arguments."""
+    """Return the object of a call, without its arguments."""
     return call_phrases.anonymous(name)
 
 

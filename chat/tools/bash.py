@@ -59,7 +59,7 @@ def _command(arguments: JSON) -> str:
     return command
 
 
-# The sandbox ends a command on its own, with what it had printed: this is for when that goes wrong.
+# The sandbox ends a command itself and keeps its output; this limit is for the case that it fails to.
 TOOL = Tool(
     SPEC,
     run,

@@ -9,7 +9,7 @@ from toolsupport.core.types import JSON, ToolResult, ToolSpec
 from toolsupport.sources.types import Table
 
 NAME = "execute_sql"
-# What a model reads of an answer, in characters; people get it whole.
+# Characters of an answer that a model reads; people get all of it.
 READ = 16_000
 
 SPEC = ToolSpec(

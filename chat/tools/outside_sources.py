@@ -9,7 +9,7 @@ from toolsupport.core.outside_content import OutsideSource, named
 from toolsupport.core.remote_tools import MARK
 from toolsupport.core.types import JSON, ChatMessage, RequestSpec
 
-# What the result of a built-in tool is, and the argument that names it.
+# Built-in tool → the kind of its result, and the argument that names it.
 RESULTS: Mapping[str, tuple[str, str]] = {
     "read_file": ("the file", "path"),
     "list_directory": ("names of files in", "path"),
@@ -23,7 +23,7 @@ DESCRIPTIONS = "descriptions of tools of MCP servers"
 
 
 def of_call(name: str, arguments: JSON, at: str = "") -> OutsideSource | None:
-    """Return the source that the result of a tool is, None if it contains no outside content."""
+    """Return the result of a tool as a source; None if it contains no outside content."""
     tool = BUILTINS.get(name)
     if name == tool_search.NAME:
         return OutsideSource(DESCRIPTIONS, at, definition=True)

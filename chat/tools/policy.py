@@ -22,12 +22,12 @@ from toolsupport.core.types import ToolCall, ToolResult
 
 log = logging.getLogger(__name__)
 
-# What runs without asking, what is asked for, what of it may be allowed for a whole conversation. A level that is not
-# known does not run at all.
+# Levels that run without asking, levels that ask, and those of the latter that may be allowed for a whole chat. A
+# tool of an unknown level does not run at all.
 RUNS = frozenset({"A0", "A1"})
 ASKS = frozenset({"A2", "A3", "A4"})
 GRANTABLE = frozenset({"A2"})
-# What a program may call: a person who allowed it has read the program, but not what code in it would do.
+# Levels that a program may call: the person who allowed it has read the program, but not code that it would run.
 IN_PROGRAMS = RUNS | GRANTABLE
 LONGEST_PATH = 1000
 # Room for the note of a tool that has already cut its own result.
@@ -45,7 +45,7 @@ class CallDecision(StrEnum):
 def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> CallDecision:
     """Return whether a call of this tool may run. A grant counts only without outside content in the turn.
 
-    With outside content a tool that sends data to others, or that changes the system text of later answers, needs
+    With outside content a tool that sends data to others, or that changes the system prompt of later answers, needs
     approval too, even if it is read-only.
     """
     if tool is None or tool.level not in RUNS | ASKS:
@@ -68,7 +68,7 @@ def grant(tool: str, path: str = "") -> str:
 def file_of(tool: Tool | None, arguments: Mapping[str, object]) -> str:
     """Return the file that a call changes, as permissions name it; "" for a tool that changes no single file.
 
-    Two ways to write one file give the same name only where that is certain; another way asks again.
+    Two spellings of one path give the same name only if that is certain; any other spelling asks again.
     """
     path = arguments.get(tool.target) if tool and tool.level in GRANTABLE and tool.target == "path" else None
     if not isinstance(path, str) or path != path.strip() or not path.isprintable() or len(path) > LONGEST_PATH:

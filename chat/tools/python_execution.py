@@ -51,7 +51,7 @@ SPEC = ToolSpec(
     },
 )
 
-# What a call that gave no result raises in the program, by how it ended.
+# How a call ended without a result → the exception that it raises in the program.
 RAISES: Mapping[str, str] = {"denied": "PermissionError", "timeout": "TimeoutError", "rejected": "TypeError"}
 SILENT = "[The program printed nothing, and its last line has no value.]"
 CUT = "\n[Cut here: the program printed more than is kept.]\n"

@@ -19,7 +19,7 @@ from chat.tools.files.workspace import FileContent
 from chat.tools.tool import ToolContext
 
 MOST_BYTES = 16 * 1024 * 1024
-# No file system that a server keeps its data on ticks more coarsely.
+# The coarsest clock of the usual file systems.
 SETTLED_NS = 2_000_000_000
 
 Key = tuple[int | str, ...]

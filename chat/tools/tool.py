@@ -92,10 +92,10 @@ class Tool:
     `target` ("Read", "config.json"). `run` raises ToolError or NotFound with a message for the model. `resume`
     continues after a Pause. `preview` blocks on the disk. `needs` returns why the tool is not available, "" if it can.
     `taints`: its results are outside content, after which changes need approval each time. `sends`: its arguments leave
-    the site, so with outside content each call needs approval, whatever the level; the same if it `steers`: it changes
-    the system text of later answers, on other branches too. `where` is the argument that names what is replaced, for a
-    tool whose previews have a basis. `retold`: after it the next request has other tools, or
-    another system text.
+    the site, so with outside content each call needs approval, whatever the level; the same if it `steers`: it
+    changes the system prompt of later answers, on other branches too.
+    `where` is the argument that names the replaced file, for a tool whose previews have a basis.
+    `retold`: after it the next request has other tools, or another system prompt.
     """
 
     spec: ToolSpec

@@ -29,7 +29,7 @@ class FinishedMessage:
 
 @dataclass(frozen=True, slots=True)
 class AddedNotice:
-    """A notice was added; `model` is the conversation's present model, if the notice is about it.
+    """A notice was added; `model` is the chat's current model, if the notice is about it.
 
     `client_id` is that of the frame that caused it.
     """

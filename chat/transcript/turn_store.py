@@ -32,7 +32,7 @@ class TurnStore:
         The lease is not compared: a process that takes a turn with an expired lease changes its status in the same
         statement.
         """
-        # The conversation first, as everybody does who ends a turn: two who lock in another order wait for each other.
+        # The conversation first, as in all code that ends a turn: another order of locks could deadlock.
         sql.hold_conversation_of(self.turn)
         mine = Turn.objects.filter(pk=self.turn, owner=self.owner, status=TurnStatus.RUNNING)
         mine = mine.select_related("conversation", "profile__server")

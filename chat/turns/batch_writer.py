@@ -42,7 +42,7 @@ class _QueuedWrite:
 class BatchWriter:
     """The writer of one runner. A write starts at once if no other is in progress.
 
-    `pause` returns the seconds for which writes gather first: with many answers a commit costs more than what it holds.
+    `pause` returns the seconds for which writes gather first: with many answers a commit costs more than its writes.
     """
 
     def __init__(self, spawn: Spawn, pause: Callable[[], float] = lambda: 0.0) -> None:
@@ -84,7 +84,7 @@ class BatchWriter:
                 if not one.done.done():
                     one.done.set_result(outcome)
             for one in taken:
-                one.done.cancel()  # only where this was cancelled itself: they have no outcome
+                one.done.cancel()  # only if this call itself was cancelled: they have no outcome
 
 
 def together(works: Sequence[Work]) -> list[WriteOutcome]:
@@ -111,7 +111,7 @@ def attempt(work: Work) -> WriteOutcome:
 
 
 def raise_lost(outcome: WriteOutcome) -> None:
-    """Raise an error of the database if the transaction may have lost what was done in it."""
+    """Raise an error of the database if the transaction may have lost its changes."""
     if isinstance(outcome.error, Error):
         raise outcome.error
     if connection.needs_rollback:

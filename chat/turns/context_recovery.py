@@ -58,7 +58,7 @@ class ContextRecovery:
                         yield [*batch[:-1], _with_numbers(prepared, batch[-1])]
 
     async def used(self, prepared: RequestContext, usage: Usage) -> bool:
-        """Store the count after an answer. Returns True after a truncation, which adds a notice and is remedied."""
+        """Store the count after an answer. Returns True after a truncation, which is remedied with a notice."""
         if self._guard.cut(prepared, usage):
             await self._cut(prepared)
             return True

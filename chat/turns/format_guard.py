@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolsupport.core.events import CallFound, CallReady, CallRejected
 
-# A slip happens to every model; the second time in a row it is the format.
+# Every model makes a mistake sometimes; twice in a row is a fault of the format.
 PATIENCE = 2
 
 

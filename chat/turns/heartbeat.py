@@ -23,7 +23,7 @@ from toolsupport.services import serve_lock
 
 log = logging.getLogger(__name__)
 
-# Text is to be on the disk half a second after it came: a tenth of that is for writing it.
+# Text must be on the disk half a second after its arrival, 0.1 s of which is for writing it.
 TICK = 0.4
 TICKS_PER_HEARTBEAT = 4
 # Characters of all answers of a process that wait to be written; beyond it the longest is stopped.
@@ -64,7 +64,7 @@ class TurnHeartbeat:
         now = asyncio.get_running_loop().time
         due = now()
         while True:
-            # By the clock, not after the last time: how long a write takes must not make text wait for longer.
+            # By the clock, not by the end of the last run: the duration of a write must not delay the next one.
             due = max(due + seconds, now())
             await asyncio.sleep(due - now())
             try:
@@ -111,7 +111,7 @@ class TurnHeartbeat:
         texts = [(reply.message, reply.text.text, reply.thinking.text) for reply in replies]
         lengths = [(live, live.length) for reply in replies for live in (reply.text, reply.thinking)]
         pulse = await in_database(leases.keep_alive)(self._runner.owner, held, texts)
-        # Only now: what could not be written is tried again at the next tick.
+        # Only after success: text that could not be written is tried again at the next tick.
         self._complained = False
         if grown:
             storage.state.succeeded()

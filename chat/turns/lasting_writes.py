@@ -1,6 +1,6 @@
-"""Makes the writes of a running turn outlast a storage that fails: each is tried again until it succeeds.
+"""Retries the writes of a running turn until they succeed, so that it survives a failing storage.
 
-The turn waits meanwhile, and what it holds stays in memory. Stop still ends it.
+The turn waits meanwhile, and its data stays in memory. Stop still ends it.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class LiveBlocks:
             self._work = spawn(self._format_all())
 
     def close(self) -> None:
-        """Show nothing any more."""
+        """Stop showing blocks."""
         self._closed = True
 
     async def html(self) -> str | None:

@@ -4,7 +4,7 @@ In: a `TurnState`, a function that asks the model, and a `CallExecutor`. Out: ba
 is TurnEnded or ApprovalNeeded. Callers: `run`, which writes the events into rows and frames, and a parked turn, which
 continues from a state that was read from its rows.
 - Every call in the history is followed by its result, in the order of the calls, before the model is asked again.
-- What a person must allow stays pending, with all that follow it: `pending` and `history` are the whole state.
+- A call that needs approval stays pending, with all that follow it: `pending` and `history` are the whole state.
 - It ends on its own: limits of rounds, of calls, and of the same call again, programs' calls included.
 It never touches rows, pages or tools, and never decides what may run: that is the executor's.
 """
@@ -145,7 +145,7 @@ def _taken(reply: ReplyBuilder, event: Event, most: int) -> bool:
 DROPPED = refused("Not run: a call before it was not allowed.")
 NOT_RUN = refused("Not run: too many calls in one answer.")
 TOO_MANY = ToolResult("The program was stopped: it made too many calls, or the same one too often.", is_error=True)
-# What waits for a person waits in a row.
+# A call that needs approval stays in its row.
 LARGEST_STATE = 4 * 1024 * 1024
 TOO_LARGE = refused("A person would have to allow this, and the program holds too much to wait. Call it earlier in it.")
 

@@ -25,9 +25,10 @@ NOT_SEEN = "\n\n[{} attached: you cannot see images.]"
 
 
 class ModelTakeover:
-    """The fallbacks of one turn. `use` receives the turn with its next model, `announce` what the pages are shown.
+    """The fallbacks of one turn.
 
-    Each request of a turn may find its model dead: results of tools are in the history by then, and no tool runs again.
+    `use` receives the turn with its next model, `announce` the announcements. The model may fail at each request of a
+    turn: results of tools are in the history by then, and no tool runs again.
     """
 
     def __init__(self, claimed: ClaimedTurn, tally: CallTally, use: UseTurn, announce: Announce) -> None:
@@ -57,7 +58,7 @@ class ModelTakeover:
                     yield [*batch[:-1], last]
 
     def _begun(self) -> FallbackSearch:
-        """Begin a request of the turn; what failed in an earlier one is not asked again."""
+        """Begin a request of the turn; models that failed in an earlier one are not asked again."""
         if self._search is None:
             watch = self._claimed.prepared.watch
             self._search = FallbackSearch(self._claimed.profile, watch.server if watch else None)
@@ -65,7 +66,7 @@ class ModelTakeover:
         return self._search
 
     async def _after(self, failed: Failed, search: FallbackSearch) -> tuple[bool, Failed]:
-        """Return whether to ask again, and the failure as people read it."""
+        """Return whether to ask again, and the failure in words for people."""
         found = await search.after(failed)
         while found.profile is not None and not found.repeat:
             if await self._taken_over(found, failed, search):
@@ -76,7 +77,7 @@ class ModelTakeover:
         return found.repeat, failed
 
     async def _taken_over(self, found: NextModel, failed: Failed, search: FallbackSearch) -> bool:
-        """Let a model take the turn over; False if it cannot be prepared."""
+        """Continue the turn with a model; False if it cannot be prepared."""
         assert found.profile is not None
         why = {"why": failed.message} | ({"skipped": found.skipped} if found.skipped else {})
         words = sentence("model_failed_others_skipped" if found.skipped else "model_failed", **why)

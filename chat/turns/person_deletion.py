@@ -21,7 +21,7 @@ STILL_RUNNING = "An answer of this person could not be stopped yet. The account 
 
 
 async def delete(order: DeletionOrder) -> None:
-    """Delete the data of this person. What was interrupted is continued by the next call.
+    """Delete the data of this person. The next call continues an interrupted deletion.
 
     Raises NotFound, NotAllowed, ConfigError as `close_account` does, Busy while an answer does not stop.
     """

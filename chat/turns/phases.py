@@ -41,7 +41,7 @@ class SilenceReport:
     async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
         """Yield the same batches; the reports end with them."""
         reports = spawn(self._report())
-        await asyncio.sleep(0)  # the question about the model goes first: the request itself makes the server load it
+        await asyncio.sleep(0)  # the report asks about the model first: the request itself makes the server load it
         try:
             async with aclosing(batches):
                 async for batch in batches:
@@ -49,7 +49,7 @@ class SilenceReport:
                     yield batch
         finally:
             reports.cancel()
-            # Not awaited itself: its failure is logged where tasks are owned, and ends no answer.
+            # Not awaited: the supervisor logs its failure, which ends no answer.
             await asyncio.wait([reports])
 
     def _observer(self) -> None:
@@ -85,12 +85,12 @@ class SilenceReport:
         return "writing_call" if held_back else ""
 
     def _answered_just_now(self) -> bool:
-        """Return whether the model must be in memory still; one with a time of its own may be unloaded at once."""
+        """Return whether the model is certainly in memory; one with its own `keep_alive` may be unloaded at once."""
         known = _last_parts.get(self._model, 0.0)
         return not self._request_spec.keep_alive and 0 <= self._now() - known < LOADED
 
     async def _is_loaded(self) -> bool | None:
-        """Return whether the server has the model in memory; None where it does not show that."""
+        """Return whether the server has the model in memory; None if it does not show that."""
         try:
             return await providers.is_loaded(self._endpoint, self._request_spec.model)
         except ProviderError:

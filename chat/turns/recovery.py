@@ -69,8 +69,8 @@ class FormatRecovery:
     async def replied(self, asked: RequestContext) -> str:
         """End a reply: if the format failed again, the next request uses another one.
 
-        Where the server enforces a schema, the next reply is constrained after the first call that cannot be used, and
-        once more, narrowly, after a constrained one that breaks a rule which was left out of its schema. Returns the
+        If the server enforces a schema, the next reply is constrained after the first unusable call, and once more,
+        under a narrower schema, after a constrained one that breaks a rule that its schema left out. Returns the
         tool of that call then, else "".
         """
         rejected, self._rejected = (None if self._usable else self._rejected), None
@@ -92,12 +92,12 @@ class FormatRecovery:
         return ""
 
     def _may_constrain(self, asked: RequestSpec, rejected: CallRejected) -> bool:
-        """Return whether a constrained reply may bring the call that could not be used."""
+        """Return whether a constrained reply may give a usable call."""
         misfit = rejected.fault == "schema" and not asked.constraint.narrow
         return asked.may_force and (asked.format != FORCED or misfit)
 
     async def _unenforced(self, asked: RequestContext, reason: str, failed: str) -> None:
-        """Go on without constrained output; a notice follows where that is the format of the model itself."""
+        """Continue without constrained output; a notice follows if that is the model's own format."""
         request_spec = forced_calls.unenforced(asked.request_spec, reason)
         if asked.request_spec.format == FORCED:
             code = "fallback" if request_spec.format else "tools_refused"
@@ -142,7 +142,7 @@ class FormatRecovery:
         self._take(replace(asked, request_spec=replace(asked.request_spec, begins_inside=event.begins_inside)))
 
     async def schema_fault(self, asked: RequestContext, event: SchemaDropped | SchemaRefused) -> None:
-        """Store that the server does not enforce the schema of a reply; the rest of the turn does without."""
+        """Store that the server does not enforce the schema of a reply; the rest of the turn uses none."""
         await in_database(schema_faults.learn)(self._claimed.profile, asked.build, event)
         if isinstance(event, SchemaDropped):
             self._ignored = True

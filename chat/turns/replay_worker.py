@@ -1,4 +1,4 @@
-"""Asks models again for the answers of comparisons; recorded results answer their calls."""
+"""Requests the answers of comparisons from their models; recorded results answer the calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from toolsupport.services.detection_worker import cleaned
 
 log = logging.getLogger(__name__)
 
-BEAT = 0.5  # seconds between two writes of what came so far
+BEAT = 0.5  # seconds between two writes of the text so far
 RETRY = 0.5
 UNREACHABLE = (OperationalError, InterfaceError)
 
@@ -63,7 +63,7 @@ class ReplayWorker(ClaimLoop):
             return {"error": sentence("answer_not_requested")}
 
     async def _asked(self, claimed: ClaimedAnswer) -> JSON | None:
-        """Ask the model, and store what came so far while it writes; None if the answer is not wanted any more."""
+        """Ask the model, and store the text while it streams; None if the answer was cancelled."""
         dialog = await self._dialog(claimed)
         asking = self._spawn(dialog.run())
         try:
@@ -96,7 +96,7 @@ class ReplayWorker(ClaimLoop):
         return CaseDialog(CaseModel(prepared.endpoint, spec), claimed.case, whole=True)
 
     async def _write(self, work: Callable[..., bool], answer: int, given: Any) -> bool:
-        """Write for this answer, again while the database fails."""
+        """Write for this answer; repeat that while the database fails."""
         while True:
             try:
                 return await in_database(work)(answer, self.owner, given)

@@ -20,8 +20,8 @@ from toolsupport.registry.testing import old_evidence
 from toolsupport.services.background_jobs import BackgroundJob
 
 BATCH = 200  # rows of one transaction
-PAUSE = 0.05  # seconds between two, in which others write
-SECONDS = 45.0  # of one run of the job, which ends before its lease; the next run continues
+PAUSE = 0.05  # seconds between two transactions, in which others can write
+SECONDS = 45.0  # seconds of one run of the job, which ends before its lease; the next run continues
 MINUTES = 30
 
 
@@ -51,7 +51,7 @@ def counts() -> dict[str, int]:
 
 
 def overdue() -> dict[str, int]:
-    """Return how many rows of each kind are a day too old: then the job does not run, or does not keep up."""
+    """Return how many rows of each kind are a day overdue: the job does not run, or is too slow."""
     found = {KINDS[name].words: KINDS[name].count(before - timedelta(days=1)) for name, before in _limits().items()}
     return {words: count for words, count in found.items() if count}
 
@@ -90,7 +90,7 @@ def _batch(kind: PrunedKind, before: datetime) -> int:
 
 
 def _limits() -> dict[str, datetime]:
-    """Return since when each kind with a setting is kept."""
+    """Return the time before which rows of each kind with a setting are deleted."""
     days = {name: settings.ENV[f"TOOLSUPPORT_KEEP_{name}_DAYS"] for name in KINDS}
     return {name: timezone.now() - timedelta(days=kept) for name, kept in days.items() if kept}
 

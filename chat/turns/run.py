@@ -116,7 +116,7 @@ class TurnRun:
                         for event in joined(batch):
                             await self._handle(event)
         finally:
-            # What a tool that was cut off wrote last is not shown behind the end of its turn.
+            # The last output of a stopped tool must not appear after the end of its turn.
             self.output.end()
 
     def _state(self) -> loop.TurnState:
@@ -158,7 +158,7 @@ class TurnRun:
         return report.passed_on(self.cures.ask(self.prepared, history), self.executor.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
-        """Ask a person and let the turn wait in rows; if the call cannot work, give the model the reason."""
+        """Ask a person and let the turn wait in rows; if the call is impossible, give the model the reason."""
         asking = await self.executor.asking(event)
         if asking is None:
             return
@@ -190,7 +190,7 @@ class TurnRun:
         return await loop_share.apart(lambda: prepared(taken), size) if taken else ()
 
     async def html(self) -> str | None:
-        """Return the message being written as HTML, as it will be shown; None if it cannot be had in time."""
+        """Return the message being written as HTML, as it will be shown; None if that takes too long."""
         shown = present.readable(self.reply.text.text, self._unreadable)
         if self._formatted[0] != shown:
             blocks = self.reply.blocks if shown == self.reply.text.text else None
@@ -202,7 +202,7 @@ class TurnRun:
         return self.executor.stop(call_id)
 
     def _announce(self, *announced: Announcement[Thing]) -> None:
-        """Show the pages what is stored by now."""
+        """Announce the stored rows to the pages."""
         for each in announced:
             self._tell(frame_of(each))
 
@@ -292,7 +292,7 @@ class TurnRun:
         self.executor.take(prepared)
 
     def _take_over(self, claimed: ClaimedTurn) -> None:
-        """Go on with another model: what was learned about the one before it does not hold for this one."""
+        """Continue with another model: findings about the former one do not apply to it."""
         recorder = self.cures.recorder
         self.claimed = self.executor.claimed = claimed
         self.cures = ContextRecovery(claimed, self._go_on_by, self._announce)
@@ -315,7 +315,7 @@ class TurnRun:
             self._constrained(await self.recovery.replied(self.prepared))
 
     def _constrained(self, tool: str) -> None:
-        """Keep the tool of a call that is asked for again under a schema: the figures of the answer show it."""
+        """Keep the tool of a call that is requested again under a schema: the figures of the answer show it."""
         if tool and len(self.usage.get("constrained", ())) < MOST_SHOWN:
             self.usage["constrained"] = [*self.usage.get("constrained", ()), tool[:LONGEST_NAME]]
 
@@ -332,7 +332,7 @@ class TurnRun:
         run = int(self.executor.cards.pop())
         outcome = CallOutcome(event.status, event.result, event.duration_ms)
         finished = await in_database(record.close_call)(self.store, run, outcome)
-        # What a failed or stopped tool wrote is outside content, too.
+        # The output of a failed or stopped tool is outside content too.
         if event.status not in (CallStatus.DENIED, CallStatus.REJECTED):
             if read:
                 self.executor.finished(event.call)
@@ -340,7 +340,7 @@ class TurnRun:
         self._announce(finished)
 
     async def _refresh_request(self, name: str) -> None:
-        """Use the tools and the system text that a tool changed for the next request."""
+        """Use the tools and the system prompt that a tool changed for the next request."""
         tool = self.executor.tools.get(name)
         if tool is not None and tool.retold:
             self._go_on_by(await in_database(found_tools.prepared)(self.claimed.turn))

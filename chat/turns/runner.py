@@ -148,7 +148,7 @@ class TurnRunner:
             self.listeners.tell(conversation, frame)
 
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
-        """Send the pages what is stored already, in one write: each costs a system call."""
+        """Announce stored rows to the pages in one write: each write costs a system call."""
         given = [frame_of(each) for each in announced]
         if given:
             self.tell(conversation, *given)
@@ -187,7 +187,7 @@ class TurnRunner:
             self._run_beside(claimed)
 
     def _run_beside(self, claimed: ClaimedTurn) -> None:
-        """Run a turn that this process owns, beside the request for it."""
+        """Run a turn that this process owns, in a task of its own."""
         run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
@@ -257,7 +257,7 @@ class TurnRunner:
     def cancel(self, turn_id: int, why: str) -> None:
         """End a turn that runs here; `why` is a key of ENDS. The first reason counts.
 
-        A turn whose end is being written has one: the heartbeat, which no longer finds it running, reports it as lost.
+        A turn whose end is being written has one: the heartbeat no longer finds it running, and reports it as lost.
         """
         if turn_id in self._tasks and turn_id not in self._why and turn_id not in self._ending:
             self._why[turn_id] = why
@@ -306,12 +306,12 @@ class TurnRunner:
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _give_up(self, run: TurnRun) -> None:
-        """Keep what was shown of an answer that another process interrupted, and show the stored state."""
+        """Store the shown text of an answer that another process interrupted, and show the stored state."""
         await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, run.last_reply()[:3])
         await self._show_rows(run.claimed.conversation)
 
     async def _show_rows(self, conversation: str) -> None:
-        """Make the pages here fetch what another process stored instead of what they were shown."""
+        """Make the pages here fetch the rows that another process stored."""
         for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
@@ -330,12 +330,12 @@ class TurnRunner:
                 await self._give_up(run)
                 return
             except (OperationalError, InterfaceError) as error:
-                # Kept alive until the database takes it; what it would never take is no reason to wait.
+                # Kept alive until the database accepts it; an error that would last is no reason to wait.
                 self.heartbeat.cannot_write(error)
                 await asyncio.sleep(TICK)
 
     def announce_ends(self, ended: Iterable[end.TurnEnd]) -> None:
-        """Announce how turns ended."""
+        """Announce the ends of turns."""
         for each in ended:
             self.announce(each.conversation, each.announced)
 

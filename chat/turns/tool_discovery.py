@@ -56,9 +56,9 @@ def something_waits(toolbox: Toolbox) -> bool:
 
 
 async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
-    """Search before a model is asked for the first time, by what the person wrote; None where nothing was found.
+    """Search before the first request, by the person's words; None if nothing was found.
 
-    A message without own words, such as an image alone, leaves the search to the next one.
+    After a message without words, such as an image alone, the search waits for the next one.
     """
     if claimed.searched or not something_waits(claimed.prepared.toolbox):
         return None
@@ -83,7 +83,7 @@ async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
 
 
 def room(toolbox: Toolbox) -> int:
-    """Return how many MCP tools there is room for beside the built-in ones."""
+    """Return how many MCP tools have room besides the built-in ones."""
     built_in = sum(verdict.included and verdict.candidate.kind != "mcp" for verdict in toolbox.verdicts)
     rooms = (limit.most - (0 if limit.mcp_only else built_in) for limit in toolbox.limits)
     return max(0, min(rooms, default=found_tools.MOST))

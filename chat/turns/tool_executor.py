@@ -27,6 +27,7 @@ from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
 from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.conversations.prompts import ConversationPrompts
+from chat.transcript.messages import call_phrases, present
 from chat.transcript.questions import questions
 from chat.transcript.turns import model_changes
 from chat.transcript.turns.begin import ClaimedTurn
@@ -49,8 +50,8 @@ Spawn = Callable[..., asyncio.Task[Any]]
 class ToolExecutor:
     """The tools of one turn: `tools` are those that may run in it, by name, `request_spec` offers some to its model.
 
-    `outside` is the outside content that has entered the turn; `tainted`: there is some, and it is not only what
-    describes tools. A call that another tool serves is decided, approved and run as
+    `outside` is the outside content that has entered the turn; `tainted`: there is some, other than descriptions of
+    tools. A call that another tool serves is decided, approved and run as
     that tool's call; the model sees the name that it used. `cards` are the ids of the cards of running calls: that of a
     call, then that of the call it makes. `spawn` starts a supervised task, `written` returns the output of
     the running tool so far.
@@ -77,7 +78,7 @@ class ToolExecutor:
         self.cards: list[str] = []
         self.spawn: Spawn = asyncio.create_task
         self.written: Callable[[], str] = str
-        self.cut = False  # by the server, from the last request: the model may never have seen its tools
+        self.cut = False  # the server cut the last request: the model may never have seen its tools
         self._task: asyncio.Task[CallOutcome] | None = None
         self._stopped = ""
         if claimed.resumed is not None:
@@ -87,7 +88,7 @@ class ToolExecutor:
         self.take(claimed.prepared)
 
     def take(self, prepared: RequestContext) -> None:
-        """Continue with the tools of another request context; its texts count from now on."""
+        """Continue with the tools of another request context; its outside content counts from now on."""
         self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
         self._include(outside_sources.of_request(self.request_spec, self.claimed.history))
 
@@ -117,7 +118,7 @@ class ToolExecutor:
             return CallDecision.RUN
         served = self.runs_as(call)
         tool = self.tools.get(served.name)
-        # Descriptions of tools end permissions as well, but are no data that could be sent away.
+        # Descriptions of tools end permissions as well, but are not data that could leak.
         granted = frozenset[str]() if self.outside else policy.granted_for(tool, self.granted, served.arguments)
         return CallDecision.ASK if found else policy.verdict(tool, granted, self.tainted)
 
@@ -144,7 +145,7 @@ class ToolExecutor:
             return policy.refused(why)
         if decision is None:
             if policy.granted_for(self.tools.get(served.name), self.granted, served.arguments):
-                # A person may have taken the permission back since the turn began.
+                # A person may have revoked the permission since the turn began.
                 self.granted = await in_database(questions.granted)(self.claimed.conversation)
             if self.decide(call) is CallDecision.ASK:
                 return policy.refused(TAKEN_BACK)
@@ -152,7 +153,7 @@ class ToolExecutor:
         return await self._finish(policy.run(served, context, self.tools, approved=True))
 
     def _why_not(self, decision: questions.ApprovalDecision, served: ToolCall) -> str:
-        """Return why a decision allows nothing to run, or "": the approved tool may have changed since."""
+        """Return why a decision does not permit the call, or "": the approved tool may have changed since."""
         tool = self.tools.get(served.name)
         changed = decision.allowed and tool is not None and tool.level != decision.level
         return CHANGED.format(served.name) if changed else decision.why
@@ -200,7 +201,7 @@ class ToolExecutor:
         return self._task.cancel()
 
     async def asking(self, needed: ApprovalNeeded) -> questions.ApprovalRequest | None:
-        """Return the question about a call; None for one that cannot work, then the model gets the reason."""
+        """Return the question about a call; None for an impossible one, whose reason the model gets."""
         call, served = needed.call, self.runs_as(needed.call)
         tool = self.tools.get(served.name)
         try:
@@ -258,4 +259,8 @@ def previewed(tool: Tool | None, call: ToolCall, context: ToolContext) -> Previe
     """Return the preview of a call. Blocks on the disk; raises ToolError or NotFound if it cannot work."""
     if tool is not None and tool.preview:
         return tool.preview(context, call.arguments)
-    return Preview(sentence("use_tool", tool=call.name))
+    target = present.target(call.name, call.arguments)
+    if not target:
+        return Preview(sentence("use_tool", tool=call.name))
+    verb = call_phrases.verb_of(call.name, call.arguments)
+    return Preview(sentence("act_on", act=verb.base.capitalize(), target=target))

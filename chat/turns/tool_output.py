@@ -37,7 +37,7 @@ class LiveOutput:
         self._cards.append(OutputCard(message, call))
 
     def end(self) -> None:
-        """End the output: the result is about to be shown instead."""
+        """End the output: the result will be shown instead."""
         self._quiet()
         if self._cards:
             self._cards.pop()

@@ -13,7 +13,7 @@ from toolsupport.config import traces
 from toolsupport.config.traces import NOTHING, TraceSpan
 
 FAILED = (TurnStatus.FAILED, CallStatus.FAILED, CallStatus.TIMEOUT, CallStatus.REJECTED)
-# A name that only a model wrote is content.
+# A name that only a model wrote is content, which traces never have.
 UNKNOWN = "unknown"
 
 
@@ -27,7 +27,7 @@ class TurnTrace:
         self._outcome: str = TurnStatus.WAITING
 
     def begin(self) -> None:
-        """Begin the turn. What its task does from now on is a part of it."""
+        """Begin the turn. Later spans of its task are part of it."""
         claimed = self._claimed
         facts: dict[str, Any] = {
             "operation": "invoke_agent",
@@ -47,7 +47,7 @@ class TurnTrace:
         self._outcome = reason
 
     def end(self) -> None:
-        """End everything that is open, whatever ended the turn."""
+        """End all open spans, for any end of the turn."""
         self._leave_calls()
         self._round.end()
         _close(self._turn, self._outcome)

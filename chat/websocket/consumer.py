@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 FRAMES_PER_WINDOW = 30
 WINDOW_SECONDS = 10.0
 STOPS_PER_WINDOW = 100
-SHORT = 1024  # characters; such a frame takes 20 µs, and waits for no one's work
+SHORT = 1024  # characters; such a frame takes 20 µs, and does not wait for other work
 FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
 NO_SUCH_CONVERSATION, TOO_FAST = ERRORS[NotFound].close, ERRORS[Busy].close
 TOO_SLOW, TOO_MANY = CLOSED + 408, CLOSED + 409
@@ -54,14 +54,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass messages to their methods. The runner receives those of other processes, for all sockets.
 
-        Channels would wait for the database's thread before each message, behind the work of everybody, and starts two
-        tasks for it. The handlers here enter that thread where they need rows.
+        Channels would wait for the database's thread before each message, after everybody's work, and starts two
+        tasks for it. The handlers here enter that thread only if they need rows.
         """
         self.scope, self.base_send = scope, send
         with suppress(StopConsumer):
             while True:
                 await self.dispatch(await receive())
-                await asyncio.sleep(0)  # what is queued already would hold up others
+                await asyncio.sleep(0)  # queued frames would delay others
 
     async def dispatch(self, message: Any) -> None:
         await getattr(self, get_handler_name(message))(message)
@@ -77,7 +77,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         try:
             await in_database(handlers.check)(self.place)
         except (NotFound, NotAllowed):
-            # Foreign and absent look the same.
+            # Another person's chat and a missing one get the same answer.
             await self.close(NO_SUCH_CONVERSATION)
             return
         self.runner = runner.current()
@@ -88,7 +88,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self._send(frames.ErrorFrame("busy", TOO_MANY_PAGES.format(most)).render().decode())
             await self.close(TOO_MANY)
             return
-        # Listening begins before the rows are read, so that nothing falls between the two.
+        # Listening begins before the rows are read, so that nothing is lost between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
         # Only `serve` offers that; with other servers every frame goes through the queue.
         extensions: dict[str, Any] = self.scope.get("extensions") or {}

@@ -9,7 +9,7 @@ from chat.broadcast.client_frames import CLIENT_FRAMES, FRAME_LIMIT, TEXT_LIMIT,
 from chat.broadcast.error_codes import FrameError
 from toolsupport.core import sanitize, strict_json
 
-# Fields that a text may be long in; every other text is a name or an id.
+# Fields with long texts; every other text is a name or an id.
 LONG_FIELDS = {"text": TEXT_LIMIT}
 SHORT = 300
 UNSTORABLE = "The text holds a NUL character (U+0000), which cannot be stored. Remove it, and send it again."
@@ -65,7 +65,7 @@ def _short_texts(value: Any) -> bool:
     return isinstance(value, list) and len(value) <= MOST and all(isinstance(one, str) and one for one in value)
 
 
-# What a field's annotation asks for; a boolean is not a number here.
+# Annotation of a field → the accepted types; a boolean is not a number here.
 CHECKS: dict[str, Any] = {
     "str": lambda value: isinstance(value, str) and not value.isspace() and value != "",
     "bool": lambda value: isinstance(value, bool),

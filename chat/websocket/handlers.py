@@ -89,7 +89,7 @@ async def turn_continue(place: PageContext, socket: PageSocket, frame: client_fr
 
 @allowed_to(Action.CHAT)
 async def turn_regenerate(place: PageContext, socket: PageSocket, frame: client_frames.TurnRegenerate) -> None:
-    """Answer again, as a branch beside the existing answer."""
+    """Answer again, as a branch next to the existing answer."""
     client_id = frame.client_id or uuid.uuid4().hex
     await _begin(place, socket, RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
 
@@ -175,7 +175,7 @@ async def tools_switch(place: PageContext, socket: PageSocket, frame: client_fra
 
 @allowed_to(Action.CHAT)
 async def turn_stop(place: PageContext, socket: PageSocket, frame: client_frames.TurnStop) -> None:
-    """Stop the open turn, in any process; one of this process at once, even while the database is locked."""
+    """Stop the open turn, in any process; a turn of this process stops at once, even while the database is locked."""
     if runner.current().stop_turn_of(place.user_id, place.conversation):
         return
 

@@ -8,7 +8,7 @@ from chat.websocket.consumer import ChatConsumer
 
 
 async def unknown(scope: Any, receive: Any, send: Any) -> None:
-    """Refuse a websocket at any other path; for one without a route the router would raise an error."""
+    """Refuse a websocket at any other path; without a route the router would raise an error."""
     await receive()
     await send({"type": "websocket.close"})
 

@@ -17,6 +17,7 @@ import { asked, closed, goesOn, meet } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import * as unformatted from "./unformatted.js";
 import * as unknown from "./unknown.js";
 import "./once.js";
 import "./sidebar.js";
@@ -53,6 +54,7 @@ const refresh = async () => {
   const late = waiting.splice(0);
   deltas.restart(send);
   for (const frame of late) receive(frame, true);
+  unformatted.again(refresh);
 };
 
 const FRAMES = {
@@ -89,6 +91,7 @@ const FRAMES = {
   "turn.ended": (frame) => {
     over(frame.reason === "done");
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
+    unformatted.ended(refresh);
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
@@ -106,10 +109,7 @@ const receive = (frame, late = false) => {
   if (typeof frame.seq === "number") {
     const tail = Number(transcript().dataset.tail);
     if (frame.seq <= tail) return;
-    if (frame.seq > tail + 1 && !late) {
-      waiting.push(frame);
-      return void refresh();
-    }
+    if (frame.seq > tail + 1 && !late) return waiting.push(frame), void refresh();
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);

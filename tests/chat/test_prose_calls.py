@@ -1,4 +1,4 @@
-"""A call that a model writes into its prose is asked about, and never runs by itself."""
+"""A call in a model's prose leads to a question, and never runs without approval."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ async def asked(open_page: Page, text: str = LOOK) -> int:
     question = await open_page.until("question.asked")
     await open_page.until("turn.waiting")
     assert question["kind"] == "prose_call" and question["options"] == ["once", "deny"]
+    if text == LOOK:
+        assert "List this folder?" in question["html"]
     return int(question["question"])
 
 

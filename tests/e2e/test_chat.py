@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import answered, ask, choose, new_chat, ready, until
+from tests.e2e.conftest import answered, ask, choose, ready
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -201,20 +200,6 @@ def test_shift_enter_breaks_the_line(page: Page) -> None:
     field.press("Shift+Enter")
     field.press_sequentially("two")
     expect(field).to_have_value("one\ntwo")
-
-
-def test_following_stops_when_the_reader_scrolls_up(open_browser: Callable[..., BrowserContext]) -> None:
-    page = new_chat(open_browser(viewport={"width": 900, "height": 420}).new_page(), "sim-long")
-    ask(page, "Tell me a long story")
-    until(page, "scrollY > 100")
-    page.mouse.move(450, 150)
-    page.mouse.wheel(0, -5000)
-    expect(page.get_by_role("button", name="New text")).to_be_visible()
-    assert page.evaluate("scrollY") < 50
-    page.get_by_role("button", name="New text").click()
-    until(page, "document.scrollingElement.scrollHeight - scrollY - innerHeight < 60")
-    page.keyboard.press("Escape")
-    expect(page.locator("[data-ended=stopped]")).to_be_visible()
 
 
 def test_settings_are_saved_in_place(page: Page) -> None:

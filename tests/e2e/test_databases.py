@@ -57,6 +57,9 @@ def test_orders_per_month_by_three_models(page: Page) -> None:
     with page.expect_download() as saved:
         card.get_by_role("link", name="Save as CSV").click()
     assert saved.value.path().read_text().startswith("month,orders\n2025-01,31\n")
+    page.emulate_media(media="print")
+    expect(card.locator("tbody tr").first).to_be_visible()
+    expect(card.get_by_text("Save as CSV")).to_be_hidden()
 
 
 def test_pages_and_cards_are_for_everybody(open_browser: Callable[..., BrowserContext]) -> None:

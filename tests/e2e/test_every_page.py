@@ -157,3 +157,34 @@ def test_a_part_that_is_replaced_stays_where_it_is(open_browser: Callable[..., B
         expect(switch).to_be_focused()
         now = switch.bounding_box()
         assert now and abs(now["y"] - place["y"]) < 30, (place, now)
+
+
+# Each mark, and what makes another state of it.
+MARKS = {
+    "<span class=g data-g=unknown></span>": "hidden = true",
+    "<progress max=2 value=1></progress>": "value = 2",
+    "<input type=checkbox class=switch>": "checked = true",
+    "<span class=dots><i></i></span>": "firstChild.hidden = true",
+    "<span class=answer-state data-answer='new answer'></span>": "dataset.answer = 'answering'",
+    "<svg class=bar data-ev=proven viewBox='0 0 9 8'><rect width=4 height=8 /></svg>": "firstChild.remove()",
+    "<svg class=stackbar viewBox='0 0 9 1'><rect data-ev=proven width=4 height=1 /></svg>": "firstChild.remove()",
+    "<span class=ev data-ev=claimed>A</span>": "dataset.ev = 'proven'",
+    "<a class=tile data-ev=claimed>A</a>": "dataset.ev = 'proven'",
+    "<span class=tag>A</span>": "className = ''",
+    "<p data-active>A</p>": "removeAttribute('data-active')",
+    "<div class=composer><textarea></textarea></div>": "firstChild.focus()",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forced_colours_leave_each_mark_its_states(open_browser: Callable[..., BrowserContext], scheme: str) -> None:
+    page = open_browser(forced_colors="active", color_scheme=scheme).new_page()
+    page.goto("/shared/")
+    main = page.locator("main")
+    same = []
+    for mark, change in MARKS.items():
+        main.evaluate("(main, mark) => { main.innerHTML = mark; }", mark)
+        before = main.screenshot()
+        main.evaluate(f"main => {{ main.firstChild.{change}; }}")
+        same += [mark] if main.screenshot() == before else []
+    assert same == []

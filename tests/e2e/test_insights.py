@@ -88,3 +88,17 @@ def test_a_filter_stands_in_the_address(open_browser: Open) -> None:
     page.get_by_label("Model", exact=True).select_option(index=1)
     expect(rows).to_have_count(1)
     assert "profile=" in page.url
+
+
+def test_tiles_fill_their_rows_and_paper_has_no_buttons(open_browser: Open) -> None:
+    page = opened(open_browser(viewport=WIDE).new_page())
+    tiles, buttons = page.locator(".stat"), page.locator("main").locator("button, .button, [download]")
+    for width in (320, 400, 480, 560, 640, 700, 760, 900, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        tops = tiles.evaluate_all("tiles => tiles.map(tile => Math.round(tile.getBoundingClientRect().top))")
+        rows = {tops.count(top) for top in tops}
+        assert len(tops) == 4 and len(rows) == 1, (width, tops)
+    assert buttons.filter(visible=True).count() > 1
+    page.emulate_media(media="print")
+    assert buttons.filter(visible=True).all_inner_texts() == []
+    expect(tiles.first).to_be_visible()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
@@ -42,6 +45,7 @@ CODE = "```python\nx = [1, 2]\n\n\nprint(x)\n"
 END = "```\n\nمرحبا بالعالم\n\n## The end\n\nThe **last** words"
 HOSTILE = "<img src=x onerror=alert(1)> **<b>x</b>** [y](javascript:alert(1)) $\\text{<script>}$"
 BIG = "\n\n".join(f"## Part {n}\n\n{'Some words of a long answer. ' * 30}\n\n- one\n- two" for n in range(225))
+LONG = "‖".join("Some words of a long answer.\n\n" * 30 for _ in range(3))
 # Tags and heights of what stands in an answer.
 SHAPE = """() => [...[...document.querySelectorAll('.message[data-role=assistant] > .prose')].pop().children]
     .map((one) => [one.localName, Math.round(one.getBoundingClientRect().height)])"""
@@ -51,7 +55,7 @@ GROWING = ".message[data-role=assistant][data-finished=false] [data-blocks]"
 
 @pytest.fixture(scope="module")
 def writer(site: Site) -> Iterator[WritingServer]:
-    texts = {"write": f"{BEGINNING}{CODE}‖{END}‖", "attack": f"{HOSTILE}\n\n{HOSTILE}‖", "big": BIG}
+    texts = {"write": f"{BEGINNING}{CODE}‖{END}‖", "attack": f"{HOSTILE}\n\n{HOSTILE}‖", "big": BIG, "long": LONG}
     with writing_server(texts=texts) as server, known_to(site, "pen", server):
         yield server
 
@@ -124,6 +128,48 @@ def test_an_answer_that_ended_in_a_gap_is_reported_as_done(chat: Page, writer: W
     held[0].continue_()
     answered(chat)
     expect(chat.locator("#status")).to_have_text(re.compile(r"^Done, \d+ words$"))
+
+
+def test_following_stops_when_the_reader_scrolls_up(chat: Page, writer: WritingServer) -> None:
+    chat.set_viewport_size({"width": 900, "height": 420})
+    ask(chat, "long")
+    until(chat, f"scrollY > 100 && {AT_END}")
+    chat.mouse.move(450, 150)
+    chat.mouse.wheel(0, -5000)
+    until(chat, "scrollY < 50")
+    writer.go_on()
+    expect(chat.get_by_role("button", name="New text")).to_be_visible()
+    assert chat.evaluate("scrollY") < 50
+    chat.get_by_role("button", name="New text").click()
+    until(chat, "document.scrollingElement.scrollHeight - scrollY - innerHeight < 60")
+    chat.keyboard.press("Escape")
+    expect(chat.locator("[data-ended=stopped]")).to_be_visible()
+
+
+def test_an_answer_whose_formatting_was_not_ready_is_formatted_soon(
+    site: Site, chat: Page, writer: WritingServer
+) -> None:
+    ask(chat, "write")
+    expect(chat.locator(GROWING).get_by_role("link", name="link")).to_be_visible()
+    stopped = formatters(site)
+    assert stopped
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)  # the site ends them when they do not reply
+    writer.go_on()
+    writer.go_on()
+    answered(chat)
+    expect(chat.locator(".prose").last).to_contain_text("The **last** words")
+    expect(chat.locator(".prose").last.locator("strong", has_text="last")).to_be_visible()
+    expect(chat.locator("#status")).to_have_text(re.compile(r"^Done, \d+ words$"))
+
+
+def formatters(site: Site) -> list[int]:
+    """The worker processes of a site."""
+    assert site.process
+    found = []
+    for task in Path(f"/proc/{site.process.pid}/task").glob("*/children"):
+        found += [int(pid) for pid in task.read_text().split()]
+    return [pid for pid in found if b"work_pool" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_markup_of_a_model_stays_text_in_the_live_block(chat: Page, writer: WritingServer) -> None:

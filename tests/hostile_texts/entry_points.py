@@ -298,7 +298,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "a file that is read": EntryPoint(further_readers.file, 256 * KIB),
     "a change of a file": EntryPoint(further_readers.change, 256 * KIB, ("a\nb\n",)),
     "a graded call": EntryPoint(further_readers.graded, 64 * KIB, ("a ",)),
-    "a conversation for a model": EntryPoint(further_readers.rendered, 64 * KIB),
+    "messages for a model": EntryPoint(further_readers.rendered, 64 * KIB),
     "a search of models": EntryPoint(further_readers.models, 16 * KIB, ("a ",)),
     "a pattern of a schema": EntryPoint(plain_patterns.plain, 4_000),
     "arguments that have begun": EntryPoint(lambda written: are_sure('{"path": "' + written, TOOLS[1]), 4_000),

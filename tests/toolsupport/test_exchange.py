@@ -1,4 +1,4 @@
-"""One question to one model: what is sent, what comes back, and that tools never reach a model without support."""
+"""One request to one model: the body, the events, and that tools never reach a model without support."""
 
 from __future__ import annotations
 

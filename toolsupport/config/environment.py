@@ -238,9 +238,9 @@ VARIABLES = (
 )
 
 
-# Under this key of what `read` gives stand the names of the variables that are set: those a page cannot change.
+# The key in the result of `read` with the names of the set variables, which a page cannot change.
 GIVEN = "given"
-# Under this one the API keys of servers, by the name as it stands in the variable.
+# The key with the API keys of servers, by the name in the variable.
 SERVER_KEYS = "server keys"
 _SERVER_KEY = re.compile(r"TOOLSUPPORT_SERVER_([A-Z0-9_]+)_KEY")
 
@@ -335,7 +335,7 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
 # `timeout` is how long one try waits for a free connection, in seconds; `toolsupport/config/postgresql` repeats it
 # while all are in use. After `reconnect_timeout` the pool forgets a lost connection, and the next query tries again.
 POOL = {"min_size": 2, "max_size": 20, "timeout": 0.5, "reconnect_timeout": 2.0}
-# A connection that a firewall forgot ends after 5 s; the driver's own limit is a quarter of an hour.
+# A connection that a firewall has dropped ends after 5 s; the driver's own limit is a quarter of an hour.
 NETWORK = {
     "connect_timeout": "3",
     "tcp_user_timeout": "5000",

@@ -1,4 +1,4 @@
-"""Parses the values of environment variables; each function raises ValueError with what to write instead."""
+"""Parses the values of environment variables; each function raises ValueError with the expected form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def switch(value: str) -> bool:
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
-    """Return what parses a whole number within these bounds; times beyond them could not be computed."""
+    """Return a parser of whole numbers within these bounds; times beyond them could not be computed."""
 
     def parse(value: str) -> int:
         try:

@@ -16,7 +16,7 @@ _ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 class ClientFaults(logging.Filter):
-    """Leaves one line of what a client did wrong: the request log has its status, Django's line adds the reason."""
+    """Reduces a client's fault to one line: the request log has its status, Django's line adds the reason."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name.startswith("django.security."):

@@ -17,7 +17,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_EVERY, GONE_AFTER = 5.0, 15.0  # seconds between messages to other processes, and after which one has ended
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
-# Ours alone: a library's registry would be shared with whatever else is loaded.
+# A registry of our own: the library's would be shared with other loaded code.
 REGISTRY = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)
 PlatformCollector(registry=REGISTRY)
@@ -66,12 +66,12 @@ class ProcessMetrics:
         self._others: dict[str, tuple[float, str]] = {}
 
     def share(self, number: int) -> None:
-        """Be the process with this number among those that the parent process started."""
+        """Set the number of this process among those that the parent process started."""
         machine = re.sub("[^A-Za-z0-9-]", "-", socket.gethostname())[:60]
         self.name, self.group = str(number), f"{machine}.{os.getppid()}"
 
     def keep(self, process: str, text: str) -> None:
-        """Keep what another process counted."""
+        """Store the counts of another process."""
         self._others[process] = time.monotonic(), text
 
     def text(self) -> str:

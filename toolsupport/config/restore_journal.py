@@ -1,4 +1,4 @@
-"""Puts restored files into their places, all of them or none, whenever the process is killed.
+"""Puts restored files into their places, all of them or none, even if the process is killed.
 
 A restore unpacks beside the present state, then writes a journal of renames. From then on the restored state counts:
 the next process on this data directory finishes the renames before it reads anything. This module needs no
@@ -21,16 +21,16 @@ from typing import Any
 from toolsupport.core.errors import ConfigError
 
 JOURNAL, LOCK, STAGED, KEPT = "restore.json", "restore.lock", "restoring", "before-restore"
-OLD = ".old"  # after the name of a folder with what the restore before this one kept
+OLD = ".old"  # suffix of a folder with the copy of the previous restore
 ELSEWHERE = "elsewhere"  # in STAGED: paths on another disk that are removed with it
 LOADING = 0x746F6F6D  # the advisory lock of the transaction that loads the rows on PostgreSQL
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreStep:
-    """Moves `current` to `kept`, then `new` to `current`; an empty `new` only takes the present file away.
+    """Moves `current` to `kept`, then `new` to `current`; an empty `new` only removes the present file.
 
-    Steps may be done again after a kill: what has arrived stays.
+    Steps may be repeated after a kill: moved files stay.
     """
 
     new: str
@@ -63,7 +63,7 @@ class RestoreJournal:
         self.drop(data)
 
     def drop(self, data: Path) -> None:
-        # The journal goes first: a second run would take what was kept just now for what is to go.
+        # The journal is removed first: a second run would remove the state that was kept just now.
         (data / JOURNAL).unlink(missing_ok=True)
         sync_folder(data)
         remove_staged(data)
@@ -91,7 +91,7 @@ def exclusive(data: Path, *, wait: bool) -> Iterator[None]:
 
 @contextmanager
 def none_running(data: Path) -> Iterator[bool]:
-    """Let no restore begin; yield whether an interrupted one had left something. Raises ConfigError if one runs."""
+    """Prevent the start of a restore; yield whether an interrupted one left files. Raises ConfigError if one runs."""
     with _locked(data, fcntl.LOCK_SH | fcntl.LOCK_NB):
         _refuse_unfinished(data)
         yield remove_staged(data)
@@ -152,7 +152,7 @@ def restored_token(database: Mapping[str, Any]) -> str:
 
 
 def remove_staged(data: Path) -> bool:
-    """Remove what an interrupted restore had unpacked; return whether there was something."""
+    """Remove the unpacked files of an interrupted restore; return whether there were any."""
     staged = data / STAGED
     there = staged.exists()
     with suppress(OSError, ValueError):
@@ -180,7 +180,7 @@ def note_elsewhere(staged: Path, *paths: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new names in a folder outlast a power cut."""
+    """Flush new names in a folder to disk, so that they survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

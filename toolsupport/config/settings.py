@@ -9,13 +9,13 @@ from toolsupport.config import environment, environment_values, locations, resto
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
-# Whatever a process of the site makes (database, its copies and journals, files of chats) is for its user alone.
+# All files that a process of the site makes (database, copies, journals, files of chats) are for its user alone.
 os.umask(0o077)
 
 ENV = environment.read()
 DATA_DIR = environment.data_dir(ENV)
 DATABASES = {"default": environment.database(ENV, DATA_DIR)}
-# Before anything of it is read, the signing key included.
+# Before anything in it is read, the signing key included.
 restore_journal.finish(DATA_DIR, DATABASES["default"])
 
 SECRET_KEY = signing_key.of_site(ENV, DATA_DIR)

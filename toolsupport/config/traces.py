@@ -75,7 +75,7 @@ class TraceSpan:
 
 
 NOTHING = TraceSpan()
-# What begins in a task is a part of this one.
+# Spans of a task are part of this one.
 _current: ContextVar[TraceSpan] = ContextVar("span", default=NOTHING)
 
 
@@ -101,7 +101,7 @@ class SpanRecorder:
         # The collector alone is asked: through no proxy of the environment, and at no other address.
         session.trust_env, session.max_redirects = False, 0
         exporter = OTLPSpanExporter(endpoint=address(collector), timeout=LONGEST_EXPORT, session=session)
-        # A provider of our own: what libraries record by the common one may hold contents.
+        # A provider of our own: spans that libraries record with the common one may hold contents.
         resource = Resource.create({"service.name": "toolsupport", "service.version": __version__})
         self.provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self.provider.add_span_processor(BatchSpanProcessor(exporter))
@@ -144,7 +144,7 @@ def start(collector: str) -> None:
 
 
 async def stop() -> None:
-    """Send what is left, for a short time: a collector that does not answer delays no stop."""
+    """Send the remaining spans, for a short time: a collector that does not answer delays no stop."""
     global _recorder
     if _recorder is not None:
         thread = Thread(target=_recorder.provider.shutdown, daemon=True)
@@ -159,7 +159,7 @@ def recording() -> bool:
 
 
 def begin(name: str, within: TraceSpan | None = None, kind: str = "internal", **facts: Any) -> TraceSpan:
-    """Begin a span within another, without one within what this task is a part of."""
+    """Begin a span within another one, by default within the current span of this task."""
     if _recorder is None:
         return NOTHING
     span = TraceSpan(_recorder.begin(name, _recorder.within(within or current()), kind))
@@ -177,19 +177,19 @@ def begin_request(traceparent: str, **facts: Any) -> TraceSpan:
 
 
 def current() -> TraceSpan:
-    """Return what this task is a part of."""
+    """Return the current span of this task."""
     return _current.get()
 
 
 def enter(span: TraceSpan) -> None:
-    """Make what begins later in this task a part of a span."""
+    """Make later spans of this task part of a span."""
     if span.records:
         _current.set(span)
 
 
 @contextmanager
 def inside(span: TraceSpan) -> Iterator[None]:
-    """Make what begins meanwhile a part of a span."""
+    """Make spans that begin meanwhile part of a span."""
     token = _current.set(span)
     try:
         yield

@@ -1,7 +1,7 @@
 """Decides whether a call may run: a tool that was offered, with arguments that fit its schema.
 
-What cannot run becomes a CallRejected whose reason the model can act on; what had to be repaired is written down in
-`repairs`. A name is corrected only where one single offered tool can be meant. Arguments that do not fit the schema
+Other calls become a CallRejected with a reason that the model can act on; repairs are listed in `repairs`. A name is
+corrected only if exactly one offered tool can be meant. Arguments that do not fit the schema
 take its types first, as those of calls in text do (`"3"` where an integer is wanted); arguments that fit stay.
 """
 
@@ -64,7 +64,7 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
 
 
 def preparing(call: ToolCall, offered: Sequence[ToolSpec]) -> Iterator[None]:
-    """Compile a large schema, or one of many patterns, before its first check, in steps for others to continue."""
+    """Compile a large schema, or one of many patterns, before its first check, in steps, so others continue."""
     spec = find_tool(call.name, offered)
     if spec is not None and depth_of(spec.parameters) <= DEEPEST:
         yield from _compiling(spec.parameters)
@@ -136,14 +136,14 @@ def _form_of(schema: JSON, written: str) -> object:
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
-    """Return what is wrong with the arguments, at most five sentences; empty if they fit."""
+    """Return up to five sentences about faults of the arguments; none if they fit."""
     checker = _checker_of(schema)
     if isinstance(checker, str):
         return [checker]
     validator, bound = checker
     try:
         written = _written(arguments)
-    except ValueError as error:  # half of a character, infinity: what no schema would find
+    except ValueError as error:  # half of a character, or infinity, which no schema detects
         return [f"they are not JSON ({sanitize.complaint(arguments) or error})"[:LONGEST_COMPLAINT]]
     if rb"\u0000" in written and (found := sanitize.complaint(arguments)):
         return [found]

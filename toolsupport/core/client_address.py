@@ -17,7 +17,7 @@ def client(peer: str, forwarded: str, proxies: Sequence[Network]) -> str:
     """Return the client's address: the peer, or the last entry of X-Forwarded-For that no proxy of ours has.
 
     Each proxy appends the address it was connected from, so entries count from the right, and only as long as the
-    address that wrote them is a proxy's. What a client wrote itself stands left of that.
+    address that wrote them is a proxy's. Entries that a client wrote itself are left of that.
     """
     found, written = parsed(peer), forwarded.split(",")
     while found is not None and written and any(found in network for network in proxies):
@@ -29,7 +29,7 @@ def client(peer: str, forwarded: str, proxies: Sequence[Network]) -> str:
 
 
 def network(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, or the 64 bits of IPv6 that one connection is given."""
+    """Return the network that counts as one client: an IPv4 address, or the 64 bits of an IPv6 connection."""
     found = parsed(address)
     if isinstance(found, IPv6Address):
         return str(ip_network((found, 64), strict=False))

@@ -86,7 +86,7 @@ class SentenceTable:
 
 
 def encoded(text: str) -> str:
-    """Return what a text column holds for a text: the JSON of a sentence, other texts as they are."""
+    """Return the form of a text in a text column: the JSON of a sentence, other texts unchanged."""
     if isinstance(text, Sentence):
         return _dumped(text.stored)
     return _dumped({CODE: WRITTEN, "text": text}) if text.startswith(BEGINNING) else text

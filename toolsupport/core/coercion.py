@@ -14,14 +14,14 @@ INTEGER = re.compile(r"[+-]?\d{1,400}\Z")
 NUMBER = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?\Z")
 BOOLEANS = {"true": True, "false": False}
 NOTHING = frozenset({"null", "none"})
-# The order in which the types of a schema are tried on a text: what is most particular first.
+# The order in which the types of a schema are tried on a text: the most specific first.
 ORDER = ("null", "boolean", "integer", "number", "array", "object", "string")
 TEXT = frozenset({"string"})
 ALL_TYPES = frozenset(ORDER)
 MOST_STEPS = 16
 # Alternatives and values of a schema that are looked at for its types: a tool's schema may have thousands for one key.
 MOST_ALTERNATIVES = 200
-# What people write for the types of JSON Schema.
+# Other names that people use for the types of JSON Schema.
 OTHER_NAMES = {
     "int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string",
     "text": "string", "list": "array", "tuple": "array", "dict": "object", "none": "null",
@@ -100,7 +100,7 @@ def coerce(value: Any, schema: Any, root: JSON) -> Any:
 
 
 class _Coercion:
-    """Converts one value. Each part of the schema is looked at once, however many parts of the value it is for."""
+    """Converts one value. Each part of the schema is read once, for any number of parts of the value."""
 
     def __init__(self, root: JSON) -> None:
         self._root = root

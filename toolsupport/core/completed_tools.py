@@ -11,5 +11,5 @@ _completed: IdentityCache[tuple[ToolSpec, ...], tuple[ToolSpec, ...]] = Identity
 
 
 def of(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
-    """Return the tools with all that some servers require; the same ones for the same ones."""
+    """Return the tools with everything that some servers require; equal tools give the same object."""
     return _completed.of(tools)

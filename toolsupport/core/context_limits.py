@@ -29,12 +29,12 @@ SENTENCES = tuple(
         r"\((?P<context>\d{1,9}) tokens\)",
         # LM Studio
         r"keep the first (?P<prompt>\d{1,9}) tokens .{1,80}? context length of only (?P<context>\d{1,9}) tokens",
-        # Anthropic's wire, and proxies in front of it
+        # Anthropic's protocol, and proxies in front of it
         r"prompt is too long: (?P<prompt>\d{1,9}) tokens > (?P<context>\d{1,9}) maximum",
     )
 )
 
-# What to do by kind of server: a request of ours sets the context on Ollama's wire only.
+# Advice by kind of server: our requests set the context only in Ollama's protocol.
 HELP: Mapping[str, str] = MappingProxyType(
     {
         "ollama": sentence("context_of_request"),

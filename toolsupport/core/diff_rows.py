@@ -1,4 +1,4 @@
-"""Lays out a unified diff for people: line numbers, changed words, and what is left out between places."""
+"""Lays out a unified diff for people: line numbers, changed words, and gaps between places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 PLACE = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 LEFT_OUT = re.compile(r"… ([\d,]{1,12}) more lines …")
 WORD = re.compile(r"\w+|\s+|[^\w\s]")
-# Of a line whose changed words are marked.
+# Longest line whose changed words are marked.
 MOST_CHARACTERS = 2_000
 KINDS = {"+": "added", "-": "removed", " ": "same", "": "same"}
 SIGNS = {"added": "+", "removed": "−"}
@@ -53,7 +53,7 @@ class DiffLayout:
 
 
 def layout(diff: str) -> DiffLayout:
-    """Return the rows of a unified diff, in linear time. What is no diff stays as plain rows."""
+    """Return the rows of a unified diff, in linear time. A text that is not a diff becomes plain rows."""
     lines = diff.split("\n")
     has_head = len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ ")
     path = lines[1][4:] if has_head else ""
@@ -107,7 +107,7 @@ def _run(rows: Sequence[DiffRow], start: int, kind: str) -> list[DiffRow]:
 
 
 def _compared(old: DiffRow, new: DiffRow) -> tuple[DiffRow, DiffRow]:
-    """Mark what lies between the equal words at both ends of two lines; nothing if they have no word in common."""
+    """Mark the words between the equal words at both ends of two lines; none if they have no word in common."""
     if max(len(old.text), len(new.text)) > MOST_CHARACTERS:
         return old, new
     before, after = WORD.findall(old.text), WORD.findall(new.text)

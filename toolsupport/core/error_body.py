@@ -39,7 +39,7 @@ PAGE = re.compile(
 XML = re.compile(r"<\?xml\b|<([a-z][\w.-]*(?::[a-z][\w.-]*)?)(?:\s[^<>]*)?>(?=.*</\1\s*>)", re.I | re.S)
 SPACES = " \t\r\n\f\v\ufeff"
 SPACE = re.compile(f"[{SPACES}]*")
-# What may stand before a page: its beginning and its end.
+# Text that may come before a page: its beginning and its end.
 PROLOGUES = (("<!--", "-->"), ("<?", "?>"), ("HTTP/", "\r\n\r\n"))
 # How Go prints a map: its keys in their order, strings without quotes.
 GO_MAP = re.compile(r"map\[(?:error:map\[)?(?:code:(\S{1,40}) )?message:")

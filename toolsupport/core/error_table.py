@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound, QuotaSpent, StorageUnavailable
 
-CLOSED = 4000  # what applications may use of the close codes of a websocket begins here
+CLOSED = 4000  # the first close code of a websocket for applications
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class ErrorRow:
         return CLOSED + self.status
 
 
-# An address whose answers had another code before this table names it where it answers.
+# An address whose answers had another code before this table names that code itself.
 ERRORS: Mapping[type[Exception], ErrorRow] = MappingProxyType(
     {
         NotFound: ErrorRow(404, "not_found", "not_found"),
         NotAllowed: ErrorRow(403, "not_allowed", "forbidden"),
         Busy: ErrorRow(429, "busy", "busy"),
-        # OpenAI's code, by which programs stop instead of trying again.
+        # OpenAI's code, after which programs stop instead of trying again.
         QuotaSpent: ErrorRow(429, "insufficient_quota", "quota"),
         StorageUnavailable: ErrorRow(503, "storage", "storage"),
         Conflict: ErrorRow(409, "conflict", "conflict"),

@@ -163,9 +163,9 @@ SCHEMA_PARTS = {
 }
 
 
-# What servers call it when a limit of tokens ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …
+# Servers' names for a limit of tokens that ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …
 _LIMITED = re.compile(r"length|limit|max\w*tok|tok\w*(?:max|reach|exce)|incomplete|truncat|context|window", re.I)
-# What they call it when something else than the model ended it.
+# Their names for other ends that the model did not choose.
 _BROKEN_OFF = re.compile(
     r"filter|abort|cancel|error|time_?out|timed|insufficient|interrupt|safety|recitation|prohibited|blocklist|spii"
     r"|sensitive|blocked|disconnect|preempt|kill",
@@ -173,7 +173,7 @@ _BROKEN_OFF = re.compile(
 )
 
 
-# What servers report where a stop string may have ended the reply.
+# Servers' names for an end that a stop string may have caused.
 STOPPED = ("stop", "stop_sequence")
 
 
@@ -183,7 +183,7 @@ def finish_reason(written: str) -> str:
 
 
 def ended_early(reason: str) -> bool:
-    """Return whether something else than the model ended a reply: what was being written then is not complete."""
+    """Return whether the model did not end a reply itself: its last part is then incomplete."""
     return reason == "length" or _BROKEN_OFF.search(reason) is not None
 
 

@@ -11,7 +11,7 @@ from toolsupport.core import reasons, server_flags
 from toolsupport.core.format_choice import label
 from toolsupport.core.types import Capabilities, Capability
 
-# The states, the strongest evidence first, with the word of each. A claim never has the state of a proof.
+# The states, the strongest evidence first, with their words. A claim never has the state of a proof.
 STATES: Mapping[str, str] = MappingProxyType(
     {
         "proven": "Proven",
@@ -61,7 +61,7 @@ MEASURED = ("auto_detected", "auto_detected_stale")
 class EvidenceTest:
     """A finished test: (passed, tried) of the trials that its verdict rests on; `at` is ISO 8601.
 
-    `native` is what a test with the verdict text found out about native tools. In `cut` of the `made` trials
+    `native` is the finding about native tools of a test with the verdict text. In `cut` of the `made` trials
     the connection was cut.
     """
 
@@ -98,7 +98,7 @@ class EvidenceFacts:
 
     `native` is the test behind the value of native tools, else the newest of this build; `text` the one behind the
     text format. `actor` set the override. `steps` is the progress of the open test, None without one. `flag` is a
-    setting that the server lacks. `older`: what was measured belongs to another build than the present one. `chats` is
+    setting that the server lacks. `older`: the measurements belong to another build than the current one. `chats` is
     False for a model of embeddings or the like.
     """
 
@@ -139,7 +139,7 @@ class ModelEvidence:
 
     @property
     def look(self) -> str:
-        """The look of the badge: what waits for its test is still a claim."""
+        """The look of the badge: a model that waits for its test still has only a claim."""
         return "claimed" if self.state == "queued" else self.state
 
     @property

@@ -95,5 +95,5 @@ TASKS = (
 
 
 def is_right(task: ForceTask, calls: list[tuple[str, JSON]]) -> bool:
-    """Return whether these calls are what the task needs: the one right call, or none."""
+    """Return whether these are the calls that the task needs: the one right call, or none."""
     return calls == ([(task.tool, task.arguments)] if task.tool else [])

@@ -35,9 +35,9 @@ def constrained(request_spec: RequestSpec, reason: str, constraint: CallConstrai
 
 
 def refused_part(request_spec: RequestSpec, schema: JSON) -> str:
-    """Return what the request after a refused schema leaves out of it.
+    """Return the part that the request after a refused schema leaves out.
 
-    The arguments only where nothing else is known to bring a call: it costs one more request.
+    The arguments are left out only if no other way to a call is known: that costs one more request.
     """
     if request_spec.keywords and has_further_keywords(schema):
         return "keywords"
@@ -55,7 +55,7 @@ def after_refusal(request_spec: RequestSpec, refused: SchemaRefused) -> RequestS
 
 
 def unenforced(request_spec: RequestSpec, reason: str) -> RequestSpec:
-    """Return the request as a server that enforces no schema gets it: in the format before, or in the next one."""
+    """Return the request for a server that enforces no schema: in the previous format, or in the next one."""
     if request_spec.format != FORCED:
         return _without_force(request_spec)
     if request_spec.unconstrained is not None:
@@ -89,10 +89,10 @@ def required(request_spec: RequestSpec, log: Sequence[ChatMessage], honours: boo
 def retried(
     request_spec: RequestSpec, rejected: CallRejected | None, *, must_call: bool = False, last: bool = False
 ) -> RequestSpec:
-    """Return the request after a call that could not be used: constrained to the tool that was meant, if that is known.
+    """Return the request after a call that could not be used: constrained to the intended tool, if known.
 
-    Where it is not, any offered tool may be called, and the model may answer unless a call is required. `last`: no
-    retry follows, so that a value that still does not fit is made impossible together with rare ones that do.
+    Otherwise any offered tool may be called, and the model may answer unless a call is required. `last`: no retry
+    follows, so that a value that still does not fit is made impossible together with rare ones that do.
     """
     meant = find_tool(rejected.name, request_spec.tools) if rejected and rejected.name else None
     narrow = last and request_spec.format == FORCED and rejected is not None and rejected.fault == "schema"

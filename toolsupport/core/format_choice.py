@@ -66,7 +66,7 @@ def text_for(capabilities: Capabilities) -> str:
 
 
 def if_refused(capabilities: Capabilities, preferences: FormatPreferences) -> str:
-    """Return the text format to try if a server refuses what is sent first, although no test shows one; "" for none.
+    """Return the text format to try after a server's refusal, if no test found one; "" for none.
 
     That is for a model that a person gave tools where no test has looked for a format, and for one that needs
     constrained output. The order is the usual one: preferred, the family's own, the table.
@@ -155,7 +155,7 @@ def _text(name: str, capabilities: Capabilities, preferences: FormatPreferences)
 
 
 def _is_last_resort(capabilities: Capabilities) -> bool:
-    """Return whether calls work in another form, which constrained output may follow if it fails in a turn."""
+    """Return whether calls work in another form; constrained output may then be used if that fails in a turn."""
     return capabilities["tools"].value is True or isinstance(capabilities["format"].value, str)
 
 

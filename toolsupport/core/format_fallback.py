@@ -19,7 +19,7 @@ UNPROVEN = "No test shows another format that this model writes each time: {labe
 def in_format(request_spec: RequestSpec, name: str, reason: str) -> RequestSpec:
     """Return the same request in another format; earlier fallbacks have failed already."""
     later = request_spec.fallbacks[request_spec.fallbacks.index(name) + 1 :] if name in request_spec.fallbacks else ()
-    # Only native calls are spoiled by streaming.
+    # Streaming breaks native calls only.
     stream = request_spec.stream if name == NATIVE else True
     return replace(request_spec, format=name, format_reason=reason, fallbacks=later, stream=stream)
 
@@ -43,7 +43,7 @@ def in_text(request_spec: RequestSpec, rule: str, reason: str) -> RequestSpec:
 
 
 def without_schema(request_spec: RequestSpec, reason: str) -> RequestSpec:
-    """Return a request in constrained output as it is sent where its server enforces no schema: in the next format."""
+    """Return a request in constrained output for a server that enforces no schema: in the next format."""
     following = next_in_line(request_spec, reason)
     if following is not None or not request_spec.if_refused:
         return following or without_tools(request_spec, "refused", reason)

@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TypeVar
 
-# The evidence that a verdict is: a key of the five states, and its word.
+# Verdict → its state of evidence, a key of the five states, and its word.
 EVIDENCE = {
     "native": ("proven", "Proven"),
     "text": ("text", "Text mode"),
@@ -26,7 +26,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class EventKey:
-    """What decides whether entries belong together. `act` is the entry that leads a recorded bundle, 0 without one."""
+    """The facts by which entries belong together. `act` is the entry that leads a recorded bundle, 0 without one."""
 
     kind: str
     source: str
@@ -37,7 +37,7 @@ class EventKey:
 
 @dataclass(frozen=True, slots=True)
 class BundleFacts:
-    """What a sentence about several entries needs; `verdicts` are those of tests."""
+    """The facts of a sentence about several entries; `verdicts` are those of tests."""
 
     kind: str
     source: str
@@ -51,7 +51,7 @@ class BundleFacts:
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """What a sentence about one entry needs. `restored`: a withdrawal that was reverted; `test`: it is about one."""
+    """The facts of a sentence about one entry. `restored`: a withdrawal that was reverted; `test`: it is about one."""
 
     kind: str
     source: str

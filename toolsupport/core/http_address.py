@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from toolsupport.core.errors import ConfigError
 
-# Signs that no host has, and that programs read in different ways (`http://a\@b`, `http://a%2fb`).
+# Characters that no host has, and that programs read in different ways (`http://a\@b`, `http://a%2fb`).
 STRANGE = re.compile(r"[\\%<>\"'{}|^`]")
 # Resolvers take these for IPv4 as well: 2852039166, 0xA9FEA9FE and 169.16689662 are all 169.254.169.254.
 NUMERIC = re.compile(r"(?:.*\.)?(?:0x[0-9a-f]*|[0-9]+)\.?", re.I)

@@ -1,4 +1,4 @@
-"""Remembers what was made of an object, for as long as callers bring the very same object."""
+"""Caches a result computed from an object, as long as callers pass the same object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class IdentityCache(Generic[Given, Made]):
         self._made: dict[int, tuple[Given, Made]] = {}
 
     def of(self, given: Given) -> Made:
-        """Return what is made of an object. Raises what making it raises."""
+        """Return the result for an object. Raises the errors of computing it."""
         found = self._made.get(id(given))
         if found is None:
             if len(self._made) >= self._most:

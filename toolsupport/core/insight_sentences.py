@@ -67,7 +67,7 @@ def headline(totals: CallTotals, when: str) -> str:
 
 
 def biggest_cause(totals: CallTotals) -> tuple[str, str]:
-    """Name what most failures were, and the model that made most of them; "" for no failure, or no such model."""
+    """Name the most frequent failure, and the model with most of them; "" for no failure, or no such model."""
     if not totals.failed:
         return "", ""
     cause, times = max(totals.causes.items(), key=lambda one: one[1])

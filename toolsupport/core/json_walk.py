@@ -1,11 +1,11 @@
 """Finds where a JSON value that is still being written ends, in sound JSON and in most that is not.
 
-In: a source that stands at `{` or `[`, and the markers that may end the value. Out: the source stands behind the last
-bracket, in front of such a marker, or at the end of the text; the observer gets each part while it is read.
+In: a source that stands at `{` or `[`, and the markers that may end the value. Out: the source stands after the last
+bracket, before such a marker, or at the end of the text; the observer gets each part while it is read.
 Callers: the formats whose arguments are JSON; `read_json` then reads what was walked.
 - A marker inside a string ends nothing: a file may hold `</tool_call>`.
 - Where a string seems never to end, a marker inside it was the end after all. The next quote settles that, or the
-  end of the text; until then the observer gets nothing behind the marker, so what it showed never changes.
+  end of the text; until then the observer gets nothing after the marker, so what it showed never changes.
 - Linear in the text, and no recursion: callers compare `deepest` with DEEPEST before they read the value.
 It never builds a value and repairs nothing.
 """
@@ -22,7 +22,7 @@ QUOTES = ('"', "'")
 OPENING, CLOSING = frozenset("{["), frozenset("}]")
 BEFORE_A_VALUE = frozenset("{[,:")
 BEHIND_A_STRING = frozenset(",:}]")
-# What follows the mark of another call, behind a few blanks: any other text mentions it.
+# The text after the mark of another call and a few blanks; before any other text the mark is only mentioned.
 CALL_BEGINS = frozenset("{[<`")
 BLANKS = 4
 # A mark that begins like this stands in many texts, so inside a string it ends nothing: a word, a fence, a prompt.
@@ -86,7 +86,7 @@ class JsonWalk:
             self.cut_off = not character and self.cut_off
             if not character or (character in self._first and (yield from source.marker(self._ends))):
                 return
-            # Models of the Hermes format write Python's single quotes. Behind anything else ' is no quote.
+            # Models of the Hermes format write Python's single quotes. After anything else ' is no quote.
             if character == '"' or (character == "'" and self._before in BEFORE_A_VALUE):
                 if not (yield from self._string(character)):
                     return

@@ -1,4 +1,4 @@
-"""Writes into descriptions, in words, what a server drops of the JSON Schema of a tool before the model sees it.
+"""Describes in words the parts of a tool's JSON Schema that a server drops before the model sees it.
 
 Ollama parses each tool into types of its own, which have fields for a few keywords: the others never reach a model,
 which then sends 3 where at least 1037 is needed. What such a server keeps is a `KeptKeywords`.
@@ -31,7 +31,7 @@ class KeptKeywords:
 
 
 def in_words(tool: ToolSpec, kept: KeptKeywords) -> ToolSpec:
-    """Return the tool with all that is lost in its descriptions; the same tool where nothing is."""
+    """Return the tool with the lost keywords in its descriptions; the same tool if none is lost."""
     parameters = _with_words(tool.parameters, kept.properties, 0)
     lost = list(_lost(tool.parameters, kept.parameters))
     if parameters == tool.parameters and not lost:
@@ -98,7 +98,7 @@ def _shortened(value: Any) -> str:
 
 
 def _bare(schema: Any, names: bool = False, depth: int = 0) -> Any:
-    """Return a schema without what describes it; `names`: its keys are names of properties."""
+    """Return a schema without descriptions; `names`: its keys are names of properties."""
     if depth > 2 * DEEPEST:
         return schema
     if isinstance(schema, list):

@@ -14,7 +14,7 @@ HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 MARKER = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: {1,4}(?! )| |\t|$)")
 # A rule or a quotation that stands left of a list ends it without a blank line.
 ENDS_LIST = re.compile(r">|([-_*])(?:[ \t]*+\1){2,}+[ \t]*+$")
-# What may still become one of the above when more of its line arrives.
+# Text that may still become one of the above when more of its line arrives.
 OPEN_FENCE = re.compile(r"`{1,2}$|`{3,}[^`]*$|~{1,2}$")
 OPEN_HEADING = re.compile(r"#{1,6}$")
 OPEN_MARKER = re.compile(r"(?:[-+*]|\d{1,9}[.)]?)$")
@@ -25,7 +25,7 @@ JUDGED = 200
 
 
 class BlockSplitter:
-    """`feed` returns the blocks that are finished; `rest` is the text behind them."""
+    """`feed` returns the blocks that are finished; `rest` is the text after them."""
 
     def __init__(self) -> None:
         self._open_line = ""

@@ -20,11 +20,11 @@ from toolsupport.core.events import (
 )
 
 MOST = 4  # fallback models of one model
-# What a person or a program may have seen of a reply: after it no other model takes over.
+# Events that a person or a program sees: after one, no other model takes over.
 SHOWN = (TextDelta, ThinkingDelta, TextReclassified, CallDelta, CallReady, CallRejected, CallFound, CallGarbled)
 # Failures after which no model of the same server is asked.
 OF_SERVER = frozenset({"unreachable", "timeout", "unauthorized", "busy"})
-# What was tried repeatedly already, or would fail again.
+# Failures that were retried already, or would happen again.
 AT_ONCE = frozenset({"unreachable", "timeout", "unauthorized", "model_missing", "busy"})
 # Failures that may pass: the same model is asked once more.
 ASKED_TWICE = frozenset({"server", "cut"})

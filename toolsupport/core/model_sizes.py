@@ -7,8 +7,8 @@ import re
 from toolsupport.core.families import FamilyProfile, names
 from toolsupport.core.tool_limits import BILLION, LARGE, SMALL
 
-# What hosts alone run, in classes that their makers do not publish. Models of other names are made from their replies
-# (`gpt4all`, `qwen3-14b-claude`), so a name has to begin so.
+# Models that only hosting services run, whose sizes are not published. Other models are trained on their replies
+# (`gpt4all`, `qwen3-14b-claude`), so the name must begin like this.
 _HOSTED = re.compile(
     r"(?:claude|gemini(?! nano)|chatgpt|grok|sonar|gpt (?:[3-9]|35)(?:\.\d+|o)?(?![a-z])|o[1-9]"
     r"|deepseek (?:chat|reasoner)|mistral (?:large|medium)|pixtral large|magistral medium|devstral medium"

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from toolsupport.core.types import JSON
 
 LONGEST_NAME = 150
-# What a username of Django may hold.
+# Characters of a username in Django.
 ODD = re.compile(r"[^\w.@+-]")
-# What an address may hold: no spaces, controls, backslashes or other scripts, which programs read differently.
+# Characters of an address: no spaces, controls, backslashes or other scripts, which programs read differently.
 PLAIN = re.compile(r"[!-\[\]-~]{1,2000}")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

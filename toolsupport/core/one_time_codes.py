@@ -61,5 +61,5 @@ def in_groups(text: str) -> str:
 
 
 def digest(recovery_code: str) -> str:
-    """Return what is stored of a normal recovery code: 120 random bits need no slow hash."""
+    """Return the digest that is stored for a recovery code: 120 random bits need no slow hash."""
     return hashlib.sha256(recovery_code.encode(errors="replace")).hexdigest()

@@ -39,7 +39,7 @@ SOURCES = {
     )
 }
 
-# What may stand in an Override's `source` column; `runtime_error` rows always carry a session.
+# Values of an Override's `source` column; `runtime_error` rows always have a session.
 STORED = ("user_confirmed", "auto_detected", "runtime_error", "declared")
 
 

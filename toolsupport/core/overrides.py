@@ -21,7 +21,7 @@ class OverrideRow:
 
     `source` is one of sources.STORED, `session` "" means everyone, `actor` is "" for machines, `created_at` ISO 8601.
     `withdraws` is the id of the row that this one withdraws; such a row has no value of its own. `detection` is the
-    test that measured it, `kind` its kind; None and "" if it was imported. It holds until `expires_at`, "" for no end.
+    test that measured it, `kind` its kind; None and "" if it was imported. It counts until `expires_at`, "" for no end.
     """
 
     id: int
@@ -88,7 +88,7 @@ def older_tests(claims: Sequence[OverrideRow], build_key: str) -> frozenset[str]
     measured = [
         claim for claim in claims if claim.source == "auto_detected" and not claim.session and claim.withdraws is None
     ]
-    # What was imported comes without a test of this site.
+    # Imported values have no test of this site.
     found = {(claim.build_key == build_key, claim.kind or "tools") for claim in measured if claim.id not in withdrawn}
     here = {kind for is_here, kind in found if is_here}
     elsewhere = {kind for is_here, kind in found if not is_here}

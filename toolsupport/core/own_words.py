@@ -1,10 +1,10 @@
-"""Gives the words of a message that its author wrote, without what was pasted, quoted or attached."""
+"""Returns the author's own words of a message, without pasted, quoted or attached text."""
 
 from __future__ import annotations
 
 import re
 
-# How a pasted block begins → the text that ends it. Results of tools stand so in the text formats.
+# Beginning of a pasted block → its end. The text formats write results of tools like this.
 BLOCKS = (
     (re.compile(r"^[ \t>]*```", re.M), "```"),
     (re.compile(r"^[ \t>]*~~~", re.M), "~~~"),

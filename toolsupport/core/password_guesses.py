@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 
-# What people put around a common word: a year, a few digits, a mark.
+# Additions to a common word: a year, a few digits, a punctuation mark.
 AROUND = 5
 DATE = re.compile(r"(19|20)\d\d[-./ ]?\d\d[-./ ]?\d\d|\d\d[-./ ]?\d\d[-./ ]?(19|20)\d\d", re.ASCII)
 # A word of the site protects nothing; this many other characters have to remain.
@@ -34,7 +34,7 @@ def is_common(password: str, common: Callable[[str], bool]) -> bool:
 
 
 def without(password: str, words: Collection[str]) -> str:
-    """Return what remains of a password without the words, in small letters; with capitals and digits for letters."""
+    """Return the rest of a password without the words, in small letters; with capitals and digits for letters."""
     rest = _folded(password)
     for word in sorted({_folded(word) for word in words}, key=len, reverse=True):
         if len(word) >= SHORTEST_WORD:
@@ -91,7 +91,7 @@ def _without_runs(text: str) -> str:
 
 
 def _continues(text: str, place: int) -> bool:
-    """Return True for a digit behind a digit that is the same one, one more or one less."""
+    """Return True for a digit after a digit that is the same one, one more or one less."""
     pair = text[place - 1 : place + 1] if place else ""
     return len(pair) == 2 and pair.isascii() and pair.isdigit() and abs(ord(pair[0]) - ord(pair[1])) <= 1
 

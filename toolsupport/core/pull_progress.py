@@ -20,7 +20,7 @@ STEPS = {
 MOST_LAYERS = 1_000
 BROKEN_OFF = sentence("pull_broken_off")
 
-# What Ollama writes → the sentence with what a person can do about it; the first row that fits counts.
+# Ollama's error → the sentence with the remedy; the first row that fits counts.
 ERRORS = (
     (r"no space left|not enough space|disk quota", "pull_disk_full"),
     (r"newer version of ollama|\b412\b", "pull_needs_newer"),

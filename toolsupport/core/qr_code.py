@@ -84,7 +84,7 @@ def _power(exponent: int) -> int:
 
 
 def _codewords(content: bytes, version: int) -> list[int]:
-    """Return data and correction, interleaved by block: mode and length before the bytes, padding behind them."""
+    """Return data and correction, interleaved by block: mode and length before the bytes, padding after them."""
     length, blocks, size = BLOCKS[version - 1]
     number = (0b0100 << 8 | len(content)) << 8 * len(content) | int.from_bytes(content, "big")
     data = list((number << 4).to_bytes(len(content) + 2, "big"))
@@ -128,7 +128,7 @@ def _rings(grid: Grid, center: tuple[int, int], reach: int, size: int) -> None:
 
 
 def _with_check(value: int, polynomial: int) -> int:
-    """Return the bits of a value with those of its check behind them."""
+    """Return the bits of a value with those of its check after them."""
     degree = polynomial.bit_length() - 1
     rest = value << degree
     while rest.bit_length() > degree:

@@ -1,4 +1,4 @@
-"""Quotas of requests and tokens: which one holds, whether it is used up, and when it starts again."""
+"""Quotas of requests and tokens: which one applies, whether it is used up, and when it starts again."""
 
 from __future__ import annotations
 

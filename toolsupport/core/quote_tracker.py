@@ -6,7 +6,7 @@ import re
 
 from toolsupport.core.scanner import Steps, TextSource
 
-FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote behind them makes it code within a line
+FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?!.*`)|~{3,})")  # a backquote after them makes it code within a line
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 ANY_QUOTE = re.compile(f"[{''.join({*PAIRS, *PAIRS.values()})}]")
 LONGEST_HEAD = 24  # characters at the beginning of a line that show a fence
@@ -34,7 +34,7 @@ class QuoteTracker:
         self.last = text[-1:] or self.last
 
     def add_call(self, raw: str) -> None:
-        """Add a call: what it holds opens nothing, but text behind it on its line does not begin the line."""
+        """Add a call: what it holds opens nothing, but text after it on its line does not begin the line."""
         self._head = "" if raw.endswith("\n") else CALL
         self._open = dict.fromkeys(PAIRS, 0)
         self.last = raw[-1:]

@@ -1,4 +1,4 @@
-"""Recognises calls that a tool wrote: an answer that quotes a tool's result makes no call with it."""
+"""Recognises calls in tool results: an answer that quotes such a result makes no call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from toolsupport.core.formats.writing import LOOKS_ALIKE
 from toolsupport.core.types import ChatMessage, Role
 
-# What a model puts around and into a quotation of its own: fences, quotation marks of Markdown, white space.
+# Characters that a model adds to a quotation: fences, quotation marks of Markdown, white space.
 FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^`\n]*$", re.M)
 QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
 SPACE = re.compile(r"[\s`]+")

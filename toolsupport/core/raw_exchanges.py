@@ -19,7 +19,7 @@ from toolsupport.core.redaction import redact, redact_json
 LONGEST = 200_000
 HEAD = 150_000
 TAIL = LONGEST - HEAD
-NEAR = 2000  # a cut moves so many characters at most to stand at white space, so that it parts no secret
+NEAR = 2000  # a cut moves up to so many characters to be at white space, so that it splits no secret
 
 DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})?;base64,([A-Za-z0-9+/=_-]+)")
 # A reply does not mark images, but ordinary words are never this long.
@@ -27,7 +27,7 @@ LONG = 1000
 LONG_BASE64 = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LONG},}}+={{0,2}}")
 IN_BASE64 = string.ascii_letters + string.digits + "+/"
 RUN = re.compile(rf"[{IN_BASE64}]*+")
-# Under these names the wires carry files as base64 and nothing else.
+# Under these names the protocols carry files as base64 and nothing else.
 FILES = frozenset({"images", "data", "file_data", "b64_json"})
 BEGINNINGS = {"iVBOR": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
@@ -95,7 +95,7 @@ def _has_long_run(text: str) -> bool:
 
 
 def readable(text: str) -> str:
-    """A kept request as people read it: with indents where it is whole."""
+    """A kept request for people: indented if it is complete."""
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -138,7 +138,7 @@ def _without_data_urls(text: str) -> str:
 
 
 def _file(written: str, kind: str = "") -> str:
-    """What is kept of a file: its kind, size and digest. What is no base64 stays as it is."""
+    """The kept form of a file: its kind, size and digest. A text that is not base64 stays as it is."""
     try:
         data = b64decode(written.translate(URL_SAFE), validate=True)
     except (NotBase64, ValueError):

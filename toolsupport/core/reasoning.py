@@ -4,7 +4,7 @@ The marks stand in one table. A mark counts where no call and no code is read; i
 answer it is text. Inside reasoning the first closing mark ends it.
 A reply may begin inside reasoning, because the prompt ended in the opening mark. Where that is not known, the text is
 given out as an answer first; the lone closing mark shows that it was reasoning, and a `TextReclassified` moves it.
-Calls in reasoning are drafts: they count only where nothing but space follows them, inside the reasoning and behind it.
+Calls in reasoning are drafts: they count only where nothing but space follows them, inside the reasoning and after it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
 ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
     "": PROOFS
 }
-NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
+NO_WORDS = " \t\r\n\f\v`~"  # may stand after a draft that counts: space, and the end of its fence
 SPACES = r"(?:\s|\\n)*"
 LONGEST_TAIL = 4000
 ANSWER = re.compile(r"\{\{-?\s{0,9}\.Response\b")
@@ -101,7 +101,7 @@ def template_begins_inside(template: str) -> bool | None:
 
     The text after the last mention of the generation prompt decides: an opening mark there that is not closed at once.
     A template that closes it at once does so if thinking is off. One of Ollama, which has no such word, ends in the
-    mark itself, or in front of the answer.
+    mark itself, or before the answer.
     """
     last = template.rfind("add_generation_prompt")
     if last < 0:
@@ -116,7 +116,7 @@ def template_begins_inside(template: str) -> bool | None:
 
 
 def _prompt_of(template: str) -> str:
-    """Return the end of what a template in Go writes in front of the answer, without the ends of its blocks."""
+    """Return the end of the text that a Go template writes before the answer, without the ends of its blocks."""
     answer = next(iter(deque(ANSWER.finditer(template), 1)), None)
     before = template[: answer.start() if answer else len(template)][-LONGEST_TAIL:].rstrip()
     while before.endswith("}}") and BLOCK_END.fullmatch(before, before.rfind("{{")):

@@ -18,7 +18,7 @@ _NAME = re.compile(r"\d|\w[/:@_-]\w|['`\"]")
 
 
 def is_a_model(match: Match[str]) -> bool:
-    """Return whether the subject in front of a match is a model, a name, or one word.
+    """Return whether the subject before a match is a model, a name, or one word.
 
     Several plain words are something else: audio output, guided decoding, the chat template.
     """

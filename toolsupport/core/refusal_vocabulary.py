@@ -45,7 +45,7 @@ TOOLS = (
 
 _THING = rf"[`'\"]?(?<![\w-])(?:{TOOLS})[`'\"]?(?![\w-])"
 
-# Longer names first: they may stand in front of a shorter one.
+# Longer names first: they may stand before a shorter one.
 SHORT = {
     "THING": _THING,
     # A word of a sentence, not a part of a model's name: zephyr-7b-beta, deepseek-r1:free.

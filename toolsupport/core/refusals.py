@@ -59,7 +59,7 @@ class Refusal:
 
 # The server failed, perhaps in the middle of its stream.
 FAILED = frozenset({200, 500})
-# A gateway gives these where the server behind it gave another one.
+# A gateway gives these when its own server gave another one.
 GATEWAY = frozenset({502, 503, 504})
 
 # What was quoted from a request or from a model: cut before any phrase is looked for.

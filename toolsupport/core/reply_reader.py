@@ -112,7 +112,7 @@ class ReplyReader:
         elif isinstance(event, CallDelta):
             return self._piece(event)
         elif isinstance(event, Usage):
-            # It may come before calls that are held back to the end; it is given behind them.
+            # It may come before calls that are held back to the end; it is given after them.
             self._usage.append(event)
             return []
         elif isinstance(event, CallReady | CallRejected) and self._id(event) in self._drafts:

@@ -25,7 +25,7 @@ GO_ON = (
 )
 CALL = (
     r"\b(?:an?|your|such an?|example|tool|any|the) (?:(?:tool|function|example|valid|delete|mail) )?calls?\b"
-    # A noun behind it is what is asked about: a call log, the tool call parser.
+    # A noun after it is what is asked about: a call log, the tool call parser.
     rf"(?![ \t]+(?!(?:{GO_ON})\b)\w)|\byour (?:own )?(?:format|syntax|notation)\b|"
     r"\b(?:call|calling|tool) (?:format|syntax|notation)\b|"
     r"\b(?:aufruf|appel d|llamada|chamada|chiamata|wywołani|вызов)|"
@@ -89,7 +89,7 @@ def circumstances(
 
 
 def _is_reminder(message: ChatMessage) -> bool:
-    """Whether a message consists of elements: agents put such reminders behind the results of tools."""
+    """Whether a message consists of elements: agents put such reminders after the results of tools."""
     return message.role is Role.USER and ELEMENTS.fullmatch(message.content) is not None
 
 

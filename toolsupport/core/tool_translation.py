@@ -107,7 +107,7 @@ def after_refusal(request_spec: RequestSpec) -> RequestSpec | None:
 
 
 def through_bash(request_spec: RequestSpec, gone: set[str]) -> RequestSpec:
-    """Return the request with a shell in place of those tools; they stay behind it and do its work."""
+    """Return the request with a shell in place of those tools; they still do its work."""
     behind = tuple(spec for spec in request_spec.tools if spec.name in gone)
     stated = tuple(spec for spec in request_spec.tools if spec.name not in gone)
     shell = () if any(spec.name == BASH for spec in stated) else (COMMANDS,)

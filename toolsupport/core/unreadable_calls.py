@@ -22,7 +22,7 @@ _DECODER = re.compile(
     r"|unterminated string|unexpected (?:character|token|end of|eof|eos)|invalid (?:control character|\\?escape|syntax)"
     r"|indices must be|index out of range|expected [`'\"]?[,:{}\[\]]|eof while parsing|zero-length, empty document"
 )
-# Codes of errors that only a server of models gives: they count behind a gateway that adds a status of its own.
+# Codes of errors that only a server of models gives: they count also through a gateway that adds a status of its own.
 LOST_CALL_CODES = frozenset(
     {"tool_use_failed", "output_parse_failed", "malformed_function_call", "tool_call_parse_error"}
 )
@@ -101,7 +101,7 @@ CALLS_THAT_FAILED = (
     rule(
         MALFORMED,
         "unreadable-json",
-        # Go's parser, which Ollama uses. A body that a server cannot read gets the words behind the colon alone.
+        # Go's parser, which Ollama uses. A body that a server cannot read gets the words after the colon alone.
         rf"^failed to parse json: (?:{_GO_JSON})",
         r"repair failed to produce valid json",
     ),

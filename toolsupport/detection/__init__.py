@@ -59,7 +59,7 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
     }
 )
 
-# What is tested together: the kind of a test → its steps.
+# Kind of a test → its steps.
 KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "tools": tuple(name for name in DETECTORS if name != "loaded"),
@@ -67,5 +67,5 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "per_tool": ("loaded", "per_tool"),
     }
 )
-# The same for the steps that may follow a verdict, which are no test of their own.
+# The same for the steps that may follow a verdict, which are not a test of their own.
 STEPS: Mapping[str, tuple[str, ...]] = MappingProxyType({**KINDS, "later": LATER})

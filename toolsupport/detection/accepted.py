@@ -15,7 +15,7 @@ from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner, ProbeT
 from toolsupport.detection.trial_order import streamed_or_not
 
 BARE = ProbeRequest(GREETING)
-# What still is an answer to a greeting: that the server took the request is all that is asked here.
+# Outcomes that count as an answer to a greeting: this step only asks whether the server accepts the request.
 ANSWERED = ("right", "no_word", "cut", "malformed")
 
 

@@ -23,7 +23,7 @@ async def run(runner: ProbeRunner) -> None:
         if not verdicts.switch_ignored(runner.outcomes):
             await _try(runner, think)
     if runner.settings != (None,) and not any(outcome.think is False for outcome in runner.outcomes):
-        # Its thoughts were first seen in these trials: what is still open is how it calls without them.
+        # Its thoughts were first seen in these trials: how it calls without them is still unknown.
         await _try(runner, False)
     values = verdicts.judge(runner.outcomes).values
     runner.streams = values.get("streaming") is not False
@@ -32,7 +32,7 @@ async def run(runner: ProbeRunner) -> None:
 
 
 async def _try(runner: ProbeRunner, think: bool | None) -> None:
-    """Run trials with and without streaming until the verdict could not change any more."""
+    """Run trials with and without streaming until the verdict can no longer change."""
     ways = streamed_or_not(runner.chance)
     while not verdicts.sure(runner.outcomes, think):
         asked = demand(runner.chance)

@@ -1,4 +1,4 @@
-"""Tests whether the server constrains replies to a schema: one that demands what the request forbids."""
+"""Tests whether the server constrains replies to a schema, with one that demands a text that the request forbids."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NODE: JSON = {
     },
     "required": ["name", "value"],
 }
-# A server that cannot read this must refuse it: one that drops the whole schema would do so with others, too.
+# A server that cannot read this must refuse it: one that drops the whole schema would also drop others.
 ODD_TEXT: JSON = {"type": "string", "pattern": r"^(?!.*7)(?=.*[A-Z])[A-Z0-9]{4}$"}
 MANY = ("", "_again", *(f"_{number}" for number in range(10)))  # ends of the names of the tools
 
@@ -43,7 +43,7 @@ MANY = ("", "_again", *(f"_{number}" for number in range(10)))  # ends of the na
 class ForbiddenConstant:
     """A request for one text, under a schema that allows only another one; only the schema holds `demanded`.
 
-    `shape` is one of SHAPES: what else the schema has.
+    `shape` is one of SHAPES: the rest of the schema.
     """
 
     asked: str
@@ -81,7 +81,7 @@ class ForbiddenConstant:
         return f"^{self.mark}[0-9]{{3}}$"
 
     def met_by(self, text: str) -> bool:
-        """Return whether a whole reply is what the schema demands, but for a pattern."""
+        """Return whether a whole reply fits the schema, except for a pattern."""
         calls = _calls(text)
         return bool(calls) and all(self._is_demanded(call) for call in calls)
 
@@ -97,7 +97,7 @@ class ForbiddenConstant:
 
 
 def _calls(text: str) -> list[Any]:
-    """Return the calls of a reply; [] if it is none."""
+    """Return the calls of a reply; [] if it has none."""
     try:
         read = orjson.loads(text)
     except ValueError:
@@ -156,7 +156,7 @@ def judged(reply: ProbeReply, asked: ForbiddenConstant) -> tuple[str, str]:
 
 
 def _is_empty_choice(text: str) -> bool:
-    """Return whether a reply has the outer object of hosted services and no call: their lists have no least length."""
+    """Return whether a reply has hosted services' outer object and no call: their lists have no minimum length."""
     try:
         return bool(orjson.loads(text) == {REPLY: {CALLS: []}})
     except ValueError:

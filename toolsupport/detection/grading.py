@@ -12,7 +12,7 @@ from toolsupport.detection.probe_prompts import TICKET, ProbePrompt
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRequest
 
-# What was wrong with a call that could be read.
+# Faults of calls that could be read.
 FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
 
 

@@ -45,7 +45,7 @@ LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 
 async def run(runner: ProbeRunner) -> None:
-    """Offer each tool alone; a file tool that is refused again with a shell beside it, and a shell again alone."""
+    """Offer each tool alone; a refused file tool once more with a shell, a refused shell once more alone."""
     for name, (spec, wish) in FILE_TOOLS.items():
         while not runner.sampled("per_tool", name):
             await _try(runner, name, wish, (spec,))

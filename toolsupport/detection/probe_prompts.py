@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
-# Neither letters nor digits that a tokenizer or a reader takes for one another.
+# Without letters and digits that a tokenizer or a reader confuses.
 ALPHABET = "ACDEFHJKLMNPRTUVWXY34679"
 # The test measures tool use, so the names do not mention files, shells or the web.
 TICKET = ToolSpec(
@@ -31,7 +31,7 @@ ROOMS = ToolSpec(
 TOOLS = (TICKET, ROOMS)
 GREETING = (ChatMessage(Role.USER, "Hello! Please greet me back in one short sentence."),)
 NAMES = ("Ada", "Bruno", "Chiara", "Deniz", "Emil", "Fatima", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lin")
-# What runs programs, for calls that are written as code; like the other tools it executes nothing here.
+# The tool that runs programs, for calls that are written as code; like the other tools it executes nothing here.
 PROGRAM = ToolSpec(
     "python_execution",
     "Runs a Python program in which the other tools are functions, and returns what it prints.",
@@ -75,7 +75,7 @@ def secret(chance: random.Random) -> str:
 
 
 def answered(asked: ProbePrompt, calls: Sequence[ToolCall], seat: str) -> tuple[ChatMessage, ...]:
-    """Return the conversation after the call was served: only the result contains the seat."""
+    """Return the messages after the call was served: only the result contains the seat."""
     call = calls[0]
     return (
         *asked.messages,

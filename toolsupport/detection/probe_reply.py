@@ -24,7 +24,7 @@ from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 
-# Marks of thoughts that stand in the text: <think>, <mm:think>, [THINK] and those of Gemma and harmony.
+# Marks of thoughts within the text: <think>, <mm:think>, [THINK] and those of Gemma and harmony.
 THOUGHTS = ("think>", "thinking>", "[THINK]", "channel>thought", "channel|>analysis")
 LONGEST_LOOK = 20_000  # characters that are searched for them
 SHORT_TOKEN = 2  # bytes; the tokens of a sentence have more on average, in every language
@@ -34,7 +34,7 @@ SHORT_TOKEN = 2  # bytes; the tokens of a sentence have more on average, in ever
 class ProbeReply:
     """One reply. `seconds` is its duration, `first` the time to its first token, `failed` the reason if there is none.
 
-    `written` are the calls as they stood in the text, "" for native ones. `finish` is the server's finish reason,
+    `written` are the calls as the text had them, "" for native ones. `finish` is the server's finish reason,
     `budget` the allowed tokens, `caps` the token counts at which earlier replies were cut. `beginning` is set if it
     showed how replies of its model begin, other than assumed.
     """
@@ -59,7 +59,7 @@ class ProbeReply:
     def cut(self) -> bool:
         """Whether its tokens were used up. Some servers report "stop" then, and some have a limit of their own.
 
-        Where the server counted none, the length decides: few tokens of any language are shorter than SHORT_TOKEN.
+        If the server counted none, the length decides: few tokens of any language are shorter than SHORT_TOKEN.
         """
         written = self.usage.output_tokens or len(f"{self.thinking}{self.text}".encode()) // SHORT_TOKEN
         return self.finish == "length" or 0 < self.budget <= written or written in self.caps
@@ -87,7 +87,7 @@ class ProbeReply:
 
     @property
     def written(self) -> list[str]:
-        """The same calls as they stood in the text, "" for native ones."""
+        """The same calls as the text had them, "" for native ones."""
         return [made.raw for made in self._ready]
 
     @property
@@ -100,7 +100,7 @@ class ProbeReply:
         return [made for made in self.heard.calls if isinstance(made, CallReady)]
 
     def take(self, event: Event) -> None:
-        """Add one event. Where a chat would ask again, since a call was unreadable, earlier calls are void as there."""
+        """Add one event. If a chat would ask again after an unreadable call, earlier calls are void."""
         self.heard.take(event)
         if isinstance(event, Finished):
             self.finish = event.reason
@@ -110,7 +110,7 @@ class ProbeReply:
             self.heard.take(CallGarbled(event.message, MALFORMED))
 
 
-# Events of which the last one is kept → the field of a reply.
+# Event of which the last one counts → the field of a reply.
 KEPT: Mapping[type, str] = MappingProxyType(
     {ToolsRefused: "refused", Failed: "failed", Usage: "usage", ReasoningSeen: "beginning"}
 )
@@ -120,7 +120,7 @@ def trouble(reply: ProbeReply) -> tuple[str, str] | None:
     """Return (code, why) if there is no reply to grade, else None.
 
     A call that the server could not parse is the model's fault; any other failure proves nothing about it. Neither does
-    a reply whose tokens ran out before a call, nor an empty one: servers whose parser drops calls send such.
+    a reply whose tokens ran out before a call, nor an empty one: servers whose parser drops calls send empty replies.
     """
     if reply.cut and not reply.calls:
         return "cut", sentence("cut_before_call", tokens=reply.usage.output_tokens or reply.budget)

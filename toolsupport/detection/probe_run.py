@@ -68,9 +68,9 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
 
 
 def _in_rounds(runner: ProbeRunner, names: Sequence[str]) -> Iterator[str]:
-    """Return the steps in the order in which they run, by what the ones before have shown.
+    """Return the steps in the order in which they run, which depends on earlier results.
 
-    Whether the server enforces a schema comes last, unless calls may have to be constrained.
+    The step about schemas comes last, unless calls may have to be constrained.
     """
     runner.first_round = True
     yield from (name for name in names if name != CONSTRAINS)
@@ -102,7 +102,7 @@ async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool]
 
 
 def _with_result(runner: ProbeRunner, step: StepProgress, took_ms: int) -> StepProgress:
-    """Add what the trials of a step showed. A skipped one keeps that; one that ran out of time never fails."""
+    """Add the result of a step's trials. A skipped step keeps it; one that ran out of time never fails."""
     found = step_results.result(step.name, runner.outcomes)
     name = "skipped" if step.state == "skipped" else found.name
     if found.name == step_results.FAILED and step.result:

@@ -24,13 +24,13 @@ from toolsupport.detection import model_loading
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.probe_reply import ProbeReply
 
-STRETCH = 3.0  # times the warm answer of a model, where it is slower than the limit of an answer
+STRETCH = 3.0  # times the duration of a warm answer, for a model that is slower than the limit of an answer
 OUTPUT_TOKENS = 512
 SHORTEST = 0.05  # seconds in which no model answers
 # The same for a model that thinks.
 THINKING_STRETCH = 4.0
 THINKING_TOKENS = 4096
-# Seconds of an answer → how many trials of a side finding have to agree: what is cheap is sampled more.
+# Seconds of an answer → how many trials of a side finding have to agree: quick answers are sampled more.
 AGREEING = ((2.0, 6), (float("inf"), 5))
 
 
@@ -65,7 +65,7 @@ class ProbeTarget:
 
     `thinks` is whether it is known to think (None: unknown). `parsers` are those of its family, by kind of server.
     `runs_code`: calls written as a program may run here. `may_force`: the team allows constrained output.
-    `later`: what the verdict does not need may follow it, after the tests of other models.
+    `later`: steps that the verdict does not need may follow it, after the tests of other models.
     """
 
     endpoint: Endpoint
@@ -127,7 +127,7 @@ class ProbeRunner:
         self._keep = keep
         self._spent = 0.0
 
-    # -- how questions are put --
+    # -- building requests --
 
     def offering(self, messages: tuple[ChatMessage, ...], tools: tuple[ToolSpec, ...]) -> ProbeRequest:
         """Build a request with tools, as turns will build it."""
@@ -152,13 +152,13 @@ class ProbeRunner:
             return True
         return self.first_round and side_findings.begun(self.outcomes, step, subject)
 
-    # -- putting them --
+    # -- sending them --
 
     async def ask(self, question: ProbeRequest) -> ProbeReply:
         """Send a request within the limits of a trial; a timeout is returned as a failure.
 
-        A server that refuses tools together with streaming is asked again without, and from then on so; later streamed
-        trials show the refusal. Raises StepSkipped if `left` reports that a person skipped the step, and
+        A server that refuses tools together with streaming is asked without streaming, now and from then on; later
+        streamed trials show the refusal. Raises StepSkipped if `left` reports that a person skipped the step, and
         TimeLimitReached.
         """
         if self.left():
@@ -174,7 +174,7 @@ class ProbeRunner:
         return reply
 
     def _learn(self, reply: ProbeReply) -> None:
-        """Note what a reply shows for later ones: that the model thinks, and where its server cuts replies."""
+        """Store what a reply shows about later ones: that the model thinks, and where its server cuts replies."""
         self.seen_thinking = self.seen_thinking or reply.thought or reply.cut
         self.thinks = self.thinks or self.seen_thinking
         if reply.cut and reply.usage.output_tokens:

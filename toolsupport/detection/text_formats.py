@@ -24,10 +24,10 @@ from toolsupport.detection.probe_prompts import PROGRAM, TICKET, TOOLS, demand
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
 from toolsupport.detection.trial_order import streamed_or_not
 
-# Worth trying with any model; each of them reads the neighbours that differ only in their marks.
+# Useful for any model; each of them also reads related formats that differ only in their marks.
 GENERAL = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
 UNMARKED = ("pure_json", "pythonic")
-# They share `<tool_call>` and read each other's calls: a test names the one in which the model writes.
+# They share `<tool_call>` and read each other's calls: a test names the one that the model writes.
 SAME_MARKS = ("hermes", "qwen3_coder_xml", "glm45")
 PATIENCE = 2
 FIRST_PATIENCE = 4

@@ -20,13 +20,13 @@ MOST_ROUNDS = 10
 FURTHER_CALLS = 4  # calls beyond the expected ones after which a trial ends
 SECONDS = 120.0  # of one reply
 STAND_IN = "No result is recorded for this call."
-# What ProbeReply cannot grade → the grade here; all else is a failure of the server.
+# Outcome that ProbeReply cannot grade → the grade here; all others are failures of the server.
 TROUBLES = {"cut": "cut", "timeout": "timeout", "no_word": "no_answer", "malformed": "unreadable"}
 
 
 @dataclass(slots=True)
 class CaseTrial:
-    """A graded trial with what the model wrote. Times in ms."""
+    """A graded trial with the model's replies. Times in ms."""
 
     grade: CaseGrade
     replies: list[JSON] = field(default_factory=list)
@@ -68,7 +68,7 @@ class CaseDialog:
 
     @property
     def replies(self) -> list[JSON]:
-        """What the model has written so far, with the reply that grows."""
+        """The replies so far, with the growing one."""
         return [*self.trial.replies, *([self._parts(self._asking)] if self._asking is not None else [])]
 
     async def run(self) -> CaseTrial:

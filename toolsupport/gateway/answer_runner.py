@@ -65,7 +65,7 @@ class ReplySlots:
 
     def leave(self, caller: Caller) -> None:
         self._taken[caller] -= 1
-        self._taken += Counter()  # lets go of those who have none
+        self._taken += Counter()  # drops callers without a running answer
         if not self._taken:
             self.empty.set()
         metrics.PROGRAMS.set(self._taken.total())
@@ -121,14 +121,14 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
 
 
 async def to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Wait for work that continues if the request is cancelled: most programs leave when they have read enough."""
+    """Wait for work that continues if the request is cancelled: most programs disconnect when they have read enough."""
     await asyncio.shield(background_jobs.current().spawn(work))
 
 
 async def _record(
     prepared: PreparedRequest, tally: RequestSummary, counted: CountedRequest | None, last: Event | None
 ) -> None:
-    """Store what an answer used and showed; `last` is the last event that was passed on."""
+    """Store the usage and the findings of an answer; `last` is the last event that was passed on."""
     finished, used = isinstance(last, Finished), tally.prompt_tokens + tally.output_tokens
     nothing = isinstance(last, Failed) and not (tally.written or used)
     if counted and not nothing and not (finished and tally.counted):
@@ -146,7 +146,7 @@ def _estimated(prepared: PreparedRequest, written: int) -> int:
 
 
 def _close(span: TraceSpan, last: Event | None) -> None:
-    """End the span of an answer, which may have been left by its program."""
+    """End the span of an answer, whose program may have disconnected."""
     if isinstance(last, Failed):
         span.fail(last.kind)
     span.add(outcome="done" if isinstance(last, Finished) else "failed" if isinstance(last, Failed) else "stopped")

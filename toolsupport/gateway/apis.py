@@ -1,4 +1,4 @@
-"""Lists the APIs for programs: what reads a request of each, and what writes its answer."""
+"""Lists the APIs for programs, each with its reader of requests and its writer of answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolsupport.gateway.responses.response import ResponseEncoder
 
 
 class ReplyEncoder(Protocol):
-    """Turns the events of a reply into what a program reads. After a failure or the end no more events come."""
+    """Turns the events of a reply into the bytes for a program. After a failure or the end no more events come."""
 
     @property
     def failed(self) -> Failed | None: ...

@@ -138,7 +138,7 @@ class Attempt:
         return self.failure or Failed("garbled", f"The model's answer could not be used: {self.spoiled}")
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        """Pass on nothing uncertain to a program that waits for the whole answer, or where only a call can follow."""
+        """Return the certain events, for a program that waits for the whole answer, or if only a call can follow."""
         only_call = self.request_spec.format == FORCED and not self.request_spec.constraint.answer
         if not self.prepared.stream or self.prepared.must_call or only_call:
             self.held += events
@@ -164,7 +164,7 @@ class Attempt:
         return self._passed([event])
 
     def _begun(self, event: CallDelta) -> CallDelta | None:
-        """Return what of a call is sent now; None if it is sent when it is whole, or waits for its next piece.
+        """Return the part of a call to send now; None if it is sent when it is complete, or waits for its next piece.
 
         Calls behind one that waits do so too, to keep the order.
         """
@@ -223,7 +223,7 @@ class Attempt:
         return [*self.held, event]
 
     def _failed(self, event: Failed) -> list[Event]:
-        # Ollama closes the stream without its end mark where a constrained model repeats itself.
+        # Ollama closes the stream without its end mark if a constrained model repeats itself.
         must_call = self.prepared.must_call
         kinds = ("refused", "server", "cut") if must_call else ("server", "cut")
         tried = (self.request_spec.format == FORCED or (must_call and self.again)) and event.kind in kinds
@@ -300,7 +300,7 @@ def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
 
 
 def _note(event: Event, tally: RequestSummary) -> None:
-    """Store what the answer shows about itself, for its end and for later requests."""
+    """Store the findings from the answer, for its end and for later requests."""
     if isinstance(event, CallRejected) and event.fault == "cut":
         tally.cut = True
     if isinstance(event, ReasoningSeen):
@@ -310,7 +310,7 @@ def _note(event: Event, tally: RequestSummary) -> None:
 
 
 def _measure(event: Event, tally: RequestSummary) -> None:
-    """Add what the model wrote. Not every call comes in pieces, and one that comes whole repeats them."""
+    """Count the text of the model. Not every call arrives in pieces, and the complete call repeats its pieces."""
     if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
         tally.written += len(event.text)
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
@@ -343,7 +343,7 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
 
 
 def _schema_fault(event: SchemaRefused | SchemaDropped, attempt: Attempt, tally: RequestSummary) -> None:
-    """Follow what is asked after a refused schema; after a dropped one, the next attempt does without."""
+    """Follow the requests after a refused schema; after a dropped one, the next attempt has no schema."""
     if isinstance(event, SchemaDropped):
         attempt.dropped = True
         return
@@ -353,7 +353,7 @@ def _schema_fault(event: SchemaRefused | SchemaDropped, attempt: Attempt, tally:
 
 
 def _unconstrained(attempt: Attempt, tally: RequestSummary) -> None:
-    """Note in which format the request is sent after its server refused or dropped the schema."""
+    """Record the format of the request after its server refused or dropped the schema."""
     request_spec = attempt.request_spec
     tally.format, tally.forced, tally.format_reason = request_spec.format, "", request_spec.format_reason
     tally.left_out = "" if request_spec.format else "refused"

@@ -1,6 +1,6 @@
 """Orders the events of a reply into blocks, one after the other: reasoning, text, calls.
 
-Both Responses and Messages send a reply so: a block begins, grows and ends before the next one begins.
+Responses and Messages both require this: a block begins, grows and ends before the next one begins.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class BlockStream:
         if isinstance(event, Finished):
             return self._end(event)
         if self._call and not (isinstance(event, CallDelta | CallReady) and self._id_of(event) == self._call):
-            # Servers may write two calls at once: what is not of the open one waits for its end.
+            # Servers may write two calls at once: pieces of other calls wait for the end of the open one.
             self._waiting.append(event)
             return []
         if isinstance(event, CallDelta):
@@ -128,7 +128,7 @@ class BlockStream:
             self._content += event.text
             return self._grow(Kind.TEXT, event.text)
         if isinstance(event, TextReclassified):
-            # What was sent cannot be undone; text that was sent as reasoning only is sent as the answer, too.
+            # Sent data cannot be undone; text that was sent only as reasoning is sent as the answer, too.
             known = self._content if event.text.startswith(self._content) else ""
             self._content = event.text
             return self._grow(Kind.TEXT, event.text.removeprefix(known))

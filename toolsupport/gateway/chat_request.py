@@ -12,7 +12,7 @@ from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import GatewayRequest, integers, only, parsed, required, usable
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
 
-# The options of sampling that have another name in our requests.
+# Sampling options with another name in our requests.
 OTHER_NAMES: Mapping[str, str] = MappingProxyType({"max_tokens": "num_predict", "max_completion_tokens": "num_predict"})
 
 

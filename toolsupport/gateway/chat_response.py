@@ -126,7 +126,7 @@ class ChunkEncoder:
         """Return the chunk of a later piece of text: between its texts nothing of a chunk changes."""
         self.content.append(text)
         if self.around is None:
-            # The content is the last text of a chunk: a model of the same name stands before it.
+            # The content is the last text of a chunk; a model with the same name would come before it.
             before, _, after = _line(self._delta(content=PLACE)).rpartition(orjson.dumps(PLACE))
             self.around = before, after
         return orjson.dumps(text).join(self.around)
@@ -176,7 +176,7 @@ class ChunkEncoder:
         return self._delta(tool_calls=[chat_shapes.CALL_PIECE(index=call.index, function=function, **first)])
 
     def _ready(self, event: CallReady) -> list[JSON]:
-        """Return the rest of the call; what was sent can only be continued."""
+        """Return the rest of the call; the sent part can only be continued."""
         call, whole = self._call(event.call.id, event.call.name), orjson.dumps(event.call.arguments).decode()
         if not call.sent or whole.startswith(call.sent):
             rest = whole[len(call.sent) :]

@@ -17,7 +17,7 @@ from toolsupport.web import api_errors
 UPSTREAM = 502
 NOT_MET = "tool_choice_not_met"
 
-# Kind of failure → status; programs try again what begins with 5, so what will not get better has a 4.
+# Kind of failure → status; programs retry after 5xx, so failures that would only repeat have 4xx.
 STATUSES: Mapping[str, int] = MappingProxyType(
     {"timeout": 504, "busy": 503, "model_missing": 404, "refused": 400, NOT_MET: 422}
 )
@@ -36,7 +36,7 @@ def body(failed: Failed) -> JSON:
 
 
 def code(failed: Failed) -> str:
-    """Return OpenAI's code where programs act on it, such as by shortening, else a key of events.FAILURES."""
+    """Return OpenAI's code if programs react to it, such as by shortening, else a key of events.FAILURES."""
     if failed.kind == "model_missing":
         return MODEL_NOT_FOUND
     named = CONTEXT_EXCEEDED in failed.body[: context_limits.LONGEST]

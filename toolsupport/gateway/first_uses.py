@@ -18,7 +18,7 @@ from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.testing import first_uses
 from toolsupport.services import background_jobs
 
-# What a program reads in `x-toolsupport-first-use`: of a stream that began earlier, of a decided and an undecided test.
+# Values of `x-toolsupport-first-use`: for a stream that began earlier, a decided and an undecided test.
 TESTING, TESTED, UNDECIDED = "testing", "tested", "undecided"
 
 
@@ -38,7 +38,7 @@ async def pauses(prepared: PreparedRequest) -> AsyncGenerator[None, None]:
 
 
 async def prepared_again(prepared: PreparedRequest, tally: RequestSummary) -> PreparedRequest:
-    """Prepare the request with what the test found. Raises as `prepare` does."""
+    """Prepare the request with the findings of the test. Raises as `prepare` does."""
     again = await in_database(request_preparation.prepare)(prepared.asked, prepared.caller, tested=True)
     tally.format, tally.source, tally.left_out = again.request_spec.format, again.source, again.left_out
     tally.first_use = UNDECIDED if first_use.worth_testing(again.request_spec) else TESTED

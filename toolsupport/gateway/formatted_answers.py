@@ -1,4 +1,4 @@
-"""Gives an answer the `response_format` of its request where a server cannot take it together with tools.
+"""Gives an answer the `response_format` of its request if a server does not accept it together with tools.
 
 A schema beside tools would be forced on the calls too, and the model would stop calling. So the words of the answer are
 held back until it is sure that no call follows. If they do not fit the format, the model is asked once more, without
@@ -103,7 +103,7 @@ def _schema(form: JSON) -> JSON | None:
 
 
 def in_format(prepared: PreparedRequest, text: str, form: JSON) -> PreparedRequest:
-    """Return the request for the same answer in the format, without tools, which leaves the format to the server."""
+    """Return the request for the same answer in the format, without tools, in which the server enforces the format."""
     schema = _schema(form)
     wanted = OBJECT if schema is None else FITTING.format(schema=json.dumps(schema, ensure_ascii=False))
     said = (ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, AGAIN.format(form=wanted)))

@@ -1,4 +1,4 @@
-"""The request of a program, whichever API it came through."""
+"""The request of a program, independent of its API."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GatewayRequest:
 
 
 def parsed(body: bytes) -> JSON:
-    """Return the JSON of a body. Raises InvalidField where it is none, or readers would understand it differently."""
+    """Return the JSON of a body. Raises InvalidField if it is invalid, or if parsers would read it differently."""
     try:
         # Schemas of tools hold limits beyond 64 bits (the uint64 of JavaScript), which servers read as floats.
         return strict_json.read(body, wide=float)  # type: ignore[no-any-return]

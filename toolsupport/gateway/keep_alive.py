@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from toolsupport.services import background_jobs
 
-# Proxies on the way give up on what is silent for a minute, some after half of one.
+# Proxies close connections that are silent for a minute, some after half a minute.
 SILENCE = 10.0
 
 T = TypeVar("T")

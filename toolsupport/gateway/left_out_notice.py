@@ -1,4 +1,4 @@
-"""Begins an answer with a sentence where the tools of its request were left out."""
+"""Begins an answer with a sentence if the tools of its request were left out."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ class LeftOutNotice:
             self._begun = True
             self._added = f"{sentence(self.tally.left_out)}\n\n" if self.tally.left_out else ""
             return replace(event, text=self._added + event.text)
-        # What was text turns out to be reasoning: the answer is sent whole, with its first sentence.
+        # The text was reasoning after all: the whole answer is sent, with its first sentence.
         return replace(event, text=self._added + event.text) if isinstance(event, TextReclassified) else event

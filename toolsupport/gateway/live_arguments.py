@@ -1,4 +1,4 @@
-"""Decides when arguments may be sent while the model writes them: what is sent cannot be undone."""
+"""Decides when arguments may be sent while the model writes them, since sent data cannot be undone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNLIMITED = frozenset({"type", "title", "description", "default", "examples", "d
 LONGEST = 4000  # characters in which all required arguments have to begin
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 OBJECT = re.compile(r"\s*\{")
-# A name, and its whole text with the comma behind it, or the mark that opens its text.
+# A name, and its whole text with the comma after it, or the mark that opens its text.
 PAIR = re.compile(rf'\s*({STRING})\s*:\s*(?:({STRING})\s*,|")', re.DOTALL)
 
 
@@ -29,7 +29,7 @@ def _is_unlimited(schema: Any, root: JSON) -> bool:
 
 
 def are_sure(begun: str, tool: ToolSpec) -> bool:
-    """Return whether arguments that begin so fit: all are declared texts, and every required one has begun."""
+    """Return whether arguments with this beginning fit: all are declared texts, and every required one has begun."""
     if len(begun) > LONGEST or (names := _names(begun)) is None:
         return False
     return set(tool.parameters.get("required") or ()) <= names <= set(properties(tool.parameters))

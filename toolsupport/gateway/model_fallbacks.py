@@ -47,7 +47,7 @@ def _failure(batch: Sequence[Event]) -> Failed | None:
 async def _after(
     failed: Failed, present: PreparedRequest, search: FallbackSearch, tally: RequestSummary
 ) -> tuple[PreparedRequest | None, Failed]:
-    """Return the request to the next model, and the failure as the program reads it where there is none."""
+    """Return the request to the next model, and the failure for the program if there is none."""
     found = await search.after(failed)
     while found.profile is not None and not found.repeat:
         following = await _prepared(present, found, search)
@@ -72,7 +72,7 @@ async def _prepared(present: PreparedRequest, found: NextModel, search: Fallback
 
 
 async def _take(following: PreparedRequest, name: str, tally: RequestSummary) -> None:
-    """Let the summary describe the model that answers from now on; what the first one did stays counted for it."""
+    """Let the summary describe the model that answers from now on; the counts of the first one stay with it."""
     before, counts = tally.answered_by, tally.calls.taken()
     if counts and before is not None:
         await in_database(call_metrics.add)(before.profile, counts)

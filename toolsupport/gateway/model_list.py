@@ -11,7 +11,7 @@ NOT_LISTED = ("gone", "not_seen", "disabled")
 KNOWN = (
     *("tools", "format", "parallel", "streaming", "multi_turn", "thinking", "tools_thinking", "vision", "max_tools"),
 )
-# What is known of each capability has its value, its source and more.
+# Each known capability has its value, its source and more.
 FACTS = Shape("ModelFacts", {"status": TEXT, **{name: {"type": "object"} for name in KNOWN}})
 MODEL = Shape("Model", {"id": TEXT, "created": WHOLE, "owned_by": TEXT, "toolsupport": FACTS.ref}, {"object": "model"})
 LIST = Shape("Models", {"data": list_of(MODEL.ref)}, {"object": "list"})

@@ -19,7 +19,7 @@ from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.services import context_guard
 
 MUST_CALL = "required"
-# What becomes of a `response_format` beside tools: it is sent beside them, or in a request of its own for an answer
+# The handling of a `response_format` beside tools: it is sent with them, or in a request of its own for an answer
 # without a call, or the server has no field for it.
 SENT, SEPARATE, LEFT_OUT = "sent", "separate", "left_out"
 NOT_TESTED = "This model was never tested with tools, and this site refuses tools until it is. Test it on its page."
@@ -77,7 +77,7 @@ class PreparedRequest:
 
     @property
     def response_format(self) -> str:
-        """What becomes of the format that the program wants for the answer; "" if no tools are beside it."""
+        """The handling of the requested format of the answer; "" without tools."""
         form, kind = self.asked.options.get("response_format") or {"type": "text"}, self.endpoint.kind
         if form["type"] == "text" or not self.request_spec.offers_tools:
             return ""
@@ -132,7 +132,7 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
 
 
 def _for_program(prepared: request_context.RequestContext, asked: GatewayRequest) -> RequestSpec:
-    """Return the parameters with what the program chose. Mistral's service takes no message behind results."""
+    """Return the parameters with the program's choices. Mistral's service takes no message after results."""
     return replace(
         prepared.request_spec,
         system=_system(asked, prepared),

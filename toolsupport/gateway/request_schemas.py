@@ -18,11 +18,11 @@ LARGEST = 2**63 - 1
 
 TEXT: JSON = {"type": "string"}
 OBJECT: JSON = {"type": "object"}
-# Programs send null for what they leave open.
+# Programs send null for fields that they leave open.
 SWITCH: JSON = {"type": ["boolean", "null"], "description": "true or false"}
-# Something else than spaces, and no NUL, which no database looks for.
+# Not only spaces, and no NUL, which databases cannot compare.
 NAME = r"^[^\x00]*[^\x00\s][^\x00]*$"
-# What OpenAI and Anthropic take as the name of a tool.
+# The names of tools that OpenAI and Anthropic accept.
 TOOL_NAME: JSON = {
     "type": "string",
     "pattern": r"^[a-zA-Z0-9_-]{1,64}$",
@@ -51,7 +51,7 @@ def part(kind: str, schema: JSON) -> JSON:
     return {"type": "object", "required": ["type", kind], "properties": properties}
 
 
-# An image is a data URL: an address is never fetched. What is none is refused with that reason, by `conversation`.
+# An image is a data URL: an address is never fetched. `conversation` refuses any other text with that reason.
 IMAGE: JSON = {"type": "object", "required": ["url"], "properties": {"url": TEXT}}
 # A file that holds text; `conversation` refuses all others with the reason.
 FILE: JSON = {"type": "object", "properties": {"file_data": TEXT, "filename": {"type": ["string", "null"]}}}
@@ -68,7 +68,7 @@ MADE_CALL: JSON = {
         "function": {
             "type": "object",
             "required": ["name"],
-            # Models do not always write an object: what a program sends back of it is kept as it is.
+            # Models do not always write an object: the text that a program sends back is kept unchanged.
             "properties": {"name": TOOL_NAME, "arguments": {}},
         },
     },

@@ -38,7 +38,7 @@ TOO_LARGE = "The request is larger than this site accepts."
 STOPPED: list[Event] = [Failed("cut", "This site is stopping. Send the request again soon.")]
 ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 LONGEST_HEADER = 1000
-# What a header may not hold, such as a line break in a type of a tool.
+# Characters that a header must not contain, such as a line break in a type of a tool.
 UNPRINTABLE = re.compile(r"[^ -~]")
 Read = TypeVar("Read")
 
@@ -185,7 +185,7 @@ async def _lines(
 
 
 def _tally(prepared: PreparedRequest) -> RequestSummary:
-    """Return the summary as it is before the answer; what a test is to decide stays open."""
+    """Return the summary before the answer; values that a test will decide stay open."""
     if prepared.untested:
         return RequestSummary(source=prepared.source, first_use=first_uses.TESTING)
     return RequestSummary(prepared.request_spec.format, prepared.source, left_out=prepared.left_out)

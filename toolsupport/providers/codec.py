@@ -19,7 +19,7 @@ class Codec(Protocol):
 
     @property
     def honours_tool_choice(self) -> bool:
-        """Whether servers with this protocol make the model call a tool where that is required."""
+        """Whether servers with this protocol make the model call a tool if that is required."""
         ...
 
     @property

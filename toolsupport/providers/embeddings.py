@@ -13,7 +13,7 @@ from toolsupport.providers import error_text, http_client
 from toolsupport.providers.server_kinds import provider
 
 SECONDS = 3.0
-# Wire → where to ask, and the extra fields: a text beyond the context is an error, as hosted servers have it.
+# Protocol → path and extra fields: a text beyond the context is an error, as at hosted servers.
 PATHS: dict[str, tuple[str, JSON]] = {"ollama": ("/api/embed", {"truncate": False}), "openai": ("/v1/embeddings", {})}
 
 

@@ -89,7 +89,7 @@ CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (aiohttp.ClientError, CLOSED),
 )
 
-# What may end a request: every one of these is mapped, none leaves this package.
+# Exceptions that may end a request: every one of these is mapped, none leaves this package.
 FAULTS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, aiohttp.ClientError, OSError, TimeoutError)
 
 BUSY = frozenset({408, 429, 503})

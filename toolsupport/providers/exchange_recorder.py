@@ -6,13 +6,13 @@ import time
 from collections import deque
 from datetime import UTC, datetime
 
-# Bytes of a reply that are kept: its beginning, and what came last.
+# Kept bytes of a reply: its beginning and its end.
 HEAD = 140_000
 TAIL = 50_000
 
 
 class RecordedExchange:
-    """One request with what came back. `status` is None where no reply came; `times`: the same came back so often.
+    """One request with its reply. `status` is None without a reply; `times` counts equal replies.
 
     `tools` is the part of the body that other requests repeat, if it has one.
     """
@@ -85,7 +85,7 @@ class ExchangeRecorder:
         return made
 
     def taken(self) -> list[RecordedExchange]:
-        """What was recorded; it begins again with none."""
+        """The recorded exchanges; recording begins again with none."""
         self._fold()
         taken, self._exchanges = self._exchanges, []
         for exchange in taken:

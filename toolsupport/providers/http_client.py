@@ -37,7 +37,7 @@ AGENT = f"python-httpx/{httpx.__version__}"
 
 # By loop, then by whether its servers may be inside this network.
 _transports: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncBaseTransport]] = WeakKeyDictionary()
-# What servers write into their logs for all their addresses; for a connection it is this machine.
+# Addresses in the logs of servers for all their addresses; for a connection they mean this machine.
 THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 ERRORS: dict[str, type[ProviderError]] = {
@@ -157,8 +157,9 @@ def _content(response: httpx.Response) -> Any:
 
 
 class ReceivedBody:
-    """What has come of the body of a response. To wait for more needs a limit of time, which costs more than a piece.
+    """The received part of the body of a response.
 
+    To wait for more needs a limit of time, which costs more than most pieces.
     While it is on `hold`, the loop does not read its socket, so all that comes is read at once when it is taken: each
     read costs as much as all the bytes in it.
     """

@@ -1,4 +1,4 @@
-"""Cuts a stream of bytes into lines at LF, whatever the chunks.
+"""Cuts a stream of bytes into lines at LF, for any chunks.
 
 Only LF ends a line: text in the middle of a JSON line may hold U+2028, U+0085, VT or FF, which are line ends to
 `str.splitlines` and to HTTP libraries. Bytes are not decoded here: a line is whole, so its reader decodes it at once.

@@ -1,4 +1,4 @@
-"""The codec of Ollama's native /api/chat wire.
+"""The codec of Ollama's native /api/chat protocol.
 
 Bytes → events. One line of NDJSON is one object; LF alone ends a line. Calls may stand in every line, the last one
 included. `done: true` is the end mark: without it the reply was cut, at whatever HTTP status. An object with an error

@@ -1,4 +1,4 @@
-"""Gathers the calls of Ollama's native wire.
+"""Collects the calls of Ollama's native protocol.
 
 On this wire a call comes whole, and `index` is 0 for every call with many models: adding up by index would melt two
 calls into one. So each element that has a name is a call of its own. Only an element without a name continues one:

@@ -13,12 +13,12 @@ from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.lost_keywords import KeptKeywords, in_words
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
-# What Ollama has fields for in its types of a tool; it drops all other keywords before the model sees the tool.
+# The keywords with a field in Ollama's types of a tool; it drops all others before the model sees the tool.
 KEPT = KeptKeywords(
     parameters=frozenset({"type", "$defs", "items", "required", "properties"}),
     properties=frozenset({"anyOf", "type", "items", "description", "enum", "properties", "required"}),
 )
-# Choices for which this wire has no word, or one that is no option.
+# Choices for which this protocol has no field, or one that is not an option.
 NO_OPTIONS = ("tool_choice", "parallel_tool_calls", "response_format")
 
 
@@ -38,7 +38,7 @@ def encode(request: Request) -> bytes:
     if options:
         body["options"] = options
     shape = request.schema or _format(request.options.get("response_format"))
-    if shape and not request.tools:  # it would be forced on the calls too
+    if shape and not request.tools:  # it would apply to the calls too
         body["format"] = shape
     if request.think is not None:
         body["think"] = request.think

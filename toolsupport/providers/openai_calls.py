@@ -1,4 +1,4 @@
-"""Gathers the calls of the OpenAI wire, which come in pieces.
+"""Collects the calls of the OpenAI protocol, which arrive in pieces.
 
 A call begins with its name, its arguments follow as pieces of JSON text under the same `index`. Servers differ: the id
 and the name may stand in every piece (llama-cpp-python), be empty or null in later ones, come without an index, or all

@@ -1,6 +1,6 @@
-"""The codec of the OpenAI-compatible /v1/chat/completions wire.
+"""The codec of the OpenAI-compatible /v1/chat/completions protocol.
 
-Bytes → events. The reply is a stream of server-sent events, one JSON object behind each `data:`; a comment is a
+Bytes → events. The reply is a stream of server-sent events, one JSON object after each `data:`; a comment is a
 keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
 recognised by its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status:
 `[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply.

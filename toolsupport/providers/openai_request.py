@@ -43,7 +43,7 @@ class OpenAIDialect:
 
 PLAIN = OpenAIDialect()
 
-# Our name of an option → the wire's. What is missing, num_ctx above all, has no word on this wire and is left out.
+# Our name of an option → the protocol's. Others, such as num_ctx, have no field in this protocol and are left out.
 OPTIONS = {
     "temperature": "temperature",
     "top_p": "top_p",
@@ -111,7 +111,7 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
     sent = {names[name]: value for name, value in given.items()}
     if dialect.own_temperature and re.match(dialect.own_temperature, request.model):
         sent.pop("temperature", None)
-    if request.tools and not dialect.format_beside_tools:  # it would be forced on the calls too
+    if request.tools and not dialect.format_beside_tools:  # it would apply to the calls too
         sent.pop("response_format", None)
     return sent
 

@@ -147,7 +147,7 @@ def _tools(row: ModelData) -> bool | None:
     if isinstance(caps.get("supports_tool_calls"), bool):
         return bool(caps["supports_tool_calls"])
     capabilities = row.get("capabilities")
-    if isinstance(capabilities, list):  # LM Studio: what was trained for tools; the others may take them all the same
+    if isinstance(capabilities, list):  # LM Studio: models trained for tools; others may still accept them
         return True if "tool_use" in capabilities else None
     return _flag(_mapping(row, "capabilities"), "function_calling")
 

@@ -17,7 +17,7 @@ FEW = 8  # answers, with which nothing waits
 EACH = 0.0006  # seconds for each answer beyond them: 25 ms at 50, the longest pause at 83
 SHORTEST = 0.002  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
-TOGETHER = 0.004  # seconds: what is due within them begins together
+TOGETHER = 0.004  # seconds: reads that are due within this time begin together
 
 _Waiting = list["asyncio.Future[None]"]
 

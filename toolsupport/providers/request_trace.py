@@ -1,4 +1,4 @@
-"""Sends a request to a model server, within a span where spans are recorded."""
+"""Sends a request to a model server, within a span if spans are recorded."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _watched(
 
 
 def _taken(span: TraceSpan, events: Sequence[Event]) -> bool:
-    """Record what a batch states, and return whether it is the last one."""
+    """Record the facts of a batch, and return whether it is the last one."""
     for event in events:
         if isinstance(event, Usage):
             span.add(input_tokens=event.prompt_tokens, output_tokens=event.output_tokens)

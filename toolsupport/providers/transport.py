@@ -292,7 +292,7 @@ async def _fed(codec: Codec, piece: bytes) -> list[Event]:
 
 
 def _cut(codec: Codec, rest: bytes, sending: _Sending) -> list[Event]:
-    """Return the events of what came before a connection was lost, with the end if it is certain."""
+    """Return the events of data that arrived before a connection was lost, with the end if it is certain."""
     sending.add(rest)
     events = codec.feed(rest) if rest else []
     last = [] if events and ended(events[-1]) else codec.flush()

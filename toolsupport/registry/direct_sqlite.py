@@ -1,8 +1,8 @@
-"""Runs written statements of SQLite on its own connection, past the cursors that Django puts around each.
+"""Runs written statements on SQLite's own connection, without the cursors that Django puts around each.
 
-They cost more than most of these statements. What they do for their caller is done here as well: errors are Django's,
-a transaction that must be undone accepts no statement, and none runs in the event loop. Statements that are counted or
-logged (tests, traces) take Django's way.
+The cursors cost more than most of these statements. Their services are here as well: errors are Django's, a
+transaction that must be undone accepts no statement, and none runs in the event loop. Statements that are counted or
+logged (tests, traces) use Django's cursors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# Writes of every answer. They are counted apart: no row that is kept (`kept_rows`) depends on them.
+# Writes of every answer. They are counted separately: no kept row (`kept_rows`) depends on them.
 OF_ANSWERS = re.compile(
     r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+\"?chat_"
     r"(?:conversation|turn|message|toolrun|formattedmessage|rawexchange)\b"

@@ -1,8 +1,8 @@
-"""Keeps what every answer reads about people, models and settings, until any of it may have changed.
+"""Keeps rows about people, models and settings that every answer reads, until any of them may have changed.
 
 SQLite counts the commits of other connections (`PRAGMA data_version`) and the changes of this one. While both counts
 stay, the database holds the same rows, so nothing is stale, not even for a moment. Statements of answers are not
-counted: nothing that is kept depends on them. Within a transaction that changed other rows, which may be undone,
+counted: no kept row depends on them. Within a transaction that changed other rows, which may be undone,
 nothing is kept; on other databases neither.
 """
 
@@ -26,7 +26,7 @@ Found = TypeVar("Found")
 
 @dataclass(slots=True)
 class _KeptRows:
-    """What one connection read while both counts stayed the same; `changes` is None until a transaction has ended."""
+    """Rows that one connection read while neither count changed; `changes` is None until a transaction has ended."""
 
     connection: Any
     held: bool = False
@@ -42,9 +42,9 @@ _kept: WeakKeyDictionary[BaseDatabaseWrapper, _KeptRows] = WeakKeyDictionary()
 
 
 def read(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Found:
-    """Return what a question to the database returns; it is asked again only if rows may have changed.
+    """Return the result of a query, which runs again only if rows may have changed.
 
-    Callers must not change what they get. Its answer must depend on rows and values alone.
+    Callers must not change the result. It must depend on rows and values alone.
     """
     if named:
         return question(*values, **named)
@@ -71,7 +71,7 @@ def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
 
 
 def settle() -> None:
-    """Note the state of the database before a transaction begins, so that what is kept can be used within it."""
+    """Note the state of the database before a transaction begins, so that kept rows can be used within it."""
     _valid()
 
 

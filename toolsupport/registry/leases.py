@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from toolsupport.models import Lease
 
-# A reader waits in front of an answer that stopped growing, so its lease is short.
+# A person waits for an answer that has stopped growing, so its lease is short.
 TURN = timedelta(seconds=5)
 # A writer of SQLite waits up to 20 s for the others before it gives up: two such waits must fit into a lease.
 TEST = timedelta(seconds=60)

@@ -1,7 +1,7 @@
 """Raw statements for the queries of every answer: building them from the models takes ten times as long.
 
-A statement is plain SQL for both databases; where they differ it has `{now}` or `{lock}`
-(behind a SELECT: other writers of these rows wait until the transaction ends).
+A statement is plain SQL for both databases; where they differ it has `{now}` or `{lock}` (after a SELECT: other
+writers of these rows wait until the transaction ends).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def row(statement: str, *values: object) -> tuple[Any, ...] | None:
 def has_work(model: type[Model]) -> bool:
     """Return whether a row of this model waits or runs.
 
-    Every process asks each second: one statement, outside a transaction, which would be a writer of SQLite.
+    Every process asks each second: one statement, outside a transaction, which would count as a writer of SQLite.
     """
     table = connection.ops.quote_name(model._meta.db_table)
     return row(f"SELECT 1 FROM {table} WHERE status IN (%s, %s) LIMIT 1", "queued", "running") is not None
@@ -144,7 +144,7 @@ def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
 
 _TEXT: frozenset[type] = frozenset((str, type(None)))
 _NUMBER: frozenset[type] = frozenset((int, type(None)))
-# The fields of these very classes change nothing about such a value.
+# The fields of exactly these classes store such a value unchanged.
 PLAIN: dict[type, frozenset[type]] = {
     models.CharField: _TEXT,
     models.TextField: _TEXT,
@@ -159,7 +159,7 @@ PLAIN: dict[type, frozenset[type]] = {
 def insert(row: Model) -> None:
     """Store a new row as `save(force_insert=True)` does, with a statement that is built once; it gets its id.
 
-    For models to whose signals nothing listens.
+    For models without signal receivers.
     """
     here = connections[DEFAULT_DB_ALIAS]
     begin, end, fields = _insertion(type(row), row.pk is None, here.vendor)
@@ -197,9 +197,9 @@ def _compiled(model: type[Model], vendor: str, value: Any) -> tuple[str, Sequenc
 
 @cache
 def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, str, list[tuple[Any, frozenset[type]]]]:
-    """Return an insertion before and behind its values, and their fields; `numbered`: the database gives the id.
+    """Return an insertion before and after its values, and their fields; `numbered`: the database gives the id.
 
-    With each field stand the types whose values the database gets as they are.
+    Each field has the types whose values are passed unchanged.
     """
     fields = [field for field in model._meta.concrete_fields if not (numbered and field.primary_key)]
     quoted = connection.ops.quote_name
@@ -222,7 +222,7 @@ def for_vendor(vendor: str, statement: str) -> str:
 
 
 def parsed(value: Any) -> Any:
-    """Return a column of JSON, which one driver parses and the other leaves as text."""
+    """Return a column of JSON, which one driver parses and the other returns as text."""
     return orjson.loads(value) if isinstance(value, str) else value
 
 

@@ -27,7 +27,7 @@ _sharing = _Sharing()
 
 @contextmanager
 def shared() -> Iterator[None]:
-    """Run writes in one transaction. Where `connection.needs_rollback` afterwards, it is undone with all of them."""
+    """Run writes in one transaction; it undoes all of them if `connection.needs_rollback` is set afterwards."""
     with transaction.atomic():
         _sharing.on = True
         try:
@@ -37,7 +37,7 @@ def shared() -> Iterator[None]:
 
 
 def whole(work: Callable[P, Result]) -> Callable[P, Result]:
-    """Decorate a write that is stored as a whole or not at all, in a transaction of its own or in a shared one."""
+    """Decorate a write that is stored completely or not at all, in a transaction of its own or in a shared one."""
 
     @wraps(work)
     def write(*args: P.args, **kwargs: P.kwargs) -> Result:

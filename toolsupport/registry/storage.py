@@ -1,6 +1,6 @@
 """Tracks whether this process can write to its database, and why not: a full disk, a lock, a server that is away.
 
-A write that fails for such a reason is no reason to give up: what was to be written is kept and tried again. Pages and
+A write that fails for such a reason is kept and tried again. Pages and
 /readyz show the reason meanwhile.
 """
 
@@ -22,7 +22,7 @@ from toolsupport.registry.leases import TURN
 
 FULL, LOCKED, READ_ONLY = "the disk is full", "the database is locked", "the database is read-only"
 BROKEN, AWAY = "the disk reports errors", "the database server does not answer"
-# By SQLite's result code, by the beginning of PostgreSQL's SQLSTATE, by the system's error number.
+# Reasons by SQLite's result code, by the beginning of PostgreSQL's SQLSTATE, and by the system's error number.
 SQLITE: Mapping[int, str] = MappingProxyType(
     {5: LOCKED, 6: LOCKED, 8: READ_ONLY, 10: BROKEN, 13: FULL, 14: "the database file cannot be opened", 15: LOCKED}
 )
@@ -51,7 +51,7 @@ QUIET = 1.0  # seconds without a failed write before a successful try counts
 CHECKED = 5.0  # seconds that the result of a try is used again
 LOCK_WAIT = 1000  # milliseconds that a try waits for other writers
 TRIED_BYTES = 64 * 1024
-# After a time without writes, other processes get as long to renew the leases that ran out meanwhile.
+# Seconds that other processes get, after a time without writes, to renew leases that ran out meanwhile.
 STEADY = TURN.total_seconds() + 2.0
 
 
@@ -85,7 +85,7 @@ class StorageState:
         return bool(reason)
 
     def succeeded(self) -> None:
-        """Record that everything that had to wait is written."""
+        """Record that all waiting writes are stored."""
         self.reason = ""
 
     def waited(self) -> None:
@@ -125,7 +125,7 @@ def try_to_write() -> None:
 
 
 def _filling() -> str:
-    """Return what takes new pages of a file; a server of its own has a column of limited length."""
+    """Return a text that needs new pages of the file; on a database server the column has a limited length."""
     return "x" * TRIED_BYTES if connection.vendor == "sqlite" else ""
 
 
@@ -151,7 +151,7 @@ def overwrite_deleted() -> None:
 
 
 def empty_journal() -> None:
-    """Empty the write-ahead log of SQLite, which still has what was deleted. Other databases do that themselves."""
+    """Empty the write-ahead log of SQLite, which still contains deleted rows. Other databases do that themselves."""
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
         with _short_waits():
             _pragma("PRAGMA wal_checkpoint(TRUNCATE)")

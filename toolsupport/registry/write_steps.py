@@ -16,7 +16,7 @@ Made = TypeVar("Made")
 def of_each(rows: Sequence[Row], write: Callable[[Sequence[Row]], Made]) -> Iterator[Made]:
     """Write STEP rows at a time; each step is followed by a pause of the same length.
 
-    What is written stays if the process ends in between. A caller's transaction would hold its lock in the pauses, so
+    Written rows stay if the process ends in between. A caller's transaction would hold its lock in the pauses, so
     there are none in it.
     """
     for first in range(0, len(rows), STEP):

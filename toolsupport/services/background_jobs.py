@@ -55,7 +55,7 @@ def _withdraw_expired() -> None:
 
 
 def _clear_expired() -> None:
-    """Delete rows that only grow: expired sessions, counted attempts, unused devices, old events and uses of quotas."""
+    """Delete rows that pile up: expired sessions, counted attempts, unused devices, old events and uses of quotas."""
     sessions.clear_expired()
     sign_in_limits.clear_expired()
     known_devices.clear_expired()
@@ -94,7 +94,7 @@ class JobRunner:
         self.spawn(self._first_and_again(job))
 
     def look(self, kind: type[ClaimLoop]) -> None:
-        """Let an added worker look for a queued row now."""
+        """Make an added worker look for a queued row now."""
         if kind in self._added:
             self._added[kind].look()
 
@@ -137,7 +137,7 @@ class JobRunner:
             finally:
                 await in_database(leases.release)(job.name, self.owner)
         except Exception:
-            # Of the release too: it would end the job in this process for good.
+            # A failed release is logged too: otherwise it would end the job in this process for good.
             log.exception("job %s failed, retrying at its next time", job.name)
 
 

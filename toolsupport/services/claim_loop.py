@@ -18,8 +18,8 @@ Work = Coroutine[Any, Any, None]
 class ClaimLoop:
     """The worker of one kind of rows, one for each process. Call `look` after queueing a row in this process.
 
-    A subclass claims (`_next`) and releases (`_release`) its rows. `own` is the row that this process was started for,
-    None where it works on all of them. `running` has the tasks by the id of their row.
+    A subclass claims (`_next`) and releases (`_release`) its rows. `own` is the row for which this process was
+    started, None if it works on all of them. `running` has the tasks by the id of their row.
     """
 
     what: ClassVar[str]  # the rows, as the log names them
@@ -82,6 +82,6 @@ class ClaimLoop:
             task.add_done_callback(partial(self._done, row))
 
     def _done(self, row: int, task: asyncio.Task[Any]) -> None:
-        if self.running.get(row) is task:  # a row that was lost may have been claimed again
+        if self.running.get(row) is task:  # a lost row may have been claimed again
             del self.running[row]
         self._wake.set()

@@ -35,7 +35,7 @@ def fits(prepared: RequestContext, history: Sequence[ChatMessage]) -> bool:
 
 
 def _spare(prepared: RequestContext, history: Sequence[ChatMessage]) -> dict[str, int]:
-    """Return the tools that may be left out, with their cost: not those called in this conversation, and never all."""
+    """Return the tools that may be left out, with their cost: not those called in this chat, and never all."""
     used = {call.name for message in history for call in message.calls}
     costs = token_counts.cost_of_each(prepared.request_spec, prepared.counts)
     names = [name for name in prepared.toolbox.spare if name in costs and name not in used]
@@ -58,7 +58,7 @@ def within(prepared: RequestContext, window: ContextWindow) -> RequestContext:
 
 
 def planned(prepared: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
-    """Return the request as it would be made to fit, without storing any change."""
+    """Return the request after the changes that make it fit, without storing them."""
     while (todo := remedy(prepared, history)) is not None:
         if isinstance(todo, OmitTools):
             prepared = without(prepared, todo.tools)
@@ -88,7 +88,7 @@ class ContextGuard:
         return self._shows(token_counts.dropped_tools, prepared, usage)
 
     def _shows(self, shown: Shown, prepared: RequestContext, usage: Usage) -> bool:
-        """Return whether a count shows something, also where repetitions in the request took few tokens."""
+        """Return whether a count is evidence, considering that repetitions in the request take few tokens."""
         request_spec, seen = prepared.request_spec, self._seen(usage)
         if seen is None or not shown(request_spec, prepared.counts, seen):
             return False
@@ -113,6 +113,6 @@ class ContextGuard:
 
 
 def learned(prepared: RequestContext, seen: MeasuredPrompt) -> RequestContext:
-    """Return the request context with one more count."""
+    """Return the request context with an additional count."""
     more = {"with_tools": seen} if prepared.request_spec.offers_tools else {"without": seen}
     return replace(prepared, counts=replace(prepared.counts, **more))

@@ -105,7 +105,7 @@ def copy_sqlite() -> Path:
 
 
 def remove_unfinished() -> None:
-    """Remove what a process left that was killed while it copied; within `exclusive`, so no copy is being made."""
+    """Remove unfinished copies of killed processes; call it within `exclusive`, so no copy is being made."""
     for left in sorted(_folder().glob(f"toolsupport-*{UNFINISHED}")):
         _remove(left)
         log.warning("removed %s, a copy of the database that was never finished", left)
@@ -132,7 +132,7 @@ def _remove(file: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Make the new name of a file outlast a power cut."""
+    """Flush the new name of a file to disk, so that it survives a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -142,7 +142,7 @@ def _sync(folder: Path) -> None:
 
 @contextmanager
 def _file_lock() -> Iterator[None]:
-    # The system gives it back when the process dies.
+    # The system releases it when the process dies.
     with (Path(settings.DATA_DIR) / "upgrade.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -69,7 +69,7 @@ def temporary_files() -> Finding:
     """Report where temporary files are: SQLite, uploads and backups need some."""
     what = "temporary files"
     try:
-        # Python falls back to the working directory, which is no place for them and which SQLite tries last.
+        # Python falls back to the working directory, which is unsuitable and which SQLite tries last.
         folder = next(one for one in (os.environ.get("TMPDIR"), "/var/tmp", "/tmp") if one and _writable(one))
     except StopIteration:
         words = "No folder for them can be written. Mount one at /tmp, or name one in TMPDIR."
@@ -86,7 +86,7 @@ def _writable(folder: str) -> bool:
 
 
 def backup() -> Finding:
-    """Report when the last backup was made, wherever it was written to, and whether it is still there."""
+    """Report when and where the last backup was written, and whether it is still there."""
     what, last = "backup", making.last()
     if last is None:
         return Finding(what, None, f"There was none yet. Run: {COMMAND} backup FILE")
@@ -101,7 +101,7 @@ def backup() -> Finding:
 
 
 def pooler() -> Iterator[Finding]:
-    """Report a pooler before PostgreSQL: most works behind it."""
+    """Report a pooler before PostgreSQL: most of the site works with it."""
     if connection.vendor != "postgresql":
         return
     try:

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 HEARTBEAT = 1.5
 LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
-# What a database raises that is locked, full or away: it may take the same a moment later.
+# Errors of a database that is locked, full or away: it may accept the same statement a moment later.
 UNREACHABLE = (OperationalError, InterfaceError)
 RETRY = 0.5  # seconds between two attempts to write
 BROKE_OFF = sentence("test_failed")
@@ -90,7 +90,7 @@ class DetectionRun:
         self._why = ""
         self._held_until = time.monotonic() + detections.LEASE.total_seconds()
         self._complained = False
-        # What the trials of native calls proved, once they are over.
+        # The result of the trials of native calls, once they are over.
         self._calls: Verdict | None = None
 
     async def perform(self) -> None:
@@ -173,7 +173,7 @@ class DetectionRun:
         if seen is not None:
             request_spec = replace(self.runner.subject.request_spec, begins_inside=seen.begins_inside)
             self.runner.subject = replace(self.runner.subject, request_spec=request_spec)
-            with suppress(*UNREACHABLE):  # the next reply shows it again
+            with suppress(*UNREACHABLE):  # the next reply will show it again
                 await in_database(reasoning_starts.learn)(tested.profile, tested.build, seen.begins_inside)
 
     async def _keep(self, trial: ProbeTrial) -> None:
@@ -206,7 +206,7 @@ def _lost(runner: ProbeRunner) -> DetectionResult:
     return DetectionResult("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=runner.run_ms)
 
 
-# How a test ends that its heartbeat stopped: people did not want it any more, or its lease ran out.
+# The end of a test that its heartbeat stopped: people cancelled it, or its lease ran out.
 STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType(
     {"cancelled": _cancelled, "lost": _lost}
 )

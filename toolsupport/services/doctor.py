@@ -87,7 +87,7 @@ def data_directory() -> Finding:
 
 
 def _readable_by_others(data: Path) -> list[str]:
-    """Return files on which others have rights, except the public static files and the files of chats."""
+    """Return files that other users may access, except the public static files and the files of chats."""
     found = []
     for folder, folders, files in os.walk(data):
         folders[:] = [name for name in folders if Path(folder, name) not in (data / "static", data / "workspaces")]
@@ -98,7 +98,7 @@ def _readable_by_others(data: Path) -> list[str]:
 
 
 def _reason(error: DatabaseError) -> str:
-    """Return why the database cannot be used. A pool of connections gives only the time for which it waited."""
+    """Return why the database cannot be used. A connection pool reports only the time for which it waited."""
     if connection.vendor == "postgresql":
         import psycopg
 
@@ -205,7 +205,7 @@ def layer() -> Finding:
         return Finding(what, True, "within one start, also with --processes; several need Redis")
     try:
         async_to_sync(_there_and_back)()
-    except Exception as error:  # whatever the client of that layer raises
+    except Exception as error:  # the client of that layer may raise anything
         return Finding(what, False, f"It does not answer ({type(error).__name__}). Is Redis running? See REDIS_URL.")
     return Finding(what, True, "Redis answers")
 
@@ -220,7 +220,7 @@ async def _there_and_back() -> None:
 
 
 def administrator() -> Iterator[Finding]:
-    """Check that an administrator is left who can sign in by a way that the site has now."""
+    """Check that at least one administrator can sign in with the present settings."""
     what, found = "administrator", ways_in.administrators()
     if not found and not User.objects.exists():
         yield Finding(what, None, f"There is none yet. `{COMMAND} serve` prints the address to create one.")
@@ -267,7 +267,7 @@ def marks() -> Iterator[Finding]:
 
 
 def encryption() -> Iterator[Finding]:
-    """Report the age of the key that encrypts stored secrets, and what older keys still hold."""
+    """Report the age of the key that encrypts stored secrets, and the values that still need older keys."""
     what, remedy = "encryption key", f"Run: {COMMAND} rotate_encryption_key"
     try:
         ring, states = key_ring.keys(), Counter(value.state for value in key_rotation.values())

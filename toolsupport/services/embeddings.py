@@ -37,7 +37,7 @@ async def vectors(texts: Sequence[str]) -> list[Vector] | None:
     if not name or not texts or time.monotonic() < _failed.get(name, 0.0):
         return None
     keys = [_key(name, text) for text in texts]
-    # Taken now: while others are asked for, those that are kept may fall out.
+    # Copied now: the cache may drop them while the others are requested.
     known = {key: _known[key] for key in keys if key in _known}
     wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
     try:
@@ -67,7 +67,7 @@ async def _asked(name: str, texts: dict[str, str]) -> dict[str, Vector]:
         portion = keys[start : start + AT_ONCE]
         given = await providers.embed(endpoint, model, [texts[key] for key in portion])
         found |= dict(zip(portion, given, strict=True))
-        _keep(found)  # a later portion may fail, this one need not be asked for again
+        _keep(found)  # a later batch may fail; this one need not be requested again
     return found
 
 

@@ -21,11 +21,11 @@ def wanted(prepared: RequestContext) -> bool:
 
 
 async def measured(prepared: RequestContext, history: Sequence[ChatMessage]) -> TokenCounts:
-    """Return the counts of this request with its tools and without them; what the server does not count stays as it is.
+    """Return the counts of this request with its tools and without them.
 
-    The counts with and without tools are of the same messages, so that their difference is the exact cost of the tools
-    and of what is written about them. Where a server counts no more for native tools than for the same text without
-    them, it drops them: both counts are the same then.
+    A count that the server does not give stays as it is. The counts with and without tools are of the same messages,
+    so that their difference is the exact cost of the tools and of the text about them. A server that counts no more
+    for native tools than for the same text without them drops them: both counts are equal then.
     """
     request_spec = prepared.request_spec
     with_tools = exchange.make_request(request_spec, history)

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 BEAT = 2.0  # seconds between two renewals of the lease
 AT_ONCE = server_places.MOST  # trials at the same time on one server; it has one run at a time
-LOOK = 0.1  # seconds between two looks for a free place on the server
+LOOK = 0.1  # seconds between two checks for a free place on the server
 RETRY = 0.5
 UNREACHABLE = (OperationalError, InterfaceError)
 
@@ -86,13 +86,13 @@ class _ExamPerformance:
         finally:
             for task in tasks:
                 task.cancel()
-            # A cancelled trial may have taken a place half-way.
+            # A cancelled trial may already have taken a place.
             await asyncio.gather(*tasks, return_exceptions=True)
             await in_database(server_places.leave)(server_places.holder(self.owner, "exam", self.claimed.id))
         await self._conclude()
 
     async def _until_lost(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run one part of the work; a cancelled run is no error of it."""
+        """Run one part of the work; that a run was cancelled is not an error."""
         try:
             await work
         except RunLost:
@@ -110,7 +110,7 @@ class _ExamPerformance:
             await asyncio.sleep(BEAT)
 
     async def _write(self, work: Callable[..., bool], *given: Any) -> None:
-        """Write for this run, again while the database fails. Raises RunLost."""
+        """Write for this run; repeat that while the database fails. Raises RunLost."""
         while True:
             try:
                 mine = await in_database(work)(self.claimed.id, self.owner, *given)
@@ -130,13 +130,13 @@ class _ExamPerformance:
             return not_offered(str(error))
         self._used[asked_format] = model.request_spec.format
         async with AsyncExitStack() as places:
-            # In one order, so that no two exams wait for each other's place.
+            # In a fixed order, so that no two exams wait for each other's place.
             for server in sorted(self.claimed.servers):
                 await places.enter_async_context(self._place(server))
             return await CaseDialog(first or model, case, then=model if first else None).run()
 
     async def _model(self, profile: int, case: ExamCase, asked_format: str = "") -> CaseModel:
-        """Return a model with the tools of a case. Raises ToolsupportError if the case cannot be asked."""
+        """Return a model with the tools of a case. Raises ToolsupportError if the case cannot be run."""
         prepared = await in_database(request_context.request_spec)(profile, case.tools, ChatSettings(tools_on=True))
         if profile == self.claimed.profile and prepared.build != self.claimed.build:
             raise ConfigError("The model changed during the exam.")

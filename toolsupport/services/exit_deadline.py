@@ -1,8 +1,8 @@
-"""Ends this process at a deadline, whatever still runs in it.
+"""Ends this process at a deadline, even if work still runs in it.
 
 The interpreter waits at its end for every thread of a pool, and a thread that is stuck in a database, a name server or
-a file system cannot be interrupted. After the deadline the processes below this one are killed, the log names what
-still ran, and the process ends with exit code 0.
+a file system cannot be interrupted. After the deadline the processes below this one are killed, the log names the
+work that still ran, and the process ends with exit code 0.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from types import FrameType
 
 log = logging.getLogger(__name__)
 
-LOGGING = 0.2  # seconds for the last line: the log may be what does not take any more
-# Where the interpreter itself is held, by code in C that keeps its lock, only this much later the process ends.
+LOGGING = 0.2  # seconds for the last line: the log itself may be blocked
+# If C code holds the interpreter's lock, the process ends only this much later.
 HELD = 0.3
 IDLE = "concurrent/futures/thread.py"
 OURS = ("chat.", "toolsupport.")
@@ -38,7 +38,7 @@ class ExitDeadline:
         self._thread: threading.Thread | None = None
 
     def set(self, seconds: float) -> None:
-        """End this process in so many seconds, or earlier where that was set before."""
+        """End this process in so many seconds, or at the earlier deadline if one is set."""
         with self._changed:
             self._at = min(self._at, time.monotonic() + seconds)
             self._changed.notify_all()
@@ -68,7 +68,7 @@ def _log_what_runs() -> None:
 
 
 def running() -> list[str]:
-    """Return what runs in this process: its busy threads with their places, and the processes below it."""
+    """Return the running work: the busy threads of this process with their places, and its child processes."""
     frames = sys._current_frames()
     found = []
     for thread in threading.enumerate():
@@ -89,7 +89,7 @@ def _place(frame: FrameType) -> str:
 
 
 def children(process: int) -> Iterator[int]:
-    """Yield all processes below a process; none where the system does not list them."""
+    """Yield all descendants of a process; none if the system does not list them."""
     with suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
             for child in (task / "children").read_text().split():
@@ -105,7 +105,7 @@ def _name(process: int) -> str:
 
 
 def kill_children() -> None:
-    """Kill every process below this one: some have a session of their own and would stay."""
+    """Kill every descendant of this process: those with a session of their own would stay."""
     for child in list(children(os.getpid())):
         with suppress(OSError):
             os.kill(child, signal.SIGKILL)

@@ -20,7 +20,7 @@ LEAST = 1.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class NextModel:
-    """What follows a failure. `profile` None: nothing. `repeat`: the same model is asked once more.
+    """The next step after a failure. `profile` None: nothing. `repeat`: the same model is asked once more.
 
     `skipped` names models that were passed over, with the reasons.
     """
@@ -42,12 +42,12 @@ class FallbackSearch:
         self.begin()
 
     def begin(self) -> None:
-        """Begin a request, of which a turn may have several: its time starts now."""
+        """Begin a request and start its time; a turn may have several."""
         self._ends = self._clock() + settings.ENV["TOOLSUPPORT_FALLBACK_SECONDS"]
         self._repeated: set[int] = set()
 
     async def after(self, failed: Failed) -> NextModel:
-        """Return what follows this failure; nothing of the answer was shown yet."""
+        """Return the next step after this failure, before any part of the answer was shown."""
         if not model_fallbacks.may_follow(failed) or self.left <= 0:
             return NextModel()
         server = self._servers.get(self._now)
@@ -69,7 +69,7 @@ class FallbackSearch:
         return NextModel(following.profile, following.name, skipped=model_fallbacks.passed_over(steps))
 
     async def instead(self) -> NextModel:
-        """Return what follows where the model that was returned last cannot be asked."""
+        """Return the next step if the last returned model cannot be asked."""
         self._tried.add(self._now)
         steps = await in_database(fallback_chain.of)(self._first, self._tried, self._down)
         following = model_fallbacks.next_of(steps)

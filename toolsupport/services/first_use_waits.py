@@ -1,4 +1,4 @@
-"""Waits for tests of models on behalf of answers: in one process one look at the rows for all that wait."""
+"""Waits for tests of models on behalf of answers: each process reads the rows once for all that wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async as in_database
 
 from toolsupport.registry.testing import first_uses
 
-LOOK = 0.25  # seconds between two looks at a test
+LOOK = 0.25  # seconds between two reads of a test
 COMMENT = 5.0  # seconds of silence before a program is shown that its answer is under way
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
@@ -27,7 +27,7 @@ class FirstUseWaits:
     async def until_settled(self, detection: int) -> AsyncGenerator[None, None]:
         """Yield after each long silence until this test has decided, or takes too long.
 
-        Closing this changes nothing for the others that wait, nor for the test.
+        Closing this does not affect other waiting answers or the test.
         """
         task = self._watched.get(detection)
         if task is None:

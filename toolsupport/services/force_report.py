@@ -1,4 +1,4 @@
-"""Measures what constrained replies gain on one model: the same tasks, free and constrained."""
+"""Measures the gain of constrained replies on one model: the same tasks, free and constrained."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from toolsupport.registry.models.request_context import RequestContext
 FREE, FORCED = "free", "constrained"
 TEXT_FORMAT = "hermes"  # for a model without native tools that has no format yet
 LONGEST = 1024  # tokens of a reply
-LARGEST = 4 * 1024 * 1024  # bytes of a reply that are kept, since a schema is about all of it
+LARGEST = 4 * 1024 * 1024  # kept bytes of a reply, since a schema applies to all of it
 SHOWN = 200  # characters of a reply that does not fit
 
 
 @dataclass(frozen=True, slots=True)
 class ForceOutcome:
-    """One task: how its reply ended, whether it fits the schema of its request, and what it called.
+    """One task: how its reply ended, whether it fits the schema of its request, and its calls.
 
     `fits` is None where no schema was sent. `accepted`: all its calls fit their tools. `written` is the beginning of a
     reply that does not fit.
@@ -65,7 +65,7 @@ class ForceFit:
 
 
 NOTHING = ForceFit(None, "")
-# What a server does with a schema that few can read; the first of those seen counts.
+# The treatment of a schema that few servers can read; the first one seen counts.
 ODD = {
     "dropped": " But it drops a schema that it cannot read, and its model then writes anything.",
     "refused": "",
@@ -76,7 +76,7 @@ ODD_TRIALS = 2
 
 
 def ways(prepared: RequestContext) -> dict[str, RequestSpec]:
-    """Return the request of each way: as this model is asked now, and constrained to a schema."""
+    """Return the request of each way: with the present settings of the model, and constrained to a schema."""
     spec = replace(prepared.request_spec, tools=TOOLS, permit=Permit.PROBE, system="")
     spec = replace(spec, options={**spec.options, "temperature": 0.0, "num_predict": LONGEST})
     native = spec.capabilities["tools"].value is True
@@ -95,9 +95,9 @@ async def measured(prepared: RequestContext, rounds: int) -> AsyncIterator[Force
 
 
 async def odd_schema(prepared: RequestContext, found: JSON) -> str:
-    """Return what the server does with a schema that few can read, a key of ODD; "" if it keeps no schema anyway.
+    """Return the server's treatment of a schema that few can read, a key of ODD; "" if it keeps no schema anyway.
 
-    Its tasks have none of that kind, so a server that drops such a schema keeps all of theirs.
+    The tasks have no such schema, so a server that drops it may keep all of theirs.
     """
     if not found["ended"] or found["fits"] != found["ended"]:
         return ""
@@ -155,7 +155,7 @@ def _judged(way: str, task: ForceTask, reply: ProbeReply, fit: ForceFit) -> Forc
 
 
 def _error(failed: Failed) -> str:
-    """Return the kind of a failure, without the server's words, which may hold addresses."""
+    """Return the kind of a failure, without the server's words, which may contain addresses."""
     return f"{failed.kind} ({failed.status})" if failed.status else failed.kind
 
 
@@ -247,7 +247,7 @@ def table(found: JSON, formats: dict[str, str]) -> Iterator[str]:
 
 
 def conclusion(constrained: JSON) -> str:
-    """Return what the constrained replies show about the server, in a sentence."""
+    """Return a sentence about what the constrained replies show about the server."""
     fits, ended, errors = constrained["fits"], constrained["ended"], constrained["errors"]
     if not ended:
         refused = errors and all(error.startswith("refused") for error in errors)

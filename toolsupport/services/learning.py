@@ -56,7 +56,7 @@ class RefusalResponse:
 
 @dataclass(frozen=True, slots=True)
 class LearningChoice:
-    """A person's choice: for which model, in which conversation."""
+    """A person's choice: for which model, in which chat."""
 
     profile: int
     conversation: str
@@ -65,7 +65,7 @@ class LearningChoice:
 
 @dataclass(frozen=True, slots=True)
 class LearningResult:
-    """The result of a choice: the notice to show with its verdict, and the conversation's new settings."""
+    """The result of a choice: the notice to show with its verdict, and the chat's new settings."""
 
     notice: str
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

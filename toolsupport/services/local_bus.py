@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 ADD, DISCARD, SEND = b"+", b"-", b">"
 HEAD = struct.Struct("!cHI")
-# Bytes that wait for one process. One that reads nothing for so long loses messages; its pages detect the gap.
+# Bytes that wait for one process. Beyond them, a process that does not read loses messages; its pages detect the gap.
 MOST_BEHIND = 32 * 1024 * 1024
 LOCAL = "toolsupport.services.local_bus.LocalChannelLayer"
 Link = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -41,14 +41,14 @@ async def read(reader: asyncio.StreamReader) -> tuple[bytes, str, bytes]:
 
 
 def use(channel_layers: dict[str, Any], end: int) -> dict[str, Any]:
-    """Return Channels' settings of a process with this end of a pair; Redis stays, as it may join more machines."""
+    """Return Channels' settings for a process with this end of a pair; Redis stays, for other machines."""
     if channel_layers["default"]["BACKEND"] != ONE_PROCESS:
         return channel_layers
     return {"default": {"BACKEND": LOCAL, "CONFIG": {"end": end}}}
 
 
 class LocalChannelLayer:
-    """What the site uses of a layer of Channels: groups, and one channel for each process."""
+    """The parts of a channel layer that the site uses: groups, and one channel for each process."""
 
     def __init__(self, end: int) -> None:
         self._end = end
@@ -81,7 +81,7 @@ class LocalChannelLayer:
         await self._write(SEND, group, orjson.dumps(message))
 
     async def receive(self, channel: str) -> dict[str, Any]:
-        """Return the next message. After the end of the hub, with which this process ends too, nothing comes."""
+        """Return the next message. After the end of the hub, with which this process ends too, there are none."""
         reader, _ = await self._link()
         try:
             _, _, content = await read(reader)
@@ -91,7 +91,7 @@ class LocalChannelLayer:
         return message
 
     async def flush(self) -> None:
-        """Send what waits, then close this end."""
+        """Send waiting messages, then close this end."""
         _, writer = await self._link()
         writer.close()
         await writer.wait_closed()
@@ -104,7 +104,7 @@ class Hub:
         self._groups: defaultdict[str, set[asyncio.StreamWriter]] = defaultdict(set)
 
     async def serve(self, end: socket.socket) -> None:
-        """Pass on what one process sends, until it ends."""
+        """Pass on the messages of one process, until it ends."""
         reader, writer = await asyncio.open_connection(sock=end)
         try:
             while True:

@@ -13,7 +13,7 @@ from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.providers import RunningModel
 from toolsupport.registry.servers import pulls, server_models, servers
 
-FOR_EVER = timedelta(days=365)  # Ollama writes a moment in centuries for a model that stays
+FOR_EVER = timedelta(days=365)  # Ollama gives a time centuries away for a model that stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ModelInMemory:
 
 @dataclass(frozen=True, slots=True)
 class ModelsInMemory:
-    """What a server has in memory now; `why` is the reason why that is not known, or ""."""
+    """The models in a server's memory; `why` is the reason why they are unknown, or ""."""
 
     models: tuple[ModelInMemory, ...] = ()
     why: str = ""

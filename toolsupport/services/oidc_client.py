@@ -1,4 +1,4 @@
-"""Asks an OpenID Connect provider: its description, the tokens for a code, and whose they are.
+"""Asks an OpenID Connect provider for its description, the tokens for a code, and their owner.
 
 It asks the issuer's origin only, follows no redirect, reads no proxy from the environment, and ends after TIMEOUT or
 LARGEST bytes. The signature of an ID token is always verified, with algorithms of public keys only.
@@ -35,7 +35,7 @@ REFUSED = "The sign-in provider's answer cannot be used: {}."
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """What a browser keeps between the two halves of a sign-in."""
+    """The state that a browser keeps between the two halves of a sign-in."""
 
     state: str
     nonce: str

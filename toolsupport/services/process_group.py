@@ -1,6 +1,6 @@
 """Runs several processes of one site on one machine: they share its address, and exchange messages through this one.
 
-A process that ends by itself is started again. If this process ends, however it does, all others end too: each watches
+A process that ends unexpectedly is started again. If this process ends for any reason, all others end too: each watches
 its end of a pair of sockets, on which it also reports that it is ready.
 """
 
@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 
 READY = b"ready"
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds before a process that ended is started again
-STEADY = 60.0  # seconds after which a process counts as one that works
-# `-P` and the path: the site's own code is imported, whatever lies in the working directory.
+STEADY = 60.0  # seconds after which a process counts as working
+# `-P` and the path: the site's own code is imported, not files of the working directory.
 COMMAND = (sys.executable, "-P", "-m", "toolsupport")
 
 
@@ -43,7 +43,7 @@ def listening(host: str, port: int, backlog: int) -> socket.socket:
 
 
 def report_ready(end: int) -> None:
-    """Report to the process that started this one that it serves, and end when that process has ended."""
+    """Report to the parent process that this one serves, and end when the parent has ended."""
     link = socket.socket(fileno=end)
     link.setblocking(False)
     loop = asyncio.get_running_loop()
@@ -54,7 +54,7 @@ def report_ready(end: int) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     loop.add_reader(link, ended)
-    with suppress(OSError):  # it ended while this process started
+    with suppress(OSError):  # the parent ended while this process started
         link.send(READY)
 
 

@@ -1,4 +1,4 @@
-"""Runs the downloads of models that wait in rows, and keeps their progress there."""
+"""Runs queued downloads of models, and stores their progress in their rows."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 8
 PART = 4  # models whose details are stored at once
 ORDINARY = 100  # models that are stored without pauses: a chat may begin right after the start
-LOOK = 2.0  # seconds between two looks for servers whose pause is over
+LOOK = 2.0  # seconds between two checks for servers whose pause is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ async def refresh(server_id: int) -> RefreshResult:
 
 
 async def _store(server_id: int, details: Mapping[int, ModelDetails]) -> None:
-    """Store details in parts; behind ORDINARY models, each is followed by a pause of the same length.
+    """Store details in parts; after ORDINARY models, each part is followed by a pause of the same length.
 
     A server may list thousands, and SQLite keeps no queue of writers: without pauses others would hardly get a turn.
     """
@@ -88,13 +88,13 @@ async def refresh_all() -> tuple[RefreshResult, ...]:
 
 
 async def refresh_due() -> None:
-    """Ask the servers again that did not answer and whose pause is over."""
+    """Ask servers that did not answer again, once their pause is over."""
     due = await database_sync_to_async(reachability.claim_due)()
     await asyncio.gather(*(refresh(server_id) for server_id in due))
 
 
 async def keep_asking() -> None:
-    """Look for servers whose pause is over, until cancelled."""
+    """Ask servers whose pause is over, until cancelled."""
     while True:
         await asyncio.sleep(LOOK)
         try:
@@ -122,7 +122,7 @@ async def mark_changed() -> None:
 
 
 async def _apart(work: Callable[..., object], *given: object) -> None:
-    """Write many rows in a thread of its own: in that of the chats they would wait for its pauses."""
+    """Write many rows in a thread of its own: in the chats' thread, chats would wait during its pauses."""
 
     def run() -> None:
         try:

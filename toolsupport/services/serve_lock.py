@@ -1,4 +1,4 @@
-"""Keeps a second `serve` away from an SQLite database that one process serves already."""
+"""Prevents a second `serve` on an SQLite database that one process already serves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _held: TextIO | None = None  # kept open: the lock ends with the process
 
 
 def alone() -> bool:
-    """Return whether no other process can serve this database: what others left open in its rows is abandoned."""
+    """Return whether no other process can serve this database: open work of others in its rows is then abandoned."""
     return _held is not None
 
 
@@ -59,7 +59,7 @@ def take(work: str) -> None:
 
 
 def note(address: str) -> None:
-    """Write down that the site listens at this address; a start that fails before leaves the last one there."""
+    """Store the address at which the site listens; a start that fails earlier leaves the last one."""
     line = f"served at {address}\n"
     with suppress(OSError):
         if _held is None:
@@ -74,7 +74,7 @@ def _last_served(written: str) -> re.Match[str] | None:
 
 
 def lock_file() -> Path:
-    """Return the file beside an SQLite database; two paths of one database give the same."""
+    """Return the lock file of an SQLite database; it is the same for two paths of one database."""
     if connection.vendor != "sqlite":
         return Path(settings.DATA_DIR) / "toolsupport.serve"
     database = Path(settings.DATABASES["default"]["NAME"]).resolve()
@@ -82,7 +82,7 @@ def lock_file() -> Path:
 
 
 def use_address(host: str, port: int) -> None:
-    """Let the site be found at the address that it listens at, where no setting names others.
+    """Accept the address of the socket as host and origin, unless settings name others.
 
     The first origin always answers.
     """
@@ -95,19 +95,19 @@ def use_address(host: str, port: int) -> None:
 
 
 def in_address(host: str) -> str:
-    """Return a host as addresses have it."""
+    """Return a host in the form of addresses."""
     return f"[{host}]" if ":" in host else host
 
 
 def adopt_address() -> None:
-    """Let a command use the address of the process that serves this database, or did so last."""
+    """Use the address of the process that serves this database, or did so last, in a command."""
     with suppress(OSError, ValueError):
         if found := _last_served(lock_file().read_text()):
             use_address(found["host"].strip("[]"), int(found["port"]))
 
 
 def make_private() -> None:
-    """Take the rights of other users away from the database's files, which earlier versions gave by the usual umask."""
+    """Remove other users' rights on the database's files; earlier versions made them with the usual umask."""
     if connection.vendor == "sqlite":
         database = Path(settings.DATABASES["default"]["NAME"]).resolve()
         for file in (*database.parent.glob(f"{database.name}*"), *Path(settings.DATA_DIR).glob("backups/*")):

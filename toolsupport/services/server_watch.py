@@ -1,4 +1,4 @@
-"""Keeps the status of a server by the answers it gives in chats and to programs, not only by its listings."""
+"""Updates the status of a server by its answers in chats and to programs, not only by its listings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 async def watched(
     model: WatchedModel | None, batches: AsyncGenerator[list[Event], None]
 ) -> AsyncGenerator[list[Event], None]:
-    """Pass the batches on; write down what they show of the server. A server that answers as expected costs nothing."""
+    """Pass the batches on; store what they show about the server. A server that answers as expected costs nothing."""
     up = model is None or model.up
     async with aclosing(batches):
         async for batch in batches:
@@ -33,7 +33,7 @@ async def watched(
 
 
 async def _keep(finding: Callable[[], None]) -> None:
-    """Write it down; no answer is lost because that fails."""
+    """Store it; no answer is lost if that fails."""
     try:
         await in_database(finding)()
     except (DatabaseError, InterfaceError):
@@ -41,7 +41,7 @@ async def _keep(finding: Callable[[], None]) -> None:
 
 
 def _finding(model: WatchedModel, event: Event, up: bool) -> Callable[[], None] | None:
-    """What to write down because of the last event of a batch; None where nothing is new."""
+    """Return the new status after the last event of a batch; None if nothing is new."""
     if not isinstance(event, Failed):
         return None if up else partial(reachability.answered_in_use, model.server)
     if event.kind == "unreachable":

@@ -1,4 +1,4 @@
-"""Checks the ways to sign in: asks the provider, and finds settings that admit no person, or every one."""
+"""Checks the ways to sign in: asks the provider, and finds settings that admit no person, or every person."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _apart(date: str) -> float:
 
 
 def _fault(error: Exception) -> str:
-    """Return what is wrong with the provider or the way to it."""
+    """Return the fault of the provider or of the connection to it."""
     causes: list[BaseException] = []
     cause = error.__cause__
     while cause is not None and len(causes) < 10:
@@ -118,7 +118,7 @@ def _fault(error: Exception) -> str:
 
 
 def required_factor() -> Finding:
-    """Report of whom a second factor is required, and how many people with a password have none."""
+    """Report who needs a second factor, and how many people with a password have none."""
     rule, missing = requirement.present(), requirement.without().count()
     whose = "not required" if rule == "off" else f"required of {requirement.CHOICES[rule].lower()}"
     words = f"{whose}; people with a password and without one: {missing}"

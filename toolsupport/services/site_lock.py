@@ -1,6 +1,6 @@
-"""Keeps processes of a site on PostgreSQL apart while one of them changes its tables, on whatever machines they run.
+"""Excludes the other processes of a site on PostgreSQL, on any machine, while one of them changes its tables.
 
-The lock belongs to a transaction of a connection of its own: PostgreSQL gives it back when the process dies, and a
+The lock belongs to a transaction of a connection of its own: PostgreSQL releases it when the process dies, and a
 pooler in transaction mode keeps the connection for as long as the transaction is open.
 """
 
@@ -19,7 +19,7 @@ from toolsupport.core.errors import ConfigError
 if TYPE_CHECKING:
     import psycopg
 
-NUMBER = 0x746F6F6C  # "tool": one number for all processes of a site
+NUMBER = 0x746F6F6C  # "tool" in ASCII: the same number for all processes of a site
 WAITING = "waiting: another process creates, upgrades or restores the tables of this database"
 BUSY = "Another process creates, upgrades or restores the tables of this database. Wait until it has ended."
 LEAVING = 5  # seconds until PostgreSQL has noticed the end of a process
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def held(*, wait: bool) -> Iterator[None]:
-    """Hold the lock. Raises ConfigError if another process has it and this one shall not wait, DatabaseError."""
+    """Hold the lock. Raises ConfigError if another process has it and this one should not wait, DatabaseError."""
     with _connected() as server:
-        # An operator may have set a time after which idle transactions end.
+        # An operator may have set a timeout for idle transactions.
         server.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         if not _taken(server):
             if not wait:
@@ -41,10 +41,10 @@ def held(*, wait: bool) -> Iterator[None]:
 
 
 def others_connected() -> int:
-    """Return how many connections of other processes the database has; those of one that has just ended go first."""
+    """Return how many connections other processes have, after those of a process that has just ended are gone."""
     deadline = time.monotonic() + LEAVING
     with _connected() as server:
-        server.autocommit = True  # a transaction would see the same ones again
+        server.autocommit = True  # within a transaction the list would not change
         while (found := _others(server)) and time.monotonic() < deadline:
             time.sleep(0.1)
     return found
@@ -59,7 +59,7 @@ def _others(server: psycopg.Connection[Any]) -> int:
 
 
 def through_a_pooler() -> bool:
-    """Return whether a pooler stands before PostgreSQL: it names another process at connecting than the server does."""
+    """Return whether there is a pooler before PostgreSQL: the process id at connecting is not that of the server."""
     with _connected() as server:
         row = server.execute("SELECT pg_backend_pid()").fetchone()
         return row is None or row[0] != server.info.backend_pid
@@ -81,7 +81,7 @@ def _taken(server: psycopg.Connection[Any]) -> bool:
 
 @contextmanager
 def _connected() -> Iterator[psycopg.Connection[Any]]:
-    import psycopg  # 8 MiB that a site on SQLite does without
+    import psycopg  # imported here: a site on SQLite saves 8 MiB
 
     from toolsupport.config.postgresql.watched_connection import time_to_answer
 

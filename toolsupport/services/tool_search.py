@@ -12,7 +12,7 @@ from toolsupport.services import embeddings
 KEPT = 8
 LONGEST = 2000
 
-# The indexes made last, by what they are made of.
+# The latest indexes, by their entries.
 _indexes: OrderedDict[tuple[tuple[IndexEntry, ...], bool], ToolIndex] = OrderedDict()
 
 

@@ -98,7 +98,7 @@ OPTION = re.compile(
 
 
 def checked(kind: str, query: str) -> tuple[str, str]:
-    """Return the form of EXPLAIN in front of a query, or "", and the query. Raises SourceError if it does not read."""
+    """Return the form of EXPLAIN before a query, or "", and the query. Raises SourceError if it does not read."""
     if len(query) > LONGEST:
         raise SourceError(f"The query is longer than {LONGEST:,} characters.")
     if "\0" in query:

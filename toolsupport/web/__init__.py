@@ -1,1 +1,1 @@
-"""HTTP for people and programs: pages, JSON API, authentication, the bounded server."""
+"""HTTP for people and programs: pages, JSON API, authentication, the server with its limits."""

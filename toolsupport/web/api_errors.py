@@ -19,7 +19,7 @@ from toolsupport.core.types import JSON
 
 ERROR_FIELDS = Shape("ErrorFields", {"message": TEXT, "type": TEXT, "param": TEXT_OR_NULL, "code": TEXT_OR_NULL})
 ERROR = Shape("Error", {"error": ERROR_FIELDS.ref})
-# Anthropic's errors have no code; a program may act on ours.
+# Anthropic's errors have no code; a program may use ours.
 MESSAGES_ERROR_FIELDS = Shape("MessagesErrorFields", {"type": TEXT, "message": TEXT}, optional={"code": TEXT})
 MESSAGES_ERROR = Shape("MessagesError", {"error": MESSAGES_ERROR_FIELDS.ref}, {"type": "error"})
 SHAPES = (ERROR_FIELDS, ERROR, MESSAGES_ERROR_FIELDS, MESSAGES_ERROR)
@@ -27,7 +27,7 @@ SHAPES = (ERROR_FIELDS, ERROR, MESSAGES_ERROR_FIELDS, MESSAGES_ERROR)
 PLACES = ("/v1/", "/api/")
 RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any moment
 
-# Status → the word for what kind of error it is; what is not here is our own fault.
+# Status → the type of the error; any other status is our own fault.
 TYPES: Mapping[int, str] = MappingProxyType(
     {
         400: "invalid_request_error",

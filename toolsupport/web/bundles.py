@@ -1,4 +1,4 @@
-"""Joins the styles and the scripts of a page into one file each, without comments, where static files are collected.
+"""Joins the styles and the scripts of a page into one file each, without comments, when static files are collected.
 
 Each file costs a round trip, and a page has some fifty. Without collected files the files themselves are sent.
 """
@@ -34,7 +34,7 @@ LEFT = re.compile(r"^(?:import|export)\b", re.M)
 
 
 class BundlingStorage(CompressedStaticFilesStorage):  # type: ignore[misc]
-    """Writes the bundles beside the collected files, and compresses them like these."""
+    """Writes the bundles next to the collected files, and compresses them too."""
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         for name, text in () if dry_run else bundles(Path(self.location)):
@@ -60,7 +60,7 @@ def bundles(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def joined(root: Path, entries: tuple[str, ...]) -> str:
-    """Return modules with all that they import as one module: each in a block, behind those that it needs.
+    """Return modules with all that they import as one module: each in a block, after those that it imports.
 
     Raises ValueError for a form of import or export that our scripts do not have.
     """

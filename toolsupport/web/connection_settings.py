@@ -1,4 +1,4 @@
-"""Decides the limits of connections by the settings and by what the system allows."""
+"""Computes the limits of connections from the settings and the limits of the system."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from toolsupport.services.doctor import Finding
 from toolsupport.web import connections
 from toolsupport.web.connections import LOOPBACK, ConnectionLimits
 
-FEW = 1000  # connections: less than a page or two for each of some hundred people
+FEW = 1000  # connections: fewer than one or two pages for each of about a hundred people
 
 
 def limits() -> ConnectionLimits:
-    """Raise the limit of open files as far as the system allows, and return what fits into it."""
+    """Raise the limit of open files as far as the system allows, and return the limits that fit into it."""
     largest = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * connections.MIB  # of an upload
     usual = ConnectionLimits()
     return ConnectionLimits(
@@ -27,7 +27,7 @@ def limits() -> ConnectionLimits:
 
 
 def proxies() -> tuple[Network, ...]:
-    """Return the networks of the proxies: this machine and those declared; if none is, behind https private ones."""
+    """Return the networks of the proxies: this machine and the declared ones, else private ones behind https."""
     declared = settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]
     return client_address.PRIVATE if settings.BEHIND_HTTPS and not declared else (*LOOPBACK, *declared)
 

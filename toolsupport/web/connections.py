@@ -16,16 +16,16 @@ from toolsupport.core.client_address import Network
 log = logging.getLogger(__name__)
 
 LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
-# Files that are not connections of clients: rows, logs, workers, connections to model servers and MCP servers.
+# Open files that are not connections of clients: rows, logs, workers, connections to model servers and MCP servers.
 RESERVED_FILES = 256
 # A body of more than 100 kB is a temporary file beside its connection.
 FILES_PER_CONNECTION = 2
-# No more connections than the default need more files than this.
+# Enough open files for the default number of connections.
 MOST_FILES = 2**16
 MIB = 1024 * 1024
 SECONDS_BETWEEN_LINES = 60.0
-MOST_LINES = 1000  # that are remembered
-# Connections that were closed for others still have their files until the event loop has turned.
+MOST_LINES = 1000  # remembered log lines
+# Connections that were closed to make room keep their files until the next round of the event loop.
 MOST_LEAVING = 64
 
 
@@ -46,7 +46,7 @@ class ConnectionLimits:
 
     total: int = 4096
     per_address: int = 200
-    proxies: Sequence[Network] = LOOPBACK  # the limit of an address does not apply to them
+    proxies: Sequence[Network] = LOOPBACK  # exempt from the limit per address
     head: float = 10.0
     idle: float = 60.0
     body: float = 20.0  # besides its bytes
@@ -93,11 +93,11 @@ class Connection:
             self.deadline = self.since + self.table.limits.seconds(Phase.BODY, self.bytes)
 
     def rate(self) -> float:
-        """Bytes a second that were received of a body; nothing for a client that does not read."""
+        """Bytes a second of the received body; 0 for a client that does not read."""
         return self.bytes / (self.table.clock() - self.since + 1) if self.phase is Phase.BODY else 0.0
 
     def hold(self, count: int) -> bool:
-        """Keep so many more bytes of a body until it is answered; return False if there is no room for them."""
+        """Reserve memory for so many more bytes of a body until it is answered; return False if there is no room."""
         limits = self.table.limits
         siblings = self.table.addresses.get(self.address, set()) if self.limited else set()
         theirs = sum(one.held for one in siblings)
@@ -117,7 +117,7 @@ class Connection:
 
 
 class ConnectionTable:
-    """All open connections of this process. `clock` gives seconds that never go back."""
+    """All open connections of this process. `clock` is monotonic, in seconds."""
 
     def __init__(self, limits: ConnectionLimits, clock: Callable[[], float]) -> None:
         self.limits, self.clock = limits, clock
@@ -130,9 +130,9 @@ class ConnectionTable:
         self.lines: dict[str, float] = {}
 
     def admit(self, host: str) -> Connection | None:
-        """Return a place for a connection from this address; another one that waits is closed if there is no room.
+        """Return a place for a connection from this address; if there is no room, a waiting one is closed.
 
-        Return None if no other one can be closed without loss.
+        Return None if none can be closed without loss.
         """
         address, limited = client_address.network(host), not self.passes_on(host)
         siblings = self.addresses.get(address, set())
@@ -195,7 +195,7 @@ class ConnectionTable:
 
 
 def spare(waiting: Mapping[Phase, Collection[Connection]], most: int) -> Connection | None:
-    """Return the connection that is closed with the least loss when there are as many as allowed.
+    """Return the connection whose loss matters least, when the limit is reached.
 
     It is the oldest that waits for a head, which clients send within a second; or the oldest that waits for the next
     request, if those have taken half of all places; or the slowest body or reader.
@@ -217,5 +217,5 @@ def raise_file_limit() -> int:
 
 
 def within(files: int, wanted: int) -> int:
-    """Return how many connections fit into this many open files, at most as many as wanted."""
+    """Return how many of the wanted connections fit into this many open files."""
     return max(1, min(wanted, (files - min(RESERVED_FILES, files // 2)) // FILES_PER_CONNECTION))

@@ -11,14 +11,14 @@ class EagerTransport(Server):
     """A connection of Twisted's, whose writes skip two rounds of the event loop each while it is `eager`.
 
     Twisted collects what is written, asks the loop to report when the socket can take it, writes it then, and asks the
-    loop to stop. The socket can almost always take it at once. What does not fit goes Twisted's way, errors as well.
-    Pages and their headers are collected as before, so that they are sent together.
+    loop to stop. The socket can almost always take it at once. Data that does not fit, and errors, are handled by
+    Twisted as usual. Pages and their headers are still collected, so that they are sent together.
     """
 
     eager = False
 
     def hurry(self, eager: bool) -> None:
-        """Begin or end to write at once; small pieces then do not wait for the receipt of earlier ones either."""
+        """Start or stop writing at once; small pieces then do not wait for acknowledgements (TCP_NODELAY)."""
         if eager and not self.eager and self.connected:
             self.setTcpNoDelay(True)
         self.eager = eager

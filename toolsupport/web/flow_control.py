@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-# The extension of a websocket's scope: a function that sends a text frame (bytes) if that needs no waiting, and returns
-# whether it did.
+# The extension of a websocket's scope: a function that sends a text frame (bytes) if it can do so without waiting,
+# and returns whether it did.
 AT_ONCE = "toolsupport.at_once"
 
 

@@ -25,7 +25,7 @@ def unsent(transport: Any) -> int:
 
 
 class BoundedChannel(Channel):  # type: ignore[misc]
-    """An HTTP connection. Requests that follow are not read before the answer to this one has been read."""
+    """An HTTP connection. A following request is read only after the client has read the answer to the one before."""
 
     maxHeaders = 200
     place: Connection
@@ -49,7 +49,7 @@ class BoundedChannel(Channel):  # type: ignore[misc]
     def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
         try:
             return bool(super()._maybeChooseTransferDecoder(header, data))
-        except ValueError:  # a length of thousands of digits, which Python does not convert
+        except ValueError:  # Python refuses to convert a length of thousands of digits
             return bool(self._failChooseTransferDecoder())
 
     def allHeadersReceived(self) -> None:
@@ -103,7 +103,7 @@ class BoundedChannel(Channel):  # type: ignore[misc]
         self.loseConnection()
 
     def expire(self, phase: Phase) -> None:
-        """End the connection, whose time in this phase is over."""
+        """End the connection: its time in this phase is over."""
         if phase in TIMES_OUT and (phase is Phase.BODY or self.place.bytes):
             self.refuse(408, TIMES_OUT[phase])
         elif phase in (Phase.HEAD, Phase.IDLE):

@@ -10,8 +10,8 @@ from django.middleware.gzip import GZipMiddleware
 class PageCompression(GZipMiddleware):
     """Django's middleware, except for streams.
 
-    It would compress each piece of a stream separately. Browsers take the first piece for the whole: a saved file would
-    be truncated.
+    It would compress each piece of a stream separately. Browsers stop after the first piece: a saved file would be
+    truncated.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -42,7 +42,7 @@ JOINED = (SecurityMiddleware, CommonMiddleware, XFrameOptionsMiddleware)
 
 
 def has_key(scope: Any) -> bool:
-    """Return whether this is a request to /v1 with an API key, whatever it is worth."""
+    """Return whether this is a request to /v1 with an API key, valid or not."""
     if scope["type"] != "http" or not scope["path"].startswith(PLACE):
         return False
     return any(_is_key(name, value) for name, value in scope["headers"])

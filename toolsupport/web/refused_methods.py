@@ -1,4 +1,4 @@
-"""Answers methods that an address does not take: no TRACE anywhere, and a page for who opens the address of a form."""
+"""Answers methods that an address does not support: no TRACE anywhere, and a page at the address of a form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NoTrace(MiddlewareMixin):
 
 @sync_and_async_middleware
 def form_addresses(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Middleware that gives a page to a browser that opens an address which takes forms only."""
+    """Middleware that shows a page if a browser opens an address that only accepts forms."""
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> HttpResponseBase:

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 HEADER = "X-Request-ID"
 FIT = re.compile(r"[\w.-]{8,64}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-# Asked every few seconds by machines: counted, but not worth a line.
+# Requested every few seconds by probes: counted, but not logged.
 UNREMARKED = {"healthz", "readyz", "metrics"}
 # A request from here may name the span of the program that sent it.
 PROGRAMS = "/v1/"
@@ -96,6 +96,6 @@ def _account(request: HttpRequest, status: int, seconds: float) -> None:
     match = request.resolver_match
     if match is not None and match.url_name in UNREMARKED:
         return
-    # The route, not the address: what people type into an address may be a secret.
+    # The route, not the address: an address may contain a secret.
     facts = {"method": method, "route": match.route if match else "", "status": status, "ms": round(seconds * 1000, 1)}
     log.info("%(method)s /%(route)s %(status)s in %(ms)s ms", facts, extra=facts)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from toolsupport.core import format_choice
 from toolsupport.detection import DETECTORS
 
-# A key of core.outcomes.CODES → what the model or its server did in one trial.
+# A key of core.outcomes.CODES → the behaviour of the model or its server in one trial.
 OUTCOMES: Mapping[str, str] = MappingProxyType(
     {
         "right": "As expected",

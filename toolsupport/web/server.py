@@ -33,18 +33,18 @@ log = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
-FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files in it
-# Their answers begin when a model was loaded, whatever that takes; what asks the model keeps to limits of its own.
+FORM_BYTES = MIB  # bytes that a form's other fields and boundaries may add to its files
+# Answers here begin after a model was loaded, however long that takes; requests to models have their own limits.
 PATIENT = b"/v1/"
 UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
 # Seconds that a large upload waits for its session from the database; after that it is refused.
 PATIENCE = 0.5
-# A body stops this many bytes before its limit while that answer is open: more than one read of a socket brings.
+# While that answer is open, a body stops this many bytes before its limit: more than one read of a socket returns.
 MARGIN = MIB
-# Connections that are accepted in one round of the event loop. The others wait in the queue of the system, where the
-# requests of all come in; of more than can make room for each other, most would be refused.
+# Connections that are accepted in one round of the event loop. The others wait in the queue of the system, where
+# their requests can arrive; most of a larger number would be refused, for lack of connections to close.
 ACCEPTED = MOST_LEAVING // 2
-SWEEP = 1.0  # seconds between two looks at what connections wait for
+SWEEP = 1.0  # seconds between two checks of the deadlines of connections
 _asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
 TOO_MANY = "too many bodies of requests are held at once"
 TOO_LARGE = "The request is larger than this site accepts."
@@ -72,7 +72,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         if upload:
             self.ask_who_sends()
         self.too_large = length is not None and length > BODY_LIMIT and not upload
-        # A short length keeps the body in memory, where nothing of it will be.
+        # A short length keeps Twisted from making a temporary file; the body is dropped anyway.
         super().gotLength(0 if self.too_large else length)
 
     def ask_who_sends(self) -> None:
@@ -134,7 +134,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         super().handle_reply(message)
 
     def check_timeouts(self) -> None:
-        """Abort an answer that was not begun in time, and a reader that reads nothing."""
+        """Abort an answer that has not begun in time, and disconnect a reader that reads nothing."""
         if not self._response_started and self.uri.startswith(PATIENT):
             return
         if not self._response_started:
@@ -153,9 +153,9 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
 
 
 class BoundedRequestFactory(HTTPFactory):  # type: ignore[misc]  # daphne is untyped
-    """Makes a connection only where the table has a place for it."""
+    """Makes a connection only if the table has a place for it."""
 
-    timeOut = None  # the table has the limits of time
+    timeOut = None  # the table enforces the timeouts
 
     def buildProtocol(self, addr: IAddress) -> BoundedChannel | None:
         place = self.server.table.admit(getattr(addr, "host", "127.0.0.1"))
@@ -168,19 +168,19 @@ class BoundedRequestFactory(HTTPFactory):  # type: ignore[misc]  # daphne is unt
 
 
 def _endpoint(reactor: Any, number: str) -> Any:
-    """Return the endpoint of a socket that listens; Daphne's own takes each for one of IPv4."""
+    """Return the endpoint of a listening socket; Daphne's own treats each as IPv4."""
     with socket.socket(fileno=os.dup(int(number))) as shared:
         adopted: Any = AdoptedStreamServerEndpoint  # untyped
         return adopted(reactor, int(number), shared.family)
 
 
-# Daphne makes its factories while it starts, and takes no others.
+# Daphne makes its factories while it starts, and accepts no others.
 daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactory, BoundedSocketFactory
 daphne_server.serverFromString = _endpoint
 
 
 def accept_few(port: Any) -> None:
-    """Accept connections of a port; Twisted alone takes 20 more in each round in which more wait."""
+    """Accept connections of a port; Twisted alone accepts 20 more in each round while others wait."""
     port.numberAccepts = ACCEPTED
     type(port).doRead(port)
 
@@ -208,7 +208,7 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
         reactor.callLater(min(SWEEP, self.table.limits.head / 4), self.sweep, reactor)
 
     def kill_all_applications(self) -> Any:
-        # Daphne expects an application of each connection, but a half request has none.
+        # Daphne expects each connection to have an application, but an incomplete request has none.
         self.connections = {one: found for one, found in self.connections.items() if "application_instance" in found}
         return super().kill_all_applications()
 

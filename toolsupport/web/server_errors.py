@@ -35,7 +35,7 @@ def answer(uri: bytes, status: int, text: str) -> tuple[dict[str, str], bytes]:
 
 
 def raw(uri: bytes, status: int, text: str) -> bytes:
-    """Return the whole answer as bytes, where there is no request that could send it."""
+    """Return the whole answer as bytes, if there is no request that could send it."""
     headers, body = answer(uri, status, text)
     fields = headers | {"Content-Length": str(len(body))}
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())

@@ -1,4 +1,4 @@
-"""Serves one websocket within limits: what is not read is not sent, what is not handled is not read."""
+"""Serves one websocket within limits: it sends only as the client reads, and reads only as the application handles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from toolsupport.web.http_channel import unsent
 
 TEXT, BINARY = 1, 2  # the kinds of a frame
 FINAL = 0x80  # the bit of a frame that is a whole message
-POLICY = 1008  # the code of a connection that is ended for what it does
+POLICY = 1008  # the close code for too many frames
 # The client is not read while this many bytes wait for the application; a message costs some besides its own.
 MOST_WAITING, MESSAGE_COST = 512 * 1024, 1024
 # Frames of every kind in so many seconds, those of one message and pings as well. A page needs 30; each takes 10 µs of
@@ -65,19 +65,19 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         return super().onConnect(request)
 
     def onClose(self, wasClean: bool, code: int, reason: str) -> None:
-        if self.handshaking:  # else the server does not have it yet
+        if self.handshaking:  # otherwise the server does not have it yet
             super().onClose(wasClean, code, reason)
 
     def dataReceived(self, data: bytes) -> None:
         if self.handshaking and self.state == self.STATE_CONNECTING:
-            # What is sent before the answer to the handshake would be read as another handshake.
+            # Data that arrives before the answer to the handshake would be read as another handshake.
             self.note("data before the handshake was answered")
             self.transport.abortConnection()
         else:
             super().dataReceived(data)
 
     def applicationCreateWorked(self, application_queue: Any) -> None:
-        """Count what the application takes from its queue; `_get` is the method that subclasses of a queue replace."""
+        """Count the messages that the application takes from its queue; subclasses of a queue may replace `_get`."""
         take = application_queue._get
 
         def taken() -> dict[str, Any]:
@@ -131,7 +131,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         data = content.encode() if isinstance(content, str) else content
         if self.state != self.STATE_OPEN:
             raise Disconnected("the socket is closed")
-        # The header and the data in one write, where beginning and ending a message would take three.
+        # The header and the data in one write; beginning and ending a message would take three.
         self.sendFrame(opcode=BINARY if binary else TEXT, payload=data)
 
     def send_at_once(self, texts: Sequence[bytes]) -> bool:

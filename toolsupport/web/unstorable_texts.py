@@ -19,9 +19,9 @@ WORDS = "The {place} holds a NUL character (U+0000), which cannot be stored. Not
 
 
 class NoNul(MiddlewareMixin):
-    """Middleware behind the check of form tokens, which reads the form.
+    """Middleware after the check of form tokens, which reads the form.
 
-    A view that this check leaves alone looks at the size of a form first, so its form is not read here either.
+    A view that is exempt from this check looks at the size of a form first, so its form is not read here either.
     """
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], *_: Any) -> HttpResponse | None:
@@ -52,7 +52,7 @@ def _refused(request: HttpRequest, form: bool) -> HttpResponse | None:
 
 
 def _place(request: HttpRequest, form: bool) -> str:
-    """Return where the character is, "" if there is none; `form`: look into a form as well."""
+    """Return the place of the character, "" if there is none; `form`: search the form as well."""
     if "\0" in request.path or _holds(request.GET.lists()):
         return "address"
     # A view reads a body of another kind itself.

@@ -27,7 +27,7 @@ View = Callable[..., Any]  # returns a response, or a coroutine of one
 
 
 class AuthedRequest(HttpRequest):
-    """The type of the request in every view behind `requires`; `actions` are the person's permissions.
+    """The type of the request in every view with `requires`; `actions` are the person's permissions.
 
     `key` is the id of the API key that the request came with, 0 for a session.
     """
@@ -45,7 +45,7 @@ def actions_of(request: HttpRequest) -> frozenset[Action]:
         return frozenset()
     known = _known_actions(request, person)
     if known is None:
-        # Read with the session of this request, unless it has signed in since.
+        # Read with the session of this request, unless a person has signed in since.
         known = getattr(person, "actions_read", None)
         known = permissions.actions(person) if known is None else known
         request._actions = (person.pk, known)  # type: ignore[attr-defined]
@@ -53,7 +53,7 @@ def actions_of(request: HttpRequest) -> frozenset[Action]:
 
 
 def _known_actions(request: HttpRequest, person: User | AnonymousUser) -> frozenset[Action] | None:
-    """Return the permissions that this request has read; signing in and out changes the person in the middle of it."""
+    """Return the permissions that this request has read; signing in or out changes the person during a request."""
     known: tuple[int | None, frozenset[Action]] | None = getattr(request, "_actions", None)
     return known[1] if known is not None and known[0] == person.pk else None
 
@@ -61,7 +61,7 @@ def _known_actions(request: HttpRequest, person: User | AnonymousUser) -> frozen
 def requires(action: Action, before_factor: bool = False, of_key: Action | None = None) -> Callable[[View], View]:
     """Declare the action that a view requires; anonymous visitors are sent to sign in, others get a 403.
 
-    Who lacks a required second factor is sent to the account page by all views without `before_factor`. A key whose
+    All views without `before_factor` redirect people without a required second factor to the account page. A key whose
     scopes allow `of_key` needs no scope for the action.
     """
 
@@ -94,7 +94,7 @@ def _guarded_async(view: View, action: Action, before_factor: bool, of_key: froz
             return _to_login(request)
         if not before_factor and confined(request):
             return _to_set_up(request)
-        # The lazy one would read its row a second time, which no coroutine may do.
+        # The lazy object would read its row again, which a coroutine must not do.
         request.user = person
         if _known_actions(request, person) is None and not hasattr(person, "actions_read"):
             await sync_to_async(_demand)(request, action, of_key)
@@ -155,7 +155,7 @@ def _marked(view: View, declared: View, permission: str) -> View:
 
 @contextmanager
 def _as_answers_of_the_web() -> Iterator[None]:
-    """Convert our own errors into those that Django has a page for."""
+    """Convert our own errors into those for which Django has a page."""
     try:
         yield
     except (NotFound, NotAllowed) as error:

@@ -1,6 +1,6 @@
 """Runs tasks in a few worker processes, in turn by person, for async code and for threads.
 
-Each worker process belongs to one thread, which is started at need, waits for the answer, kills the process when its
+Each worker process belongs to one thread, which is started on demand, waits for the answer, kills the process when its
 time is over, and ends after a while without work. A caller that is cancelled ends its task:
 a waiting one is removed, the process of a running one is killed.
 """
@@ -51,7 +51,7 @@ class WorkPool:
 
     def __init__(self, workers: int, idle: float = IDLE) -> None:
         self._workers, self._idle = workers, idle
-        # One place stays free for others, whatever one person asks for.
+        # One place always stays free for other people.
         self._queue: FairQueue[Job] = FairQueue(WAITING_PER_PERSON, max(1, workers - 1))
         self._changed = threading.Condition()
         self._threads = 0
@@ -155,7 +155,7 @@ class WorkPool:
                 if job is not None:
                     self._running.add(job)
                     return job
-                # Looked again after the wait: a job may have come just when it ended.
+                # Checked again after the wait: a job may have arrived just when it ended.
                 if idle:
                     break
                 idle = not self._changed.wait(self._idle)

@@ -23,7 +23,11 @@ class WorkError(Exception):
 
 
 class OverBudget(WorkError):
-    """The work needed more processor time, memory or waiting than it may have."""
+    """The work needed more processor time or memory than it may have."""
+
+
+class WorkTimedOut(WorkError):
+    """The machine was too busy to do the work in time; what it costs is unknown."""
 
 
 class WorkRefused(WorkError):

@@ -42,7 +42,7 @@ def main() -> None:
     with suppress(BrokenPipeError, ConnectionResetError):
         while (request := _received(received)) is not None:
             answer = answered(request)
-            answer["last"] = "result" not in answer or size() > LARGEST
+            answer |= {"last": "result" not in answer or size() > LARGEST, "spent": time.process_time()}
             written = json.dumps(answer).encode()
             sent.write(len(written).to_bytes(4, "big") + written)
             sent.flush()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolsupport.work_pool.types import OverBudget, Task, WorkFailed
+from toolsupport.work_pool.types import OverBudget, Task, WorkFailed, WorkTimedOut
 
 ROOT = str(Path(__file__).resolve().parents[2])
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from toolsupport.work_pool.worker import main; main()"
@@ -36,6 +38,7 @@ class WorkerProcess:
                 start_new_session=True,
             )
         self._socket = mine
+        self._spent = 0.0  # seconds of processor time, up to the last answer
         self.used = False
 
     @property
@@ -47,15 +50,18 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def ask(self, task: Task, arguments: Sequence[Any]) -> Any:
-        """Return the result of a task. Raises OverBudget or WorkFailed."""
+        """Return the result of a task. Raises OverBudget, WorkTimedOut or WorkFailed."""
         ends = time.monotonic() + task.wall + (0.0 if self.used else START)
         self.used = True
         request = {"function": task.function, "arguments": list(arguments), "cpu": task.cpu}
         try:
             answer = self._exchanged(json.dumps(request).encode(), ends)
-        except (OSError, ValueError):
-            self.kill()
+        except (OSError, ValueError) as error:
+            spent = self.kill() - self._spent
+            if isinstance(error, TimeoutError) and spent < task.cpu:
+                raise WorkTimedOut(f"{task.function} had only {spent:.1f} s of processor time") from None
             raise OverBudget(f"{task.function} was stopped") from None
+        self._spent = answer["spent"]
         if answer["last"]:
             self.kill()
         if "result" in answer:
@@ -88,8 +94,14 @@ class WorkerProcess:
         """Kill the process from another thread; the one that waits for its answer reaps it."""
         self._process.kill()
 
-    def kill(self) -> None:
-        """Kill and reap the process; nothing happens if it has ended."""
+    def kill(self) -> float:
+        """Kill and reap the process, and return its processor time in seconds; 0 if it was reaped before."""
         self._process.kill()
-        self._process.wait()
+        spent = 0.0
+        if self._process.returncode is None:
+            with suppress(ChildProcessError):  # another thread has just reaped it
+                _, status, usage = os.wait4(self.pid, 0)
+                self._process.returncode = os.waitstatus_to_exitcode(status)
+                spent = usage.ru_utime + usage.ru_stime
         self._socket.close()
+        return spent

@@ -117,7 +117,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
                 yield McpConnection(client, guard)
             finally:
                 tasks.cancel_scope.cancel()
-    except Exception as error:  # where a limit was broken, that is the reason for whatever else went wrong
+    except Exception as error:  # a broken limit is the cause of all later errors
         if guard.reason:
             raise ServerBroke(guard.reason) from error
         raise

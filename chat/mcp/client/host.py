@@ -21,7 +21,7 @@ LOOK_AGAIN = 60.0
 # The minimum time between two queries, however often a server reports changes.
 LEAST = 1.0
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-# A connection that held so long was a good one: the next failure is a new beginning.
+# After a connection that lasted this long, the pauses begin again at the shortest.
 GOOD = 30.0
 
 
@@ -73,7 +73,7 @@ class McpHost:
                 clock.reschedule(None)
                 await self._keep(connection)
             return sentence("mcp_left")
-        except Exception as error:  # of the SDK, of its transports, of whatever the server made them do
+        except Exception as error:  # errors of the SDK and its transports, and others that the server caused
             return in_words(error)
         finally:
             self._connection = None

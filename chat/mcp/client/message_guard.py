@@ -1,7 +1,7 @@
-"""Ends the connection to an MCP server that sends more than the event loop can read beside its other work.
+"""Ends the connection to an MCP server that sends more than the event loop can read besides its other work.
 
-What is read is counted before it is parsed: a line of eight megabytes may hold millions of lists, which take seconds
-and hundreds of megabytes, and a server may send messages without a pause and without being asked.
+The input is counted before it is parsed: a line of eight megabytes may hold millions of lists, which take seconds and
+hundreds of megabytes, and a server may send messages without a pause and without being asked.
 """
 
 from __future__ import annotations

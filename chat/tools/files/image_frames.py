@@ -49,7 +49,7 @@ def _colours(data: bytes, at: int) -> int:
 
 
 def _after_pieces(data: bytes, at: int, budget: int) -> tuple[int, int]:
-    """Return the place behind a list of pieces, each with its length in one byte, and what is left of the budget."""
+    """Return the position after a list of pieces, each with its length in one byte, and the remaining budget."""
     end = len(data)
     while at < end and data[at]:
         at += data[at] + 1

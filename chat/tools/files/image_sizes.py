@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from chat.tools.files.image_frames import TooManyFrames, unpacked
 
-# What a camera takes; of one byte a channel a decoder needs 400 MB for it.
+# The size of a camera's image; a decoder with one byte per channel needs 400 MB for it.
 MOST_PIXELS = 100_000_000
 # Of all frames of an animation: ten seconds at the size of a screen. Most decoders keep a few of them.
 MOST_UNPACKED = 500_000_000
@@ -30,7 +30,7 @@ def size_of(data: bytes, kind: str) -> Size | None:
 def problem(data: bytes, kind: str) -> str:
     """Return why decoding it would take too much memory or time, "" if it would not.
 
-    What states no size is not decoded by others either.
+    A file without a size is not decoded by others either.
     """
     size = size_of(data, kind)
     if size is None:

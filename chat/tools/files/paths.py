@@ -13,7 +13,7 @@ SHOWN_CHARACTERS = 120
 # Unfinished files have this prefix; requests for such a name are refused, and no listing shows it.
 TEMPORARY = ".toolsupport-part-"
 
-# These turn text around on the screen, so that a name would not be what it looks like.
+# These reverse text on the screen, so that a name would look like another one.
 TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 UNSPEAKABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 

@@ -40,7 +40,7 @@ def read(data: bytes, size: int) -> str:
     if not data:
         return "[The file is empty.]"
     cut = len(data) < size
-    # A decoder that may expect more keeps back a character that the cut went through.
+    # A decoder that may expect more bytes holds back a character that was cut.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=not cut)
     note = f"\n\n[Cut here: these are the first {size_in_words(len(data))} of {size_in_words(size)}.]"
     return text + note if cut else text

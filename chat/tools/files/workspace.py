@@ -1,4 +1,4 @@
-"""The files of one conversation on disk, under one directory that no path leaves."""
+"""The files of one chat on disk, under one directory that no path can leave."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Workspace:
     @contextmanager
     def _directory(self, names: tuple[str, ...] = (), *, make: bool = False) -> Iterator[int]:
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # After it was made: what is given up later takes it along.
+        # After the directory was made, so that a removal that begins later includes it.
         if is_given_up(self.root):
             with suppress(OSError):
                 self.root.rmdir()
@@ -182,7 +182,7 @@ def lock_file(root: Path) -> Path:
 
 
 def give_up(root: Path) -> None:
-    """Let no writer make this workspace again; one that has begun finds its directories gone."""
+    """Prevent that a writer makes this workspace again; a writer that has begun finds its directories gone."""
     with suppress(OSError):
         root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(lock_file(root), LOCK, 0o600), "wb") as lock:
@@ -232,7 +232,7 @@ def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:
 
 
 def _made_name(parent: int, names: tuple[str, ...]) -> str:
-    """Return the name of a file as a program made it; a listing shows what cannot be written with escapes."""
+    """Return the name of a file as a program made it; a listing shows unprintable characters as escapes."""
     *above, name = names
     found = os.listdir(parent)
     odd = (one for one in found if name not in found and not is_valid_name(one))

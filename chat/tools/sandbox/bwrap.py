@@ -9,14 +9,14 @@ from pathlib import Path
 
 MIB = 1024 * 1024
 
-# The user that a program sees, and, where the server runs as root, the user that it really has.
+# The user that a program sees, and, if the server runs as root, the user that it really has.
 NOBODY = 65534
 INSIDE = "/workspace"
-# Where a server that runs as root shows the workspace to bubblewrap, and to nothing else.
+# The place where a server that runs as root shows the workspace to bubblewrap, and to nothing else.
 DOOR = "/mnt"
 APP = Path(__file__).resolve().parents[3]
 
-# Nothing else of the environment reaches bubblewrap: the first process inside shows its own to all others.
+# Bubblewrap gets nothing else of the environment: all processes inside can read that of the first one.
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/tmp",
@@ -25,16 +25,16 @@ ENVIRONMENT = {
     "TERM": "dumb",
     "USER": "nobody",
 }
-# What the loader of libraries and the usual programs read; never users, passwords, names of hosts or certificates.
+# Files of the library loader and the usual programs; never users, passwords, names of hosts or certificates.
 ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime")
-# What shows the machine's devices, its drivers, how it was started and what other programs have locked: no program
-# needs it. (The number of processors, memory and load stay, for `nproc`, `free` and `top`.)
+# Files that show the machine's devices, its drivers, its command line and the locks of other programs: no program
+# needs them. (The number of processors, memory and load stay, for `nproc`, `free` and `top`.)
 MACHINE = (
     *("cmdline", "config.gz", "crypto", "devices", "diskstats", "interrupts", "iomem", "ioports", "kallsyms", "keys"),
     *("key-users", "locks", "misc", "modules", "partitions", "softirqs", "swaps", "timer_list"),
 )
 MACHINE_PARTS = ("acpi", "asound", "bus", "driver", "fs", "irq", "scsi", "tty")
-# Where memory of the machine runs out, the kernel ends commands before the server.
+# If the machine runs out of memory, the kernel ends commands before the server.
 FIRST_TO_END = "echo 1000 > /proc/self/oom_score_adj"
 TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
@@ -133,7 +133,7 @@ def _system() -> list[str]:
 
 
 def _covered() -> list[str]:
-    """Mount something empty over what /proc shows of the machine: such a mount needs an entry of that name."""
+    """Mount something empty over files of /proc about the machine: such a mount needs an entry of that name."""
     files = [path for path in (f"/proc/{name}" for name in MACHINE) if os.path.exists(path)]
     parts = [path for path in (f"/proc/{name}" for name in MACHINE_PARTS) if os.path.isdir(path)]
     covered = [part for path in files for part in ("--ro-bind", "/dev/null", path)]

@@ -18,9 +18,9 @@ from chat.tools.sandbox.bwrap import SandboxLimits
 CONTROLLERS = frozenset({"memory", "pids"})
 # The group that the server itself moves into: a group has either processes or groups with controllers.
 SERVER = "toolsupport-server"
-DELEGATED = ("user.delegate", "trusted.delegate")  # systemd marks the groups that it leaves to a service
+DELEGATED = ("user.delegate", "trusted.delegate")  # systemd marks the groups that it delegates to a service
 PATIENCE, PAUSE = 1.0, 0.02  # seconds until the processes of a killed group have ended, and between two tries
-# Besides the processes of the command: bubblewrap and its helpers.
+# In addition to the processes of the command: bubblewrap and its helpers.
 HELPERS = 8
 
 
@@ -68,7 +68,7 @@ def _words(path: Path) -> frozenset[str]:
 
 
 def _is_delegated(own: Path) -> bool:
-    """Root could write everywhere, so a mark of systemd is needed; others can write only what is theirs."""
+    """Root could write everywhere, so a mark of systemd is needed; other users can write only their own groups."""
     if os.geteuid() != 0:
         return os.access(own, os.W_OK)
     for name in DELEGATED:
@@ -85,7 +85,7 @@ def _move(processes: Sequence[int] | set[int], group: Path) -> None:
 
 
 def make(limits: SandboxLimits) -> Path | None:
-    """Return a new group with the limits, None where there can be none."""
+    """Return a new group with the limits, None if there can be none."""
     directory = delegation().directory
     if directory is None:
         return None
@@ -126,7 +126,7 @@ def _count(group: Path | None, event: str) -> int:
 
 
 def remove(group: Path | None) -> None:
-    """Kill what is left in a group and remove it."""
+    """Kill the remaining processes of a group and remove it."""
     if group is None:
         return
     with suppress(OSError):

@@ -19,7 +19,7 @@ class ConcurrencyLimiter:
 
     def __init__(self, what: str) -> None:
         self.what = what
-        # A semaphore belongs to one event loop; a server has but one.
+        # A semaphore belongs to one event loop; a server has only one.
         self._places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     @asynccontextmanager

@@ -29,7 +29,7 @@ VERSIONS = (
 
 
 def memory_left(proc: Path = PROC) -> Iterator[int]:
-    """Yield the bytes that are left below each limit; nothing where there is no limit."""
+    """Yield the bytes that are left below each limit; nothing without a limit."""
     for version in VERSIONS:
         for directory in _directories(version, proc):
             with suppress(OSError, ValueError):

@@ -14,7 +14,7 @@ from chat.tools.files.safe_open import DIRECTORY, directory
 from chat.tools.sandbox.bwrap import NOBODY
 from toolsupport import cancellable_threads
 
-# Directories inside each other that are left of what a command made; every level needs an open descriptor.
+# Levels of nested directories that are kept after a command; every level needs an open descriptor.
 DEEPEST = 64
 SEEN = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 

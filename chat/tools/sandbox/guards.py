@@ -1,4 +1,4 @@
-"""Names the guards of the sandbox that are real on this machine, with the consequence where one is missing."""
+"""Lists the guards of the sandbox that are in force on this machine, with the consequence of a missing one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chat.tools.sandbox.shell_process import LIMITS
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """One guard: whether it is real here, and what that means."""
+    """One guard: whether it is in force here, and the consequence."""
 
     name: str
     is_real: bool
@@ -20,7 +20,7 @@ class Guard:
 
 
 def guards() -> Iterator[Guard]:
-    """Return the guards of `bash`, for a machine whose sandbox holds."""
+    """Return the guards of `bash`, for a machine whose sandbox passed the self-test."""
     yield Guard(
         "isolation", True, "namespaces, the system call filter and the limits of the kernel were tried and hold"
     )

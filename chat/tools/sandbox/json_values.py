@@ -12,7 +12,7 @@ from toolsupport.core import sanitize
 DEPTH = 64
 PARTS = 20_000
 CHARACTERS = 1024 * 1024
-# What the programs of other projects can read as a number again.
+# The range that programs of other projects can read as a number.
 LARGEST = 2**63 - 1
 SHOWN_CHARACTERS = 1000
 

@@ -35,7 +35,7 @@ MEMORY = 128 * 1024 * 1024
 RECURSION = 400
 LONGEST_ERROR = 20_000
 MOST_NAMES = 40
-# Seconds after a step in which a Python that ends would be aborted.
+# Seconds after a step in which an ending interpreter would abort.
 QUIET = 0.2
 # The sandbox stops a program on its own; its process is ended from outside where that takes longer than this.
 GRACE = 2.0
@@ -249,7 +249,7 @@ def self_test() -> str:
             if not _computes(pool):
                 return "The sandbox for Python does not compute."
             return "" if _stops(pool) else "The sandbox for Python does not stop a loop."
-    except Exception as error:  # whatever keeps its process from starting
+    except Exception as error:  # any error that prevents the start of its process
         return f"The sandbox for Python does not start ({type(error).__name__})."
 
 

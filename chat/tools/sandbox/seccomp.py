@@ -25,7 +25,7 @@ REFUSED = {
     "lsetxattr": (189, 6),
     "fsetxattr": (190, 7),
     "setxattrat": (463, 463),
-    # It keeps pages of a process in a pipe after the process has given them back.
+    # It keeps pages of a process in a pipe after the process has released them.
     "vmsplice": (278, 75),
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),

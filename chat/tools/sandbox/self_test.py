@@ -14,7 +14,7 @@ INSTALL = "Bubblewrap is missing here. Install it: sudo apt-get install bubblewr
 PATIENCE = 20  # seconds
 SAID = 200  # characters of bubblewrap's message
 
-# (what does not hold, a test in shell that succeeds where it holds)
+# (the fault, a shell test that succeeds if there is none)
 CHECKS = (
     ("the workspace cannot be written", "touch made && rm made"),
     ("commands do not run as `nobody`", '[ "$(id -u):$(id -g)" = 65534:65534 ]'),

@@ -32,11 +32,11 @@ from toolsupport import cancellable_threads
 from toolsupport.core.errors import ToolError
 
 LIMITS = SandboxLimits()
-# Seconds: for which output gathers before it is shown, and between two looks at what a command uses.
+# Seconds for which output gathers before it is shown, and between two measurements of a command.
 GATHER, LOOK = 0.05, 0.2
 CHUNK = 256 * 1024
 LONGEST_COMMAND = 64 * 1024
-# Of the reserve: where memory or the disk of the server is nearly full, only commands that took so much end.
+# If memory or disk of the server is nearly full, only commands that took at least this much are ended.
 ITS_PART = 1 / 8
 NO_MEMORY = "the server has nearly no memory left"
 DISK_FULL = "the disk of the server is nearly full"
@@ -79,10 +79,10 @@ class CommandMonitor:
 
     workspace: Workspace
     limits: SandboxLimits
-    # The kernel limits the memory of a group, with all that belongs to it.
+    # The kernel limits all memory of a group.
     in_group: bool = False
     began: float = field(default_factory=time.monotonic)
-    # The least that the machine used since the beginning: what others give back makes no room for this command.
+    # The lowest use of the machine since the beginning: memory that others release is no room for this command.
     kernel: int = field(default_factory=usage.kernel_memory)
     shared: int = field(default_factory=usage.shared_memory)
     looked: float = 0.0
@@ -108,7 +108,7 @@ class CommandMonitor:
         return (not self.in_group and self._memory_of_the_machine(used)) or self._disk(used)
 
     def _memory_of_the_machine(self, used: ResourceUsage) -> str:
-        """Return why the command must stop if memory that no process has grew, and if it can hold so much of it."""
+        """Return why the command must stop if memory outside of processes grew, and it can hold that much of it."""
         kernel, shared = usage.kernel_memory(), usage.shared_memory()
         self.kernel, self.shared = min(kernel, self.kernel), min(shared, self.shared)
         limits, members = self.limits, used.members
@@ -125,7 +125,7 @@ class CommandMonitor:
         return ""
 
     def _disk(self, used: ResourceUsage) -> str:
-        """Return why the command must stop because of the disk, which other programs fill as well."""
+        """Return why the command must stop because of the disk, which other programs may fill as well."""
         why = overfull(self.workspace, self.limits)
         wrote_little = why == DISK_FULL and uncounted_memory.written(used.members) < self.limits.reserve * ITS_PART
         return "" if wrote_little else why

@@ -1,7 +1,7 @@
-"""Bounds from above the memory that a command can hold outside of its processes' own.
+"""Computes upper bounds of the memory that a command can hold outside of its processes.
 
-Shared memory and memory of the kernel are known for the whole machine only, and other programs take them as well. So
-before their growth ends a command, these functions look at what its processes hold. `members` are the processes.
+Shared memory and memory of the kernel are known for the whole machine only, and other programs use them as well. So
+before their growth ends a command, these functions measure what its processes hold. `members` are the processes.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from pathlib import Path
 
 from chat.tools.sandbox.usage import PAGE, temporary, with_memory
 
-LOOK_AT_ALL = 0.2  # seconds of processor time: no ordinary command has so many mappings and open files
+LOOK_AT_ALL = 0.2  # seconds of processor time, enough for the mappings and open files of any ordinary command
 # Bytes of the kernel, rounded up: a thread with its stack, an open file, a mapping or a lock or a watch.
 THREAD, FILE, ENTRY = 32 * 1024, 1024, 256
 PIPE = 16 * PAGE
-LINES_OF_A_FILE = 8  # of /proc/PID/fdinfo, before those of its locks and watches
+LINES_OF_A_FILE = 8  # lines of /proc/PID/fdinfo before those of locks and watches
 
 Look = Callable[[Sequence[int]], Iterator[float]]
 
 
 def shared(members: Sequence[int], largest: int) -> float:
-    """Return at most how many bytes the processes share; `largest`: of one mapping, where its size cannot be had."""
+    """Return an upper bound of the bytes that the processes share; `largest` is that of a mapping of unknown size."""
     return _sum(_shared(members, largest))
 
 
 def kernel(members: Sequence[int]) -> float:
-    """Return at most how many bytes the kernel holds for the processes."""
+    """Return an upper bound of the bytes that the kernel holds for the processes."""
     return _sum(_kernel(members))
 
 
 def written(members: Iterable[int]) -> float:
-    """Return at most how many bytes the processes wrote to disks, with those of their children that have ended.
+    """Return an upper bound of the bytes that the processes and their ended children wrote to disks.
 
-    Not each file system counts for itself, so what was written anywhere counts where it is more.
+    Not every file system counts them, so the bytes written anywhere are used if they are more.
     """
     places = [Path(f"/proc/{one}/io") for one in members]
     return max(_sum(_fields(place, name) for place in places) for name in ("write_bytes", "wchar"))
 
 
 def _sum(parts: Iterable[float]) -> float:
-    """Return the sum; infinity if a process may not be looked at, or if there is more than can be looked at."""
+    """Return the sum; infinity if a process may not be read, or if there are too many entries to read."""
     end, total = time.thread_time() + LOOK_AT_ALL, 0.0
     try:
         for part in parts:
@@ -66,12 +66,12 @@ def _shared(members: Sequence[int], largest: int) -> Iterator[float]:
             new = rights.endswith("s") and device == _device_of_shared() and inode not in seen
             if new:
                 seen.add(inode)
-            # What is mapped can be less than what was, and is kept.
+            # A file can keep more memory than is mapped now.
             yield _size(place, addresses, largest) if new else 0
 
 
 def _size(place: Path, addresses: str, otherwise: int) -> int:
-    """Return the bytes of what is mapped there; only a privileged server may ask."""
+    """Return the size of the mapped object; only a privileged server may ask."""
     start, end = (int(one, 16) for one in addresses.split("-"))
     try:
         return os.stat(place / "map_files" / f"{start:x}-{end:x}").st_blocks * 512
@@ -110,7 +110,7 @@ def _kernel(members: Sequence[int]) -> Iterator[float]:
 
 
 def _sockets(members: Sequence[int]) -> float:
-    """Return at most what the sockets of the command's network hold, those in flight included."""
+    """Return an upper bound of the memory of the sockets in the command's network, those in flight included."""
     here = _link(Path("/proc/self/ns/net"))
     for process in members:
         place = Path(f"/proc/{process}")
@@ -140,7 +140,7 @@ def _tcp_memory(place: Path) -> int:
 
 
 def _largest_buffers() -> int:
-    """Return the bytes of one socket at most: the kernel doubles what is asked for, and lets one message exceed it."""
+    """Return an upper bound for one socket: the kernel doubles the requested size, and lets one message exceed it."""
     names = ("wmem_max", "wmem_default", "rmem_max", "rmem_default", "optmem_max")
     return 4 * max(_setting(f"core/{name}") for name in names)
 

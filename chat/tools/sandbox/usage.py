@@ -46,7 +46,7 @@ def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
     cpu: dict[int, float] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
-            # The name of a program stands in brackets and may hold anything.
+            # The name of a program is in brackets and may contain any character.
             fields = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
             below[int(fields[1])].append(int(name))
             cpu[int(name)] = sum(map(int, fields[11:15])) / TICKS
@@ -54,7 +54,7 @@ def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
 
 
 def _memory(family: list[int], enough: int) -> int:
-    """Return the memory of the processes; shared pages are counted once if the sum matters, and if it can be had soon.
+    """Return the memory of the processes; shared pages are counted once if the sum matters, and if that is quick.
 
     The kernel needs milliseconds for the shared pages of a process with 65,000 mappings, which delayed all checks.
     """
@@ -117,7 +117,7 @@ def kernel_memory() -> int:
 def shared_memory() -> int:
     """Return the memory of this machine that programs share or temporary file systems hold, in bytes.
 
-    What a program shares stays when it gives its pages back (MADV_DONTNEED), and then no process is seen to have it.
+    Shared memory stays when a program releases its pages (MADV_DONTNEED), and then no process shows it.
     """
     return _meminfo()["Shmem"]
 
@@ -139,7 +139,7 @@ class TemporaryFiles:
 
 
 def temporary(members: Iterable[int]) -> TemporaryFiles:
-    """Return what the temporary directories of a sandbox hold, seen through one of its processes."""
+    """Return the contents of a sandbox's temporary directories, read through one of its processes."""
     here = os.stat("/").st_dev
     for process in members:
         with suppress(OSError):

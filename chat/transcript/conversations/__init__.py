@@ -1,1 +1,1 @@
-"""Conversations as rows: listed, branched, exported, explained."""
+"""Chats as rows: listed, branched, exported, explained."""

@@ -37,7 +37,7 @@ TEMPERATURE = "The temperature must be a number from 0 to 2."
 UNTITLED = "New chat"
 # The state of a required exam that is not passed → the end of its notice.
 GATES = {"failed": "exam_failed", "waits": "exam_waits", "other_format": "exam_in_other_format"}
-# A person's last chats that are looked at for the picker, and the models of them that stand first.
+# A person's last chats that count for the picker, and how many of their models come first.
 LAST_CHATS, RECENT = 30, 4
 
 

@@ -1,4 +1,4 @@
-"""Groups a list of conversations by the day of their last use, as its reader counts days."""
+"""Groups a list of chats by the day of their last use, in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEEK = 7
 
 @dataclass(frozen=True, slots=True)
 class DayGroup:
-    """Some rows of the list under one heading; `continued`: the heading stands on the page before."""
+    """Some rows of the list under one heading; `continued`: the heading is on the page before."""
 
     label: str
     rows: tuple[ListedConversation, ...]

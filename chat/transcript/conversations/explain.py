@@ -38,7 +38,7 @@ NEXT_MESSAGE = "What is in this folder?"
 class ExplainedTool:
     """One tool, included or not; `tokens` is 0 if it is not offered, `server` "" for a built-in tool.
 
-    `kept`: this chat does not exclude it. `locked`: it stays excluded whatever this chat sets.
+    `kept`: this chat does not exclude it. `locked`: it stays excluded, and this chat cannot change that.
     """
 
     name: str
@@ -177,7 +177,7 @@ def _explained(
 
 def _tools(fitted: RequestContext, left_out: ToolFilter, tokens: dict[str, int]) -> tuple[ExplainedTool, ...]:
     toolbox = fitted.toolbox
-    # Decided after the others: the model is offered another tool in their place, or there is no room for it.
+    # Rules that are decided last: the model is offered another tool instead, or there is no room for it.
     excluded = [one for one in fitted.request_spec.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
     stands_in = tool_translation.BASH if tool_translation.COMMANDS in fitted.request_spec.tools else ""
     rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}

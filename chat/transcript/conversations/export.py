@@ -76,7 +76,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False, raw: bo
     )
 
 
-# What a person set for the conversation; anything else in there is for the server.
+# Settings that a person made for the chat; the others are for the server.
 SETTINGS = ("system", "temperature", "tools_on", "prompts")
 
 

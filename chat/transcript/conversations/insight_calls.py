@@ -1,4 +1,4 @@
-"""Reads a person's own calls behind a point of the insights."""
+"""Reads a person's own calls that a point of the insights counts."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ STATES: dict[str, str] = {
     TurnStatus.WAITING: "needs approval",
 }
 ENDED = "ended"
-# How long an ended answer is news, and for how many turns.
+# How long an ended answer counts as recent, and how many do.
 RECENT, TURNS = timedelta(days=1), 100
 
 

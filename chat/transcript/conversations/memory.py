@@ -66,7 +66,7 @@ def show(person: Person, conversation_id: str) -> ShownMemory:
 def write(person: Person, conversation_id: str, text: str, basis: str) -> None:
     """Replace the memory that has this basis. Raises NotFound, ValueError if it is too long, Conflict.
 
-    Outside content may be left in the text, so it still depends on it: `check` is a step of its own.
+    Outside content may be left in the text, so it still depends on it: `check` is a separate step.
     """
     conversation = own(person, conversation_id, lock=True)
     try:

@@ -1,4 +1,4 @@
-"""Keeps which files of a conversation wait for a message that was not sent yet."""
+"""Stores which files of a chat wait for a message that was not sent yet."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def forget(person: Person, conversation_id: str, paths: Collection[str]) -> None
 
 
 def sent(conversation: Conversation, paths: Collection[str]) -> None:
-    """Drop the notes of files that a message has now. The conversation is locked."""
+    """Drop the notes of files that are now part of a message. The conversation is locked."""
     left = [one for one in _read(conversation.pending) if one.path not in paths]
     if len(left) < len(conversation.pending):
         _write(conversation, left)
@@ -67,7 +67,7 @@ def shown(conversation_id: str, pending: Iterable[dict[str, Any]]) -> str:
 
 
 def clear_old() -> None:
-    """Delete files that no message took within a day, unless they have changed since, and their notes."""
+    """Delete files that were not sent within a day, unless they have changed since, and their notes."""
     for pk in Conversation.objects.exclude(pending=[]).values_list("pk", flat=True):
         with transaction.atomic():
             conversation = Conversation.objects.select_for_update().filter(pk=pk).first()

@@ -84,7 +84,7 @@ def write(person: Person, written: PromptDraft) -> str:
 
 @transaction.atomic
 def withdraw(person: Person, name: str) -> None:
-    """Withdraw a prompt, also where it is in use. Raises NotFound."""
+    """Withdraw a prompt, also from chats that use it. Raises NotFound."""
     _hold()
     last = _newest(name)
     if last is None or last.withdrawn:

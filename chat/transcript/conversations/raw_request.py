@@ -18,7 +18,7 @@ from toolsupport.core import format_choice, format_fallback
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import RequestSpec, Role
 
-# Images are one long word, which is unreadable and would fill the page.
+# An image is one long word, which is unreadable and would fill the page.
 LONGEST_WORD = 1000
 
 
@@ -63,7 +63,7 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
         raise NotFound("This answer does not exist.")
     turn, writer = message.turn, message.writer or message.turn.profile
     conversation.profile, conversation.leaf_id = writer, message.parent_id
-    # A turn may have gone on in another format after this answer; its calls remember theirs.
+    # A turn may have continued in another format after this answer; its calls store their own.
     runs = list(message.tool_runs.order_by("id"))
     written = next((run.format for run in runs if run.format and not run.in_prose), turn.format)
     request_spec = _as_then(turn_settings.prepared(conversation).request_spec, written)

@@ -16,7 +16,7 @@ from toolsupport.core.errors import NotFound, ToolError
 MOST = 8
 # Uploads of images are stored under these endings; everything else that is attached is a file for the tools.
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-# What one request carries at most, in bytes: of a long conversation the newest images.
+# Bytes of images in one request: of a long chat only the newest are sent.
 MOST_BYTES = 24 * 1024 * 1024
 
 
@@ -41,12 +41,12 @@ def _is_file(workspace: Workspace, path: str) -> bool:
 
 
 def images(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the attachments that are images."""
+    """Return the attachments that are images."""
     return tuple(path for path in paths if path.lower().endswith(IMAGES))
 
 
 def files(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the attachments that are no images."""
+    """Return the attachments that are not images."""
     return tuple(path for path in paths if not path.lower().endswith(IMAGES))
 
 

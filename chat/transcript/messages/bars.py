@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-# As databases write them: averages have up to 17 digits after the point, large floats an exponent.
+# Numbers as databases write them: averages have up to 17 digits after the point, large floats an exponent.
 NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?")
 
-# Rows from which a line shows more than two bars do.
+# From this many rows on a line chart is drawn too.
 FEWEST = 3
 SHOWN_ROWS = 100
 LONGEST_NAME = 60

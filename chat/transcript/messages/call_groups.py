@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from chat.statuses import UNFINISHED, CallStatus
 from chat.transcript.messages import call_phrases
 
-# Two calls are as short as their group would be, and show more.
+# Two calls take as much room as their group would, and show more.
 FEWEST = 3
 
 
@@ -114,7 +114,7 @@ def words(name: str, states: Sequence[tuple[str, str]]) -> str:
     return " · ".join([f"{lead} {target}{thing}", *(_note(*one) for one in notes.items())])
 
 
-# What needs no note: it worked, or has not ended.
+# States without a note: the call worked, or has not ended.
 QUIET = (CallStatus.DONE, CallStatus.PENDING, CallStatus.RUNNING)
 
 
@@ -123,5 +123,5 @@ def _note(note: str, number: int) -> str:
 
 
 def _worst(statuses: Sequence[str]) -> str:
-    """Return the state of calls none of which worked: all failed, or some did not run."""
+    """Return the state of calls of which none worked: all failed, or some did not run."""
     return CallStatus.FAILED if all(one in call_phrases.COULD_NOT for one in statuses) else CallStatus.DENIED

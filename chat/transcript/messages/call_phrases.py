@@ -1,4 +1,4 @@
-"""Puts a tool call into words: its verb by state, what it acts on, its state and the fact of its result."""
+"""Describes a tool call in words: its verb by state, its object, its state and a fact of its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DENY, EXPIRED, ABSENT = "deny", "expired", "no file"
 
 @dataclass(frozen=True, slots=True)
 class ToolVerb:
-    """The verb of a tool: its base form, its form while it runs and after it ran, and what a group of calls counts.
+    """The verb of a tool: its base form, its form while it runs and after it ran, and the noun of a group.
 
     `icon` is a name of icons.svg. Without `many` the group counts times.
     """
@@ -40,7 +40,7 @@ VERBS = {
     "tool_search": ToolVerb("search tools for", "Searching tools for", "Searched tools for", "search", "phrases"),
     "hot_swap": ToolVerb("use prompts", "Using prompts", "Used prompts", "swap"),
 }
-# What a permission for a whole chat covers: it holds for the tool.
+# The words for a permission for a whole chat, which covers the whole tool.
 SCOPES = {
     "replace": "Replace files in this chat",
     "create": "Create and replace files in this chat",
@@ -53,7 +53,7 @@ REPLACE = ToolVerb("replace", "Replacing", "Replaced", "edit", "files")
 APPEND = ToolVerb("add to", "Adding to", "Added to", "edit", "files")
 OTHER = ToolVerb("use", "Using", "Used")
 
-# Which form of the verb each state takes; the others did not run.
+# State → form of the verb; in every other state the call did not run.
 WANTS = (CallStatus.PENDING, CallStatus.WAITING)
 COULD_NOT = (CallStatus.FAILED, CallStatus.TIMEOUT)
 STATES = {
@@ -67,7 +67,7 @@ STATES = {
     "interrupted": "Interrupted",
 }
 ANSWERS = {DENY: "Denied", EXPIRED: "Expired"}
-# A result of read_file that is no text, or not all of it.
+# A result of read_file that is not text, or not all of it.
 READ_NOTE = re.compile(r"(?:\A|\n\n)\[(?:Cut here|The file is empty|This is a binary file)[^\n\]]{0,200}\]\Z")
 ROWS = re.compile(r"\[(?:The first \d{1,9} of )?(No|\d{1,9}) rows?\b[^\n\]]{0,200}\]\Z")
 
@@ -100,7 +100,7 @@ def state_word(status: str, answer: str = "") -> str:
 
 
 def target_of(name: str, target: str) -> str:
-    """Return what a call acts on; a tool without a verb of its own is named itself, with its MCP server."""
+    """Return the object of a call; for a tool without a verb of its own, the tool with its MCP server."""
     if name in VERBS:
         return "this folder" if target == "." else target
     server, mark, tool = name.partition(MARK)
@@ -108,14 +108,14 @@ def target_of(name: str, target: str) -> str:
 
 
 def scope_of(name: str, verb: ToolVerb) -> str:
-    """Return what a permission for a whole chat covers: "Run commands in this chat", "Use draw of box in this chat"."""
+    """Return the words of a permission for a chat: "Run commands in this chat", "Use draw of box in this chat"."""
     if verb.base in SCOPES:
         return SCOPES[verb.base]
     return " ".join(filter(None, [verb.base.capitalize(), verb.many or target_of(name, ""), "in this chat"]))
 
 
 def anonymous(name: str) -> str:
-    """Return what a call acts on where its arguments are not shown: "a file", or the name of a tool without a verb."""
+    """Return the object of a call whose arguments are not shown: "a file", or the name of a tool without a verb."""
     verb = VERBS.get(name)
     if verb is None:
         return target_of(name, "")
@@ -123,7 +123,7 @@ def anonymous(name: str) -> str:
 
 
 def fact(name: str, result: str) -> str:
-    """Return what is worth knowing of a result on one line: "5 lines", "3 entries", "6 rows"."""
+    """Return the most useful fact of a result on one line: "5 lines", "3 entries", "6 rows"."""
     if name == "read_file":
         return "" if READ_NOTE.search(result[-300:]) else counted(len(result.splitlines()), "line")
     if name == "list_directory":
@@ -136,7 +136,7 @@ RISKS = {"A0": "read", "A1": "read", "A2": "files", "A3": "code", "A4": "outside
 
 
 def risk_of(name: str, level: str) -> str:
-    """Return the risk of a tool; the arguments of an MCP tool leave the site, whatever the level."""
+    """Return the risk of a tool; the arguments of an MCP tool leave the site at any level."""
     return "outside" if MARK in name else RISKS.get(level, "outside")
 
 

@@ -94,8 +94,8 @@ def _without_work(text: str) -> str | None:
 def complete(person: Hashable, shown: AnyTranscript) -> AnyTranscript:
     """Return a transcript with the HTML that some messages lack, as far as it is ready in time, and store it.
 
-    For the thread of a page, outside a transaction. The first one may take all the time that its work may have, so that
-    each load gets further.
+    For the thread of a page, outside a transaction. The first one may take all the time that its work may have, so
+    that each load completes more.
     """
     return replace(shown, messages=_completed(person, shown.messages))
 
@@ -134,7 +134,7 @@ def _store(made: Sequence[tuple[int, str, str]]) -> None:
     try:
         _write([_row(*one) for one in made])
     except Error as error:
-        # The page is shown all the same, and the next one tries again.
+        # The page is shown anyway, and the next one tries again.
         log.warning("could not store the HTML of %d messages: %s", len(made), error)
 
 

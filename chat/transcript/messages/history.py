@@ -24,7 +24,7 @@ INTERRUPTED = "This call was not finished: it was interrupted before it gave a r
 WAITS = (CallStatus.PENDING, CallStatus.WAITING)
 EDITED = "edited by a person"
 RAN = (CallStatus.DONE, CallStatus.FAILED, CallStatus.TIMEOUT)
-# What gave a text that its model reads, whole or in part.
+# States of calls with a text, whole or partial, that the model reads.
 RECEIVED = (*RAN, CallStatus.STOPPED)
 
 
@@ -86,7 +86,7 @@ def log_to(leaf: int | None, messages: StoredMessages, turn_id: int | None = Non
 def _received(row: MessageRow, runs: list[ToolRun]) -> Iterator[OutsideSource]:
     """Yield the outside content of a message: attachments, results of its calls, and what its text depends on.
 
-    The model reads the name of a file with the message, before it reads the file; others may have chosen that name.
+    The model reads the name of a file with the message, before it reads the file; others may have chosen it.
     """
     yield from outside_content.read(row.outside)
     for path in attachments.images(row.attachments):

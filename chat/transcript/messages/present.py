@@ -29,7 +29,7 @@ from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import Role
 from toolsupport.services import learning
 
-# How an answer ends early without an error, and how a call ends that gave a result.
+# Ends of an answer that stopped early without an error, and ends of a call with a result.
 BROKEN_OFF = (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED)
 ENDED = (CallStatus.DONE, CallStatus.FAILED, CallStatus.TIMEOUT)
 
@@ -171,7 +171,7 @@ def _images(row: Message) -> ShownImages | None:
 def may_go_on(turn: Turn, text: str) -> bool:
     """Return True for an answer that ended early and can be continued; `text` is that of its last message.
 
-    One that failed, mostly by a lost connection, needs something to continue from: text, or the result of a tool.
+    A failed one, usually after a lost connection, needs something to continue from: text, or the result of a tool.
     """
     if turn.status in BROKEN_OFF or (turn.status == TurnStatus.DONE and turn.reason):
         return True
@@ -298,7 +298,7 @@ def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQ
 
 
 def target(name: str, arguments: Mapping[str, object]) -> str:
-    """Return what a call acts on, for its closed line: "config.json"."""
+    """Return the object of a call, for its closed line: "config.json"."""
     tool = BUILTINS.get(name)
     return call_phrases.target_of(name, tool.shown_target(dict(arguments)) if tool else "")
 

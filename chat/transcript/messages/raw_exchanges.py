@@ -19,7 +19,7 @@ from toolsupport.registry import raw_sql
 
 log = logging.getLogger(__name__)
 
-# Of one conversation: how many exchanges are kept, and how many characters of them. The oldest go first.
+# Per chat: kept exchanges, and their characters. The oldest are deleted first.
 MOST = 20
 MOST_CHARACTERS = 2_000_000
 
@@ -43,9 +43,10 @@ class ShownExchange:
 
 
 def prepared(recorded: Sequence[RecordedExchange]) -> PreparedExchanges:
-    """Rows without their place, redacted and bounded. Takes processor time, so it belongs into a thread.
+    """Return rows without their place, redacted and bounded.
 
-    It never raises: an answer does not fail for what is kept of it.
+    It takes processor time, so call it in a thread. It never raises: an answer must not fail because its exchange
+    cannot be kept.
     """
     try:
         return tuple(map(_row, recorded[-MOST:]))
@@ -73,7 +74,7 @@ def _row(recorded: RecordedExchange) -> RawExchange:
 
 
 def keep(turn: Turn, message: int, rows: PreparedExchanges) -> None:
-    """Write rows for a message of a turn, and let the oldest of the conversation go. Part of a larger transaction."""
+    """Write rows for a message of a turn, and delete the oldest of the chat. Part of a larger transaction."""
     if not rows:
         return
     for row in rows:
@@ -83,12 +84,12 @@ def keep(turn: Turn, message: int, rows: PreparedExchanges) -> None:
 
 
 def of_message(message: int) -> tuple[ShownExchange, ...]:
-    """What is kept of one answer, in order; the caller has looked up that it may be seen."""
+    """Return the exchanges of one answer, in order; the caller has checked the permission."""
     return tuple(map(_shown, RawExchange.objects.filter(message=message).order_by("id")))
 
 
 def exported(conversation: UUID) -> tuple[dict[str, Any], ...]:
-    """All that is kept of one conversation, as JSON holds it."""
+    """Return all exchanges of one chat for JSON."""
     rows = RawExchange.objects.filter(conversation=conversation).order_by("id")
     return tuple(
         {name: getattr(row, name) for name in EXPORTED}
@@ -119,7 +120,7 @@ def _shown(row: RawExchange) -> ShownExchange:
 
 
 def _status(code: int | None) -> str:
-    """The status as HTTP calls it."""
+    """Return the status with HTTP's words."""
     if code is None:
         return "no reply"
     try:

@@ -10,7 +10,7 @@ LOOKED_AT = 8_000
 CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\]\n]{1,300})\]\([^)\s]{0,2000}\)")
 AT_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,4}[.)][ \t]+)+")
-# Inside a word or between spaces they are no marks: 17*23, 2 * 3, snake_case.
+# Inside a word or between spaces these are not Markdown: 17*23, 2 * 3, snake_case.
 EMPHASIS = re.compile(r"`+|~~+|(?<!\w)[*_]+(?=\S)|(?<=\S)[*_]+(?!\w)")
 
 

@@ -111,7 +111,7 @@ class ShownCall:
 
     @property
     def fact(self) -> str:
-        """What its closed line shows of the result: "5 lines"."""
+        """The fact of the result on its closed line: "5 lines"."""
         return call_phrases.fact(self.name, self.result) if self.result else ""
 
     @property
@@ -126,7 +126,7 @@ class ShownCall:
 
     @property
     def failed(self) -> bool:
-        """Whether its error is one: a call that was denied or stopped has none."""
+        """Whether it failed: a denied or stopped call did not."""
         return self.status in (CallStatus.FAILED, CallStatus.TIMEOUT, CallStatus.REJECTED)
 
     @property
@@ -136,7 +136,7 @@ class ShownCall:
 
     @property
     def asks(self) -> bool:
-        """Whether it, or a call that it makes, waits for a person."""
+        """Whether it, or a call of its program, waits for a person."""
         return self.question is not None or any(call.question for call in self.inner)
 
     def to_json(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class ShownCall:
 class ShownUsage:
     """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens. 0 is unknown.
 
-    `constrained` are the tools whose calls could not be used and were asked for again under a schema.
+    `constrained` are the tools whose unusable calls were requested again under a schema.
     """
 
     tokens: int = 0

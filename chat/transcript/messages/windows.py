@@ -1,4 +1,4 @@
-"""Chooses which messages of a long branch a page shows first, and where its earlier ones begin."""
+"""Chooses which messages of a long branch a page shows first, and where the earlier ones begin."""
 
 from __future__ import annotations
 

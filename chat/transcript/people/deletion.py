@@ -26,9 +26,8 @@ def request_stops(person_id: int) -> None:
 
 
 def delete_next(person_id: int) -> bool | None:
-    """Delete one conversation with its files: True if one was deleted, False while all answer, None without any.
-
-    An answer whose process is gone does not hold it up: its lease has run out.
+    """Delete one conversation with its files: True if one was deleted, False while all have running answers, None
+    without any. An answer whose process is gone does not delay it: its lease has expired.
     """
     waiting = False
     for pk in Conversation.objects.filter(owner_id=person_id).order_by("pk").values_list("pk", flat=True):

@@ -84,7 +84,7 @@ class ForeignConversation:
 
 
 def of_others(person: Person) -> tuple[ForeignConversation, ...]:
-    """Return the newest conversations of all others: owner and date, without the subject."""
+    """Return the newest conversations of all others: owner and date, without the title."""
     rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")[:LISTED]
     return tuple(_foreign(row) for row in rows)
 

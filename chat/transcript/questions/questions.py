@@ -55,10 +55,10 @@ ALLOWS = ("once", FOR_FILE, "chat", "edit")
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """The question about a call, and what the answer will be bound to.
+    """The question about a call, and the facts to which the answer will be bound.
 
     `state` is that of the program which made the call and waits too. `outside` is the outside content in the chat.
-    `size` is how much would change, `reason` why it asks where the call alone does not show it.
+    `size` is how much would change, `reason` is why it asks if the call alone does not show it.
     """
 
     call: ToolCall
@@ -101,7 +101,7 @@ class ClosedQuestion:
     announced: Announcements
 
 
-# What an answer to each kind of question does besides; the answer to an approval is read by its turn.
+# Kind of question → the effect of its answer; the turn itself reads the answer to an approval.
 EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.apply}
 
 
@@ -209,7 +209,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     if tool is None:
         raise ValueError("This tool no longer exists.")
     edited = _edited(run, tool.spec)
-    # What a person wrote is run as it is or not at all: no repair.
+    # Arguments that a person wrote run unchanged or not at all, without repairs.
     complaints = calls.complaints_about({**edited, **arguments}, tool.spec.parameters)
     if complaints:
         raise ValueError(f"The arguments of {run.name} do not fit: {'; '.join(complaints)}.")
@@ -219,7 +219,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
-        # No person saw what the other path holds: it must be empty.
+        # No person has seen the content at the other path: there must be no file.
         question.basis = NO_FILE
 
 
@@ -231,7 +231,7 @@ def _edited(run: ToolRun, spec: ToolSpec) -> JSON:
 
 
 def _bound(question: Question) -> dict[str, str]:
-    """Return what an answer is bound to; editing the arguments changes it."""
+    """Return the facts to which an answer is bound; edited arguments change them."""
     return {"binds": question.binds, "basis": question.basis}
 
 
@@ -295,14 +295,14 @@ def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
     call = ToolCall(run.call_id, run.name, run.arguments)
     if question.binds != policy.fingerprint(call, place(turn)):
         return ApprovalDecision(False, "The call was changed after it was allowed, so it was not run.")
-    # A program was let run when it was allowed, and waits since then for a call of its own.
+    # A program has run since it was allowed, and waits for a call of its own.
     if run.snapshot is None and question.answered_at and timezone.now() - question.answered_at > TIME_TO_ANSWER:
         return ApprovalDecision(False, "The approval is too old, so it was not run. Request it again.")
     return ApprovalDecision(True, basis=question.basis, level=run.level)
 
 
 def granted(conversation_id: str) -> frozenset[str]:
-    """Return what a person allowed for the whole conversation (policy.grant)."""
+    """Return the permissions for the whole chat (policy.grant)."""
     return sql.granted_in(uuid.UUID(conversation_id))
 
 

@@ -90,7 +90,7 @@ def _switch_on(_: Person, conversation: Conversation) -> None:
 
 
 def _use_again(person: Person, conversation: Conversation) -> None:
-    """Withdraw what was decided about native tools for this chat only."""
+    """Withdraw the decision about native tools for this chat only."""
     assert conversation.profile is not None
     here = NewOverride(
         conversation.profile.pk, "tools", actor=person.pk, reason=sentence("use_again"), session=str(conversation.pk)

@@ -34,9 +34,9 @@ from toolsupport.registry.testing.detection_reports import ShownDetection
 from toolsupport.registry.testing.detections import DetectionRequest
 
 KIND = "unknown_model"
-# What may be answered: test it, a decision, or nothing while there was time.
+# The possible answers: a test, a decision, or none in time.
 OPTIONS = ("auto", "yes", "no", "none")
-# Where a conversation keeps the last decision of people that it has a notice of.
+# The setting of a chat with the last decision for which it has a notice.
 RECEIVED = "heard_decision"
 Notice = Announcement[AddedNotice]
 WORDS = {

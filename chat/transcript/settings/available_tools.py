@@ -19,7 +19,7 @@ from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models.request_context import ToolOffer
 from toolsupport.registry.settings import team_settings, tool_settings
 
-# What is not simply built in.
+# Built-in tools with conditions of their own.
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {tool_search.NAME: "search", search_schemas.NAME: "sql", execute_sql.NAME: "sql"}
 )
@@ -31,7 +31,7 @@ def offer(
 ) -> ToolOffer:
     """Return every built-in tool with its state, then the deferred ones.
 
-    The state: enabled by the team, and working here. Tools in the conversation's `toolset` were found for it, most
+    State: whether the team enabled it, and it works here. Tools in the conversation's `toolset` were found for it, most
     relevant first. `team` is what the team offers and `remotes` are the MCP tools, if they were read.
     """
     team = team or TeamOffer(team_settings.everything())

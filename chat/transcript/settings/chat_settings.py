@@ -1,6 +1,6 @@
 """Changes settings of a conversation without losing concurrent changes.
 
-Its statements are written out, so that what is kept of other rows stays valid (`kept_rows`).
+Its statements are written out, so that other kept rows stay valid (`kept_rows`).
 """
 
 from __future__ import annotations

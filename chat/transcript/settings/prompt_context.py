@@ -1,4 +1,4 @@
-"""Reads the memory and the selected prompts of a conversation for the system text."""
+"""Reads the memory and the selected prompts of a chat for the system prompt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXT = "SELECT text FROM chat_prompt WHERE name = %s ORDER BY id DESC LIMIT 1"
 class PromptContext:
     """`memory` and `chosen` are texts of the conversation, `prompts` are all available ones.
 
-    `outside` is the outside content that the memory depends on, `outside_tools` that which chose offered tools.
+    `outside` is the outside content that the memory depends on, `outside_tools` is that which led to offered tools.
     """
 
     memory: str = ""
@@ -37,13 +37,13 @@ class PromptContext:
     outside_tools: tuple[OutsideSource, ...] = ()
 
     def system(self, base: str) -> str:
-        """Return the system text that begins with `base`; the part about tools comes after it."""
+        """Return the system prompt that begins with `base`; the part about tools comes after it."""
         memory = f"{MEMORY}\n{self.memory}" if self.memory and not self.outside else ""
         return "\n\n".join(text for text in (base.strip(), *self.chosen, memory) if text)
 
     @property
     def notes(self) -> str:
-        """The memory as data for a person's message, "" if it is part of the system text."""
+        """The memory as data for a person's message, "" if it is part of the system prompt."""
         return f"{NOTES}\n{self.memory}" if self.memory and self.outside else ""
 
 

@@ -1,4 +1,4 @@
-"""Reads what a turn gets from its conversation: its settings, its workspace."""
+"""Reads the settings and the workspace of a chat for its turns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOCUMENT_BYTES = 8 * 1024
 THROUGH_BASH = "through_bash"
 # The setting with the outside content that has made a model search tools, by the name of the found tool.
 FOUND_BY = "found_by"
-# Under this key, for one answer and never saved, stands the text format that a person asked for.
+# The key of the text format that a person requested for one answer; it is never saved.
 ASKED_FORMAT = "asked_format"
 
 
@@ -89,9 +89,9 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
 
 
 def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
-    """What a model may do outside conversations, with the databases of a person, for a call of this tool.
+    """Return the request context for one call of this tool outside of chats, with the databases of a person.
 
-    No search comes before the call, so a tool that waits to be found counts as found. Raises NotFound, ConfigError.
+    There is no search before the call, so a deferred tool counts as found. Raises NotFound, ConfigError.
     """
     profile = profile_cache.profile(profile_id)
     if profile is None:
@@ -125,7 +125,7 @@ def discard_workspace(conversation: str) -> None:
 
 
 def remove_workspace(conversation: str) -> None:
-    """Delete the files of a deleted conversation, for ever: what a tool of it still writes goes too."""
+    """Delete the files of a deleted chat for good, also those that a tool of it still writes."""
     workspace_removal.remove(_root(conversation))
 
 

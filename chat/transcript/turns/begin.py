@@ -154,7 +154,7 @@ def begin(request: TurnRequest) -> AcceptedMessage:
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
     _insert_turn(turn, draft.prepared)
     if limited := quotas.limited(conversation.owner_id):
-        # On the day of the turn: its end takes a failed request off that day.
+        # On the day of the turn: its end removes a failed request from the count of that day.
         quota_use.spend(limited, turn.created_at)
     return replace(_opened(turn, draft), ended=room.ended)
 
@@ -188,7 +188,7 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
     at_once = begun.opening[: len(first)]
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
-        # For this turn only: it is no message of the transcript.
+        # For this turn only; it is not a message of the transcript.
         begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
     return AcceptedMessage(turn.pk, shown, at_once, claimed=begun)
 
@@ -260,7 +260,7 @@ def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
     if not mine.update(status=TurnStatus.RUNNING, owner=owner, lease_until=in_future(TURN), started_at=Now()):
         return None
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
-    # It continues with the model it began with, which may have been for this answer only, as may its format.
+    # It continues with the model and the format it began with, which may be for this answer only.
     turn.conversation.profile = turn.profile
     prepared = turn_settings.prepared(turn.conversation)
     runs = list(turn.tool_runs.select_related("message").order_by("id"))
@@ -281,7 +281,7 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmi
     if room.known is not None:
         return TurnAdmission(room.known)
     if room.open_here:
-        # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
+        # Its process may be dead, or it waits for an answer that a new message replaces: then it is ended.
         here = Turn.objects.filter(conversation=conversation)
         ended = (expire(here.exclude(owner=owner)) if storage.state.steady else []) or supersede(here)
         if not ended:

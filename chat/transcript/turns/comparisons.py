@@ -1,4 +1,4 @@
-"""Stores comparisons: a turn asked again of up to six models, with its recorded results; nothing is executed."""
+"""Stores comparisons: a turn replayed on up to six models, with its recorded results; nothing is executed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ShownComparison:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedAnswer:
-    """An answer that this process asks for now. `temperature` is that of the chat."""
+    """An answer that this process requests now. `temperature` is that of the chat."""
 
     id: int
     profile: int
@@ -102,7 +102,7 @@ class ClaimedAnswer:
 
 @transaction.atomic
 def begin(person: Person, turn_id: int, profiles: Sequence[int]) -> None:
-    """Ask these models again, instead of those before. Raises NotFound, ConfigError, Busy, QuotaSpent."""
+    """Replay on these models, instead of the earlier ones. Raises NotFound, ConfigError, Busy, QuotaSpent."""
     made, chosen = turn_case.of_turn(person, turn_id), list(dict.fromkeys(profiles))
     if not 1 <= len(chosen) <= MOST_MODELS:
         raise ConfigError(f"Choose 1 to {MOST_MODELS} models.")
@@ -228,14 +228,14 @@ def _mine(answer: int, owner: str) -> QuerySet[ComparedAnswer]:
 
 
 def progress(answer: int, owner: str, replies: list[JSON]) -> bool:
-    """Store what came so far and renew the leases; False if it was cancelled or another process has it."""
+    """Store the text so far and renew the leases; False if it was cancelled or another process has it."""
     server_places.renew(_holder(owner, answer))
     return bool(_mine(answer, owner).update(replies=replies, lease_until=leases.in_future(LEASE)))
 
 
 @transaction.atomic
 def conclude(answer: int, owner: str, ended: JSON) -> bool:
-    """Store a complete answer: its FIELDS; False if it is not this process's any more."""
+    """Store a complete answer: its FIELDS; False if this process no longer has it."""
     fields = {name: value for name, value in ended.items() if name in FIELDS}
     status = "failed" if ended.get("error") else "done"
     stored = bool(_mine(answer, owner).update(status=status, lease_until=None, **fields))
@@ -245,7 +245,7 @@ def conclude(answer: int, owner: str, ended: JSON) -> bool:
 
 
 def _count_for_quota(answer: int) -> None:
-    """Count the tokens of an answer; one that failed before its model wrote anything is no request."""
+    """Count the tokens of an answer; one that failed before its model wrote anything is not counted."""
     row = ComparedAnswer.objects.select_related("comparison__turn__conversation").get(pk=answer)
     limited = quotas.limited(row.comparison.turn.conversation.owner_id)
     if not limited:
@@ -267,6 +267,6 @@ def _holder(owner: str, answer: int) -> str:
 
 
 def leave(owner: str) -> None:
-    """Let another process ask at once for what this one asked for."""
+    """Release the answers of this process, so that another one can request them at once."""
     ComparedAnswer.objects.filter(owner=owner, status="running").update(lease_until=None)
     server_places.leave(f"{owner}/answer/")

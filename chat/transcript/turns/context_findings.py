@@ -1,4 +1,4 @@
-"""Stores what a running turn learns about the context of its model, for every conversation."""
+"""Stores findings of a running turn about the context of its model, for every chat."""
 
 from __future__ import annotations
 

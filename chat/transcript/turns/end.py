@@ -152,7 +152,7 @@ def _count_for_quota(turn: Turn, reason: str, answers: Sequence[Message]) -> Non
 
 
 def _context_before(turn: Turn) -> int:
-    """Return the tokens that the chat had before this turn: a server counts at the end, which a stop cuts off."""
+    """Return the tokens that the chat had before this turn: servers count at the end, which a stopped answer lacks."""
     before = Turn.objects.filter(conversation_id=turn.conversation_id, pk__lt=turn.pk)
     usage = before.order_by("-pk").values_list("usage", flat=True).first() or {}
     return int(usage.get("context_tokens", 0))

@@ -1,4 +1,4 @@
-"""Lets another model go on with a running turn."""
+"""Continues a running turn with another model."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Takeover:
 
 @fenced
 def take_over(turn: Turn, profile_id: int, counts: Counts, facts: dict[str, str]) -> Takeover:
-    """Let this model go on with the turn, as after a switch, with a notice; the model of the conversation stays.
+    """Continue the turn with this model, as after a switch, with a notice; the model of the chat stays. `counts`
 
-    `counts` returns what the model before it did, which stays counted for that one. Raises ConfigError.
+    returns the counts of the former model, which stay with that one. Raises ConfigError.
     """
     profile = profile_cache.profile(profile_id)
     if profile is None:

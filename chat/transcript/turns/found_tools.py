@@ -22,7 +22,7 @@ from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import ToolSpec
 from toolsupport.registry.models.request_context import RequestContext
 
-# More than any model is given; what was found before moves down and falls out at the end.
+# More than any model gets; earlier finds move down and are dropped at the end.
 MOST = 10
 KEY = "toolset"
 

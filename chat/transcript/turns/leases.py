@@ -58,8 +58,8 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 def keep_rest(owner: str, turn: int, reply: tuple[int, str, str]) -> None:
     """Store the rest of an answer that another process interrupted while this one could not write.
 
-    `reply` is its message, text and thinking, as people saw them. They are stored only behind what is there: a text
-    that was changed since is left alone.
+    `reply` is its message, text and thinking, as people saw them. They only extend the stored text: a text that was
+    changed since stays as it is.
     """
     gone = Turn.objects.filter(pk=turn, owner=owner, status=TurnStatus.INTERRUPTED, reason=GONE)
     hold(*gone.values_list("conversation_id", flat=True))
@@ -73,15 +73,15 @@ def settle(running: Collection[int] = (), only: str = "") -> tuple[list[TurnEnd]
     """Interrupt the turns with an expired lease; also return the queued turns that no process claimed in time.
 
     Those `running` in this process are alive, even if the database accepted no renewal for some time. After such a time
-    the leases of other processes are not judged either, until they could be renewed. Where `only` one process serves
-    the database, the turns of all others are abandoned, however long their leases are.
+    the leases of other processes are not judged either, until they could be renewed. If `only` one process serves the
+    database, the turns of all others are abandoned, however long their leases are.
     """
     return _settle(running, only) if raw_sql.has_work(Turn) else ([], [])
 
 
 @transaction.atomic
 def _settle(running: Collection[int], only: str) -> tuple[list[TurnEnd], list[int]]:
-    """Look at each turn that waits or runs."""
+    """Check each turn that waits or runs."""
     ended = expire(Turn.objects.exclude(pk__in=running), only) if storage.state.steady else []
     waiting = Turn.objects.filter(
         status=TurnStatus.QUEUED, created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None
@@ -102,7 +102,7 @@ def expire(turns: QuerySet[Turn], only: str = "") -> list[TurnEnd]:
     interrupted = {"status": TurnStatus.INTERRUPTED, "ended_at": Now(), "lease_until": None}
     interrupted["reason"] = GONE
     for turn in expired.select_related("conversation", "profile"):
-        # Asked of the database once more: a moment read from a row of SQLite need not equal that row's own text.
+        # Compared again by the database: a time read from a row of SQLite need not equal that row's own text.
         if Turn.objects.filter(ran_out, pk=turn.pk).update(**interrupted):
             turn.refresh_from_db()
             ended.append(close(turn, TurnStatus.INTERRUPTED))

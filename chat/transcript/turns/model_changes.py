@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolsupport.registry import raw_sql
 
-# An answer that is written again with another model has that model from its beginning: no switch came since.
+# A regenerated answer has its model from the beginning: that was no switch during the answer.
 SWAPPED = """SELECT 1 FROM chat_turn JOIN chat_conversation ON chat_conversation.id = chat_turn.conversation_id
 WHERE chat_turn.id = %s AND chat_conversation.profile_id <> chat_turn.profile_id AND EXISTS
 (SELECT 1 FROM chat_message WHERE chat_message.conversation_id = chat_turn.conversation_id

@@ -39,7 +39,7 @@ def _in_text(conversation: Conversation) -> ChatRequestContext:
     )
 
 
-# How an answer is written again; the conversation's row is not saved with what they set.
+# The ways to regenerate an answer; their settings are not saved in the conversation's row.
 MODES: Mapping[str, Callable[[Conversation], ChatRequestContext]] = {
     "same": _as_set,
     "without_tools": _without_tools,
@@ -67,7 +67,7 @@ class ContinueRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegenerateRequest:
-    """A request to answer again what `message` (an answer, or its question) was about; `mode` is a key of MODES.
+    """A request for another answer to the question of `message` (an answer or its question); `mode` is a key of MODES.
 
     `model` names another one, as in choosing a model, for this answer only.
     """

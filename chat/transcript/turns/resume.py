@@ -65,7 +65,7 @@ def _pause(inner: ToolRun) -> Pause:
 
 
 def gone_on(turn: Turn, prepared: ChatRequestContext) -> ChatRequestContext:
-    """Continue a turn in the format it fell back to before."""
+    """Continue a turn in the format to which it fell back earlier."""
     request_spec = prepared.request_spec
     if not turn.format or turn.format not in (*request_spec.fallbacks, request_spec.if_refused):
         turn.conversation.settings = turn.conversation.settings | {"format": turn.format}

@@ -18,7 +18,7 @@ START = 0
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A person's message. `client_id` makes sending it twice one act.
+    """A person's message. `client_id` makes a message that is sent twice one message.
 
     It follows `parent`: None for the end of the shown branch, START for the beginning.
     """

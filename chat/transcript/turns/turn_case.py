@@ -32,7 +32,7 @@ from toolsupport.core.exams.cases import (
 from toolsupport.core.prompt.turn_context import with_notes
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 
-MOST_BYTES = 1_000_000  # of the messages; a form of this site takes twice as much
+MOST_BYTES = 1_000_000  # bytes of the messages; a form of this site accepts twice as much
 CUT = "\n… (cut: the text is too long for a case)"
 NAME_WORDS = 6
 
@@ -73,7 +73,7 @@ def own_turn(person: Person, turn_id: int) -> OwnTurn:
     if turn is None:
         raise NotFound("This answer does not exist.")
     conversation: Any = turn.conversation
-    # Where `prompt_context` looks for the memory of a conversation.
+    # The attribute in which `prompt_context` looks for the memory of a chat.
     conversation.memory_text, conversation.memory_outside = turn.memory_text, turn.memory_outside
     return OwnTurn(turn, turn.first, turn.last_text)
 

@@ -59,6 +59,17 @@ def test_the_headline_counts_models_of_servers_that_claim_nothing(client: Client
     assert "claim tools. <strong>" not in shown
 
 
+def test_models_that_do_not_chat_are_counted_beside_those_found(client: Client, alice: User) -> None:
+    ModelProfileFactory(name="embeds:latest", server=ServerFactory(name="box"), abilities=["embedding"])
+    shown = page(client, alice)
+    assert "Found 0 models" in shown and "1 model does not chat, so it is not tested here." in shown
+    assert "No server answers yet" not in shown
+    model("m", True)
+    ModelProfileFactory(name="ranks:latest", server=ServerFactory(name="shed"), abilities=["rerank"])
+    shown = page(client, alice)
+    assert "Found 1 model<" in shown and "On box of m. 2 more models do not chat, so they are not tested here." in shown
+
+
 def test_the_first_visit_tests_what_ends_soon_and_then_offers_the_rest(client: Client, alice: User) -> None:
     server = ServerFactory(kind="ollama")
     for size in (1, 2, 40, 50):

@@ -1,4 +1,4 @@
-"""The tools of a turn are those of its own request, whatever other conversations and administrators change."""
+"""The tools of a turn are those of its own request, independent of other chats and administrators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.events import ApprovalNeeded
-from chat.turns.tool_executor import ToolExecutor, tools_of
+from chat.turns.tool_executor import ToolExecutor, previewed, tools_of
 from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core.errors import ToolError
@@ -109,6 +109,23 @@ def test_a_question_that_cannot_be_prepared_fails_its_call(
     decision = executor.decisions["c1"]
     assert (asked, decision.allowed) == (None, False)
     assert decision.why.startswith("words" if isinstance(error, ToolError) else "write_file failed")
+
+
+# F5: a call in prose asks whatever its level, and a tool without a preview asks in words too.
+@pytest.mark.parametrize(
+    ("name", "arguments", "question"),
+    [
+        ("execute_sql", {"source": "stock", "query": "SELECT 1"}, "Query stock?"),
+        ("read_file", {"path": "config.json"}, "Read config.json?"),
+        ("list_directory", {"path": "."}, "List this folder?"),
+        ("search_schemas", {"query": "orders"}, "Search tables for orders?"),
+        ("read_file", {}, "Use read_file?"),
+    ],
+)
+def test_a_call_of_a_tool_that_only_reads_is_asked_about_in_words(
+    name: str, arguments: dict[str, str], question: str
+) -> None:
+    assert previewed(BUILTINS[name], ToolCall("c1", name, arguments), CONTEXT).question == question
 
 
 # T9: what a program is promised is what it has.

@@ -1,4 +1,4 @@
-"""What a server drops of a tool's schema stands in its descriptions, with each value."""
+"""Keywords that a server drops from a tool's schema are in its descriptions, with each value."""
 
 from __future__ import annotations
 

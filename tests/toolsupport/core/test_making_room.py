@@ -1,4 +1,4 @@
-"""What is done about a prompt that does not fit, and that it ends whatever happens (F9)."""
+"""The remedies for a prompt that does not fit, and that they always end (F9)."""
 
 from __future__ import annotations
 

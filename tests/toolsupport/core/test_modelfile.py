@@ -1,4 +1,4 @@
-"""What a Modelfile sets is read from the text that Ollama shows; everything else in it is left alone."""
+"""The settings of a Modelfile are read from the text that Ollama shows; the rest of it is ignored."""
 
 from __future__ import annotations
 

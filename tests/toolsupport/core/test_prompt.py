@@ -1,4 +1,4 @@
-"""What a model gets to read besides the conversation, how much of that it is shown, and the options."""
+"""The prompt of a model besides the chat, how much of the chat it gets, and the options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classifier on the words of servers it was not written for, and on words that nearly say the same."""
+"""The classifier on texts of servers for which it was not written, and on texts that are nearly refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken of the tools of others, what a model sees of them, and what a person is shown before approving."""
+"""Definitions of other programs' tools: accepted parts, the form for models, and the form for people who approve."""
 
 from __future__ import annotations
 

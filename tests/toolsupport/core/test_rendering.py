@@ -1,4 +1,4 @@
-"""No strict server refuses a rendered history, whatever happened and for any model."""
+"""No strict server refuses a rendered history, for any events and any model."""
 
 from __future__ import annotations
 

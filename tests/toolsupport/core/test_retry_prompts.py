@@ -1,4 +1,4 @@
-"""What a model is asked after its server could not read its call."""
+"""The next request to a model whose server could not read its call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a reply or a refusal shows that a server does not enforce a schema."""
+"""Replies and refusals that show that a server does not enforce a schema."""
 
 from __future__ import annotations
 

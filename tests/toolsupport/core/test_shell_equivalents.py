@@ -1,4 +1,4 @@
-"""Which commands are understood as calls of the tools for files; whatever else there is stays a command (T6)."""
+"""Commands that are read as calls of file tools; every other one stays a command (T6)."""
 
 from __future__ import annotations
 

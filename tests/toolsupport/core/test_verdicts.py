@@ -1,4 +1,4 @@
-"""From outcomes to a verdict: what counts, what never does."""
+"""From outcomes to a verdict: outcomes that count, and those that never do."""
 
 from __future__ import annotations
 

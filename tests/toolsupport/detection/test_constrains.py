@@ -1,4 +1,4 @@
-"""Whether a server enforces a schema: what a reply shows, and what several of them prove."""
+"""Whether a server enforces a schema: the evidence of one reply, and the verdict from several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one reply to a demand proves."""
+"""The grade of one reply to a demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts on models that are scripted in Ollama's words: what each of them does, and what may be concluded from it."""
+"""Verdicts on scripted models with Ollama's protocol: the behaviour of each, and the permitted conclusions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What replies prove in the steps besides the first call: the used result, two calls at once, each file tool."""
+"""Verdicts of the steps besides the first call: the used result, two calls at once, each file tool."""
 
 from __future__ import annotations
 

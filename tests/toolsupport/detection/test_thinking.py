@@ -1,4 +1,4 @@
-"""Models that think, on a server that speaks OpenAI's wire: tried with thinking on and off where that can be set."""
+"""Models that think, on a server with OpenAI's protocol: tried with thinking on and off if that can be set."""
 
 from __future__ import annotations
 

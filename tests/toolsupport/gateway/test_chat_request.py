@@ -1,4 +1,4 @@
-"""What a program may send, and that a field that is wrong is named."""
+"""The fields of a program's request, and that a wrong one is named."""
 
 from __future__ import annotations
 

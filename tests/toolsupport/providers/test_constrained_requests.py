@@ -1,4 +1,4 @@
-"""How each kind of server is sent a schema for the reply, and that none gets one beside native tools."""
+"""The field for a schema of the reply at each kind of server, and that none gets one beside native tools."""
 
 from __future__ import annotations
 

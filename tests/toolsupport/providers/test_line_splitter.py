@@ -1,4 +1,4 @@
-"""Lines end at LF and nowhere else, whatever the chunks."""
+"""Lines end at LF and nowhere else, for any chunks."""
 
 from __future__ import annotations
 

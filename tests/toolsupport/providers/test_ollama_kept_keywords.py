@@ -1,4 +1,4 @@
-"""What reaches a model through Ollama of a tool: the table was measured with the types of Ollama's own code."""
+"""The parts of a tool that reach a model through Ollama: the table was measured with the types of Ollama's own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI-compatible servers may send, in every chunking."""
+"""Streams of OpenAI-compatible servers, in every chunking."""
 
 from __future__ import annotations
 

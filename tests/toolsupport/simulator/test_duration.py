@@ -1,4 +1,4 @@
-"""How long a model stays loaded."""
+"""The time for which a model stays loaded."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import pytest
 
 from toolsupport.work_pool import pool as pool_module
 from toolsupport.work_pool.pool import WorkPool
-from toolsupport.work_pool.types import OverBudget, Task, WorkFailed, WorkRefused
+from toolsupport.work_pool.types import OverBudget, Task, WorkFailed, WorkRefused, WorkTimedOut
 
 HERE = "tests.toolsupport.work_pool.tasks"
 MIB = 1024 * 1024
@@ -72,8 +72,15 @@ def test_work_ends_with_its_processor_time_and_the_next_one_runs(pool: WorkPool,
 def test_work_that_cannot_be_interrupted_is_killed(pool: WorkPool) -> None:
     with pytest.raises(OverBudget):
         pool.run_blocking("mallory", task("about"))["pid"]
-        pool.run_blocking("mallory", task("spin_outside_python", wall=0.2))
+        pool.run_blocking("mallory", task("spin_outside_python", cpu=0.05, wall=1.0))
     assert pool.run_blocking("mallory", task("echo"), 1) == [1]
+
+
+def test_work_that_got_no_processor_is_not_called_costly(pool: WorkPool, pipe: Path) -> None:
+    pool.run_blocking("ana", task("about"))
+    with pytest.raises(WorkTimedOut):
+        pool.run_blocking("ana", task("hold", wall=0.2), str(pipe))
+    assert pool.run_blocking("ana", task("echo"), 1) == [1]
 
 
 def test_a_part_may_have_a_budget_of_its_own(pool: WorkPool) -> None:

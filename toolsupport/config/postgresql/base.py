@@ -61,7 +61,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             failures = _failures(pool)
             try:
                 return super().get_new_connection(conn_params)
-            except self.Database.OperationalError:  # not Django's, which callers make of it
+            except self.Database.OperationalError:  # not Django's class, to which callers convert it
                 if _failures(pool) > failures:
                     _absence.begun()
                     raise

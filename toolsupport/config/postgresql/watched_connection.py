@@ -1,4 +1,4 @@
-"""Ends queries whose server does not answer any more, such as one behind a network that drops every packet.
+"""Ends queries whose server does not answer any more, such as one beyond a network that drops every packet.
 
 A query may take long, so its time proves nothing. While it waits, a second connection is made every PATIENCE seconds:
 where the server answers neither of the two, the query fails.

@@ -1,7 +1,7 @@
 """Reduces the schema of a tool's arguments to what every server with constrained output understands.
 
 In: any JSON Schema, also a hostile one. Out: one that uses only `type`, `properties`, `required`,
-`additionalProperties`, `items`, `enum`, `anyOf`, `$ref` to its own definitions, small bounds, and what the rules name.
+`additionalProperties`, `items`, `enum`, `anyOf`, `$ref` to its own definitions, small bounds, keywords of the rules.
 - It never forbids arguments that the tool's own schema allows, except undeclared ones where none are expected.
 - What cannot be expressed is left out (`format`, `not`, `if` …): the call is checked afterwards anyway.
 - A value that nothing can satisfy would make servers refuse the request, so contradicting bounds are left out too.
@@ -85,7 +85,7 @@ class ArgumentSchema:
         return self._typed(node, depth)
 
     def _referred(self, node: JSON, depth: int) -> JSON:
-        """Write a reference out where it is the only one; one that recurs, or is used again, becomes a definition."""
+        """Inline a reference that is the only one; one that recurs, or is used again, becomes a definition."""
         reference = node["$ref"]
         found = target(self._root, reference)
         if found is None:
@@ -156,7 +156,7 @@ class ArgumentSchema:
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
 
     def _others(self, node: JSON, declares: bool, depth: int) -> JSON | bool:
-        """Return what properties beside the declared ones may be; False where none are expected."""
+        """Return the schema of undeclared properties; False if none are expected."""
         others = node.get("additionalProperties")
         if not OPENING.isdisjoint(node):
             return True

@@ -59,7 +59,7 @@ EMPTY = _Part("", 0, 0, ("",), 0)
 
 @lru_cache(maxsize=256)
 def plain(pattern: str, *, lossy: bool = False) -> PlainPattern:
-    """Return what servers can be sent for a pattern.
+    """Return the form of a pattern that can be sent to servers.
 
     `lossy`: it may leave out rare texts that match, with quotation marks or line breaks.
     """
@@ -99,7 +99,7 @@ class _PatternReader:
         return begins, ends
 
     def _within(self, part: _Part, begins: bool, ends: bool) -> PlainPattern:
-        """Return the pattern of a text that holds a match: any texts before or behind it have no exact form."""
+        """Return the pattern of a text that holds a match: any texts before or after it have no exact form."""
         if not self._lossy:
             return PlainPattern("", part.least, None)
         anything = f"{_class(PRINTABLE)}*"
@@ -160,7 +160,7 @@ class _PatternReader:
         return _Part(f"({inner.text})", inner.least, inner.most, inner.values, inner.size)
 
     def _counted(self, part: _Part) -> _Part:
-        """Read the count behind a part."""
+        """Read the count after a part."""
         mark = self._peek()
         found = COUNT.match(self._rest, self._at)
         if found:
@@ -203,7 +203,7 @@ class _PatternReader:
         return letters
 
     def _escaped(self) -> frozenset[str]:
-        """Read what stands behind a backslash."""
+        """Read the character after a backslash."""
         found = HEX.match(self._rest, self._at)
         if found:
             self._at = found.end()
@@ -260,7 +260,7 @@ def _one_of(letters: frozenset[str]) -> _Part:
 
 
 def _class(letters: frozenset[str]) -> str:
-    """Write the characters as a literal, or as ranges; those that mean something in a class stand where they do not."""
+    """Write the characters as a literal, or as ranges; those with a meaning in a class are put where they have none."""
     if len(letters) == 1:
         [letter] = letters
         return f"\\{letter}" if letter in SPECIAL else letter

@@ -96,7 +96,7 @@ def _with_step(found: JSON, step: float, rules: SchemaRules) -> JSON:
 
 
 def _step(node: JSON) -> float:
-    """Return what values are multiples of, 0 for any value."""
+    """Return the number of which values must be multiples, 0 for any value."""
     step: Any = node.get("multipleOf")
     if isinstance(step, bool) or not isinstance(step, int | float) or not SMALLEST <= step <= LARGEST:
         return 0

@@ -1,7 +1,9 @@
-"""Recognises a server that does not do what the schema of a request demands: it refuses it, or drops it.
+"""Recognises a server that does not enforce the schema of a request: it refuses it, or drops it.
 
-What shows that it drops one is the beginning of a reply: constrained, it can only be an object whose first key is the
-decision. The rest of a reply is checked call by call.
+The beginning of a reply shows a dropped schema: a constrained reply can only be an object whose first key is the
+decision.
+
+The rest of a reply is checked call by call.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from toolsupport.core.types import JSON
 LONGEST = 200  # characters of a reply that are looked at
 BEGINNING = re.compile(rf'\{{\s*"(?:{TOOL}|{CALLS}|{ANSWER}|{REPLY})"')
 BEGUN = re.compile(r'\{?\s*"?[a-z]{0,6}"?')
-# Some servers send the reasoning of a model as text in front of what the schema limits.
+# Some servers send the reasoning of a model as text before the constrained part.
 THOUGHTS = re.compile(r"<(?:\w{1,9}:)?think|\[THINK\]|<\|?channel|<\|start\|>", re.IGNORECASE)
 # Statuses of a refused request; llama.cpp sends 500 for mistakes of clients, too.
 REFUSED = frozenset({400, 415, 422, 501})
@@ -43,7 +45,7 @@ class ReplyBeginning:
 
     @property
     def unconstrained(self) -> bool:
-        """Whether no constrained reply begins so. An empty or very short text shows nothing."""
+        """Whether no constrained reply begins like this. An empty or very short text proves nothing."""
         if BEGINNING.match(self.text) or BEGUN.fullmatch(self.text):
             return False
         return not THOUGHTS.match(self.text)

@@ -1,4 +1,4 @@
-"""Joins schemas that hold together (`allOf`) into one, where that is plain."""
+"""Joins schemas that all apply (`allOf`) into one, if that is simple."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Compares the arguments of a call with the expected ones, value by value.
 
-Types count: `"3"` is not 3, and `true` is not 1. What cannot change the meaning does not count: 3 and 3.0, white space
+Types count: `"3"` is not 3, and `true` is not 1. Differences without meaning do not count: 3 and 3.0, white space
 at the ends of a text, runs of it inside, upper and lower case, and the mark at the end of a sentence. An argument that
 was left out and one that holds the default of its schema are the same.
 """
@@ -75,5 +75,5 @@ def normalised(value: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """Return a text without what cannot change its meaning."""
+    """Return a text without the parts that have no meaning."""
     return " ".join(text.split()).rstrip(".!?").casefold()

@@ -76,7 +76,7 @@ class AnswerRule:
 class ExamCase:
     """One case: a conversation, the offered tools, and the calls that are right. No expected call: none may be made.
 
-    `together`: all expected calls must stand in one reply.
+    `together`: all expected calls must be in one reply.
     """
 
     id: str

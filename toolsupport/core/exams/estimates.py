@@ -3,8 +3,8 @@
 A share's interval is Wilson's at 95 %. A case is right if most of its trials are: one trial where it was right, up to
 three where it was not, so that one slip of a model does not decide. A group fails if its whole interval lies below one
 half. An exam is passed if its share is at least the pass mark and no group failed, failed if a group failed or the
-interval lies below the mark, and else inconclusive. What shows nothing about the model (a server that failed, a reply
-that was cut) is no trial; an exam in which that is more than a fifth is inconclusive.
+interval lies below the mark, and else inconclusive. A failed server or a cut reply shows nothing about the model and
+is no trial; an exam with more than a fifth of these is inconclusive.
 """
 
 from __future__ import annotations
@@ -117,10 +117,10 @@ def _verdict(total: GroupShare, failed: Sequence[str], unknown: int) -> str:
 
 
 def worse(left: Sequence[TrialGrade], right: Sequence[TrialGrade]) -> bool | None:
-    """Return whether `left` did worse than `right` on the cases that both took; None if that is not sure.
+    """Return whether `left` did worse than `right` on the cases that both took; None if that is uncertain.
 
     Only cases where the two differ count (the sign test of McNemar, exact, two-sided at 5 %). A group that failed in
-    one of them alone decides too: what a build lost is often one group of few cases.
+    only one of them decides too: a build often loses one group of few cases.
     """
     failed, theirs_failed = set(estimate(left).failed_groups), set(estimate(right).failed_groups)
     if failed != theirs_failed and (failed <= theirs_failed or failed >= theirs_failed):

@@ -1,4 +1,4 @@
-"""Writes what an exam found: shares by format and group, the verdict, and the sentences for grades."""
+"""Writes the results of an exam: shares by format and group, the verdict, and the sentences for grades."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SENTENCES: Mapping[str, str] = {
 
 
 def not_graded(grade: CaseGrade) -> str:
-    """Return why a trial shows nothing about the model: the reason, as rows hold it, else the sentence of the grade."""
+    """Return why a trial shows nothing about the model: the stored reason, else the sentence of the grade."""
     reason = grade.facts.get("reason")
     if isinstance(reason, str) and reason:
         return f"The server refused the tools: {quoted(reason)}." if grade.code == "refused" else reason

@@ -13,7 +13,7 @@ from toolsupport.core.exams.argument_match import normalised, plain, wrong_argum
 from toolsupport.core.exams.cases import ExamCase, ExpectedCall
 from toolsupport.core.types import JSON, ToolCall
 
-# What a grade shows → right, wrong, or None where it shows nothing about the model.
+# Code of a grade → right, wrong, or None if it shows nothing about the model.
 CODES: dict[str, bool | None] = {
     "right": True,
     "no_call": False,
@@ -50,9 +50,9 @@ class CaseGrade:
 
 @dataclass(frozen=True, slots=True)
 class CaseReply:
-    """What the model did in one trial: its calls in order, those that could not be used, and its last text.
+    """The replies in one trial: the calls in order, the unusable ones, and the last text.
 
-    `first` is how many of the calls stood in its first reply with calls; `ended`: its last reply had none.
+    `first` is how many of the calls were in the first reply with calls; `ended`: the last reply had none.
     """
 
     calls: tuple[ToolCall, ...] = ()
@@ -81,7 +81,7 @@ def all_right(case: ExamCase, made: Sequence[ToolCall]) -> bool:
 
 
 def _calls(case: ExamCase, made: Sequence[ToolCall]) -> CaseGrade | None:
-    """Return what is wrong with the calls, None if nothing is."""
+    """Return the fault of the calls, None if there is none."""
     if not case.expected:
         return CaseGrade("called_for_nothing", {"tool": made[0].name}) if made else None
     if not made:

@@ -1,4 +1,4 @@
-"""Names what may help a model that failed an exam, by what failed and by its server."""
+"""Lists the steps that may help a model that failed an exam, by its failures and its server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOOLS_SINCE, CAPABILITIES_SINCE = (0, 3, 0), (0, 6, 4)
 UNNUMBERED = (0, 0, 0)  # the version of a server that a person built
 CALLS = frozenset({"single", "choice", "types", "nested", "parallel", "own"})
 LONG = frozenset({"history", "turns"})
-OTHER_FORMATS = ("hermes", "pure_json")  # to try where native calls failed
+OTHER_FORMATS = ("hermes", "pure_json")  # formats to try if native calls failed
 NATIVE = "native"
 
 STEPS: Mapping[str, str] = MappingProxyType(
@@ -33,7 +33,7 @@ STEPS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ExamFindings:
-    """What an exam found: the groups that failed, the formats used, what the server lacks.
+    """The findings of an exam: the failed groups, the used formats, the server's missing setting.
 
     `version` is that of the server, "" if unknown; `refused`: it refused tools; `failing`: it failed otherwise.
     `context` is the next larger context, 0 if it cannot be raised; `short`: the short prompt is in use already.

@@ -139,7 +139,7 @@ def words(model_id: str) -> tuple[str, ...]:
     bare = _FINE_TUNED.sub(r"\1", _HOSTED_REVISION.sub("", last.partition("@")[0]))
     name, _, tag = _POINT.sub(r"\1.\2", bare).partition(":")
     tagged = _split(tag)
-    packed = _QUANTISED.sub("", _FILE.sub("", name))  # mistral.Q8_0.gguf: what is in front of the point is no vendor
+    packed = _QUANTISED.sub("", _FILE.sub("", name))  # mistral.Q8_0.gguf: the part before the point is no vendor
     own = _split(_VENDOR.sub("", packed))
     return own if tagged in ((), ("latest",)) else (*own, TAG, *tagged)
 

@@ -1,4 +1,4 @@
-"""The shipped family table, read once from table.toml."""
+"""The built-in family table, read once from table.toml."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class FamilyProfile:
 
     `patterns` are names in one spelling (names.py normalises others); a name with a word in `excepted` does not match.
     `call_format` is the format that the family was trained on, which does not prove that a text format works. `refuses`
-    names tools. `begins_inside`: the template's prompt ends in the mark that opens reasoning; a list names the words of
-    a name for which that holds. `context` is in tokens, `parsers` maps a server to its parser, `unverified` names
+    names tools. `begins_inside`: the template's prompt ends in the mark that opens reasoning; a list has the words of
+    a name to which that applies. `context` is in tokens, `parsers` maps a server to its parser, `unverified` names
     fields without a source.
     """
 

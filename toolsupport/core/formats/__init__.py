@@ -68,7 +68,7 @@ _ALL = (
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({one.name: one for one in _ALL})
 
-# Names of the family table for what another format reads as well.
+# Names in the family table of formats that another format also reads.
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "mistral_name_json": "mistral_args",

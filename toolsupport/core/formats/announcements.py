@@ -1,6 +1,6 @@
 """Decides whether the words around a call that changes something announce it: see docs/decisions/031.
 
-With any other words the call is only shown. A needless read does no harm; what a call deletes cannot be restored.
+With any other words the call is only shown. A needless read does no harm; a deleted file cannot be restored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHANGES = re.compile(
     "write|delete|remove|create|update|set|put|post|send|edit|move|rename|add|replace|run|execute|insert|drop|clear|"
     "reset|kill|stop|start|patch|upload|save|change|book|buy|pay"
 )
-# What the English first person states: "I like", "I changed"; it announces with "I will", "I am", "I need".
+# Statements of the English first person: "I like", "I changed"; announcements have "I will", "I am", "I need".
 STATED = re.compile(
     r"\b(?:i|we)(?:['’](?:d|ve)(?! like)| (?!(?:will|shall|am|are|need|want|have to|must|should|can|could|would like|"
     r"now|wait|first|next|then|also|just|start|begin|continue|try|call|use|run|proceed)\b)[a-z]+)\b",
@@ -56,7 +56,7 @@ _WOULD = re.compile(
     r"(?:ville|kunne) jeg)\b|\b\w{3,}isin\b|\b\w{2,}[aeıiuü]r[dt][ıiuü]m\b",
     re.I,
 )
-# What the reader has to do first: "once you have a backup", "after approval".
+# Conditions for the reader: "once you have a backup", "after approval".
 _AWAITS = re.compile(
     r"\b(?:if|once|unless|until|in case|as soon as|provided(?: that)?) you(?:['’](?:ve|re|d))?\b"
     r"|\b(?:falls|wenn|sobald|sofern) (?:du|sie|ihr)\b|\b(?:si|dès que|une fois que) (?:vous|tu)\b"
@@ -76,7 +76,7 @@ _AWAITS = re.compile(
     r"|\A\W*(?:please )?(?:review|check|confirm|approve|inspect|verify|look at)\b.*\bbefore (?:i|we)\b",
     re.I,
 )
-# What another person wants of the first person.
+# Requests of another person to the first person.
 _WANTED = re.compile(
     r"\b(?:woll|will|verlang|bat\b|bitt|forder|möcht|befahl|befiehl|sag|versuch)\w*[^.!?]{0,60}\bdass ich\b"
     r"|\b(?:voulai|veu|demand|exig|di)\w*[^.!?]{0,20} que (?:je\b|j['’])"
@@ -84,7 +84,7 @@ _WANTED = re.compile(
     r"|\b(?:chcia|chce|żąda)\w*[^.!?]{0,20}żebym\b|\b(?:vill|ville|vil|bad|ber)\b[^.!?]{0,20}(?:att|at) (?:jag|jeg)\b",
     re.I,
 )
-# What was, with the call behind it as its end: "For the record, the denied call was:".
+# The past, with the call as the end of the sentence: "For the record, the denied call was:".
 _WAS = re.compile(
     r"\b(?:was|were|waren|war|était|étaient|fue|fueron|era|eran|foi|foram|furono|werd|był[ao]?|byl[ao]?|был[ао]?)\b",
     re.I,
@@ -136,7 +136,7 @@ def withholds(words: str) -> bool:
 
 
 def leads_on(words: str) -> bool:
-    """Whether the sentence that ended in front of a call leads on to it: it announces it, or it is short ("Okay.").
+    """Whether the sentence that ended before a call leads on to it: it announces it, or it is short ("Okay.").
 
     Words that lead to the call without an end are judged as a label.
     """
@@ -149,7 +149,7 @@ def leads_on(words: str) -> bool:
 
 
 def continues_below(sentence: str) -> bool:
-    """Whether a sentence below a call is one that a model writes behind a call which it made."""
+    """Whether a sentence below a call is one that a model writes after a call that it made."""
     if call_cues.USER.match(sentence) or call_cues.AFTERWARDS.match(sentence.strip()) or announces(sentence):
         return True
     length, labelled = _length(sentence), any(one in sentence for one in call_cues.COLONS) or TITLE.fullmatch(sentence)

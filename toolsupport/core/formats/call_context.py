@@ -12,7 +12,7 @@ from toolsupport.core.formats import call_cues, call_intent
 
 # Three straight quotes are one mark.
 TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
-# What opens a quotation, and what may close it. Straight quotes open by their place: see `_opens`.
+# Marks that open a quotation → marks that may close it. Straight quotes open by their place: see `_opens`.
 QUOTATIONS = {
     **{mark: mark for mark in TRIPLE.values()},
     '"': '"',
@@ -76,7 +76,7 @@ class CallPosition:
     quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     `ruler`: the sign of the line directly above, which makes it a listing if such a line follows. `new_sentence`: no
     sentence is open before it on its line. `label`: words that lead to it and announce no call, "" if none do.
-    `words`: those in front of it, on its line or above. `entry`: it is an entry of a list, below another one.
+    `words`: those before it, on its line or above. `entry`: it is an entry of a list, below another one.
     """
 
     quoted: bool = False
@@ -120,7 +120,7 @@ class ContextTracker:
         self._quotations = [one for one in self._quotations if one in TRIPLE.values()]
 
     def _begin_line(self) -> None:
-        # Its text as long as no call stands in it, and the last words of it.
+        # Its text as long as it has no call, and its last words.
         self._line: str | None = None
         self._whole = True
         self._tail = ""
@@ -205,7 +205,7 @@ class ContextTracker:
         words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
         self._before = self._before or any(map(str.isalnum, words))
         if begins and text.strip() in STRAIGHT and not self._quotations:
-            self._quotations.append(text.strip())  # alone on its line, or in front of the call
+            self._quotations.append(text.strip())  # alone on its line, or before the call
             return
         for found in SPECIAL.finditer(text):
             previous = text[found.start() - 1 : found.start()] or self._last
@@ -280,7 +280,7 @@ class ContextTracker:
             self._begin_paragraph()
 
     def _note_kind(self, line: str) -> None:
-        """Keep what a whole line means for the lines below it."""
+        """Store the meaning of a whole line for the lines below it."""
         ruler, heading = call_cues.RULER.match(line), call_cues.HEADING.match(line)
         if ruler or line.strip() or not self._whole:
             self._ruler = ruler[2] if ruler and self._words else ""
@@ -357,6 +357,6 @@ def _opens(mark: str, previous: str, following: str) -> bool:
     if mark not in BY_PLACE:
         return True
     if mark in STRAIGHT and following == "\n":
-        return not previous.strip()  # it ends its line behind a blank: the text on the lines below is quoted
+        return not previous.strip()  # it ends its line after a blank: the text on the lines below is quoted
     in_a_word = previous.isdigit() or previous.lower() != previous.upper() or previous in (*".,;!?)]}", "’")
     return not (previous and in_a_word) and not following.isspace()

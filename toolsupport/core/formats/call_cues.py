@@ -1,4 +1,4 @@
-"""The words and signs in front of a call that show that it is an example, refused, or written by another.
+"""The words and marks before a call that show that it is an example, refused, or written by another.
 
 They are looked for on the line of the call, and on the line above where that ends in a colon.
 """
@@ -18,7 +18,7 @@ WRITE = (
 )
 OF_OTHER_THINGS = r"(?:write|call|use|send|add|post|submit|include)"
 ANYBODY = r"\b(?:you|one|people|users?|models?|assistants?|they)"
-# What a sentence names that is about the call, or may be.
+# Nouns of a sentence that is, or may be, about the call.
 A_CALL = (
     r"\b(?:this|that|these|those|its?|them|so|one|thus|like|following|below|follows|here)\b"
     r"(?! (?:results?|answers?|files?|data|values?|summary|report|numbers?|information|folder)\b)"
@@ -43,7 +43,7 @@ A_TEXT = (
     r"prompt|"
     r"instructions?|notes?|e-?mail|mail|page|readme|file|document|manual|log)"
 )
-# "Wrote", "contains" and the like, in the third person: what the model writes itself is a plan.
+# "Wrote", "contains" and the like, in the third person: in the first person it is a plan.
 WROTE_ELSEWHERE = (
     r"\b(?:steht|stand|enthält|enthielt|lautete?|schrieb|schreibt|sagte?|meinte?)\b",
     r"\b(?:contient|contenait|a dit|a écrit|indique|écrivait|disait|(?:il|elle|page|fichier|texte|message) dit)\b",
@@ -66,7 +66,7 @@ WROTE_ELSEWHERE = (
     r"(?:كتب|يقول|قال|يحتوي|تحتوي|ورد في|जिसमें लिखा|लिखा है|ने लिखा|ने कहा|כתב|כתבה|אומר|אומרת|כתוב|מכיל)\b",
 )
 
-# Words that announce an example, wherever they stand in front of the call.
+# Words that announce an example, anywhere before the call.
 EXAMPLE = _one_of(
     r"\b(?:for example|for instance|e\.g\.|looks? like this:|like (?:this|so)\b|such as:|looks? as follows)",
     r"\b(?:as|like) follows[ *_]*[:：]",
@@ -98,7 +98,7 @@ EXAMPLE = _one_of(
     rf"\b(?:it|this|that)(?: call| one)? failed\b{END}",
     r"\b(?:similar|close|equal|equivalent|identical|comparable|amounts?|refers?|points?|compared|changed|set) to"
     r"(?: this| that)?[ \t]*[:：]?\s*\Z",
-    # The call is the object of the words in front of it.
+    # The call is the object of the words before it.
     r"\A[\W\d]*(?:then |just |simply )?(?:write|type|enter|paste|put|insert|say|copy)[ \t]+\Z",
     r"\b(?:has|had|contains?|includes?|included|mentions?|mentioned|ends? in|ended in|among them|nothing but)[ \t]+\Z",
     r"\b(?:is|was|are|were|be|been|with|given|cf\.|i\.e\.|viz\.|a\.k\.a\.|aka|see|ran|called|executed|used|"
@@ -148,7 +148,7 @@ TITLE = _one_of(
     r")[*_ ]*[:：.][\W_]*\Z",
     rf"[\W_]*(?:the )?(?:{A_TEXT}|excerpt|extract|snippet|quotation|citation)(?: (?:of|from) [^:：\n]{{1,60}}?)?"
     r"[*_ ]*(?:[:：]| [–—-] ?)[\W_]*\Z",
-    # What holds a text, with its owner or number: "Backup of the prompt:", "Row 3:".
+    # Things that contain a text, with their owner or number: "Backup of the prompt:", "Row 3:".
     r"[\W_]*(?:the )?(?:(?:first|second|third|last|final|top|\d{1,6}(?:st|nd|rd|th)) )?(?:back-?up|copy|copie|"
     r"copia|kopie|sicherung|dump|snapshot|"
     r"commit message|title|name|value|letter|post|answer|output|reply|line|paragraph|entry|"
@@ -164,7 +164,7 @@ TITLE = _one_of(
     r"محتوى)\b(?: [\w./-]+){0,6}[*_ ]*[:：][\W_]*\Z",
     r"[ \t]*\[(?:\^\w{1,20}\]:|\d{1,3}\][ \t]*\Z)|[ \t]*q\d{1,3}[.)][ \t]*\Z",
 )
-# A place in a file, in front of a colon: a preposition and a path, without a verb between them.
+# A place in a file, before a colon: a preposition and a path, without a verb between them.
 _PATH = r"[`'\"]?(?:[\w.-]*/[\w./-]*|[\w-]+\.\w{1,6})[`'\"]?"
 LOCATION = _one_of(
     r"[\W_]*(?:in|from|at|on|inside|within|under|near|dans|depuis|en|desde|de|aus|unter|bei|em|do|da|no|na|nel|dal|w|z|ze|uit|"
@@ -179,13 +179,13 @@ KEY = re.compile(
     r"[ \t]*(?:- )?(?!(?:ok|okay|sure|yes|no|now|next|then|so|first|second|third|last|finally|here|done|step|plan|"
     r"thought|thinking|reasoning|note|also|and|todo)\b)([a-z][\w-]{0,40}): *\Z"
 )
-# Words that announce what another wrote, in front of a colon.
+# Words that announce a text of another person, before a colon.
 REPORT = re.compile(
     r"\b(?:says?|said|reads|contains?|holds?|shows?|states?|returned|returns|wrote|written|output|contents?|text|"
     r"results?|lines?|quotes?|found|sagt|steht|enthält|dit|contient|dice|contiene)\b[^:：\n]*[:：]",
     re.I,
 )
-# The same, where nothing but the call can be what was written.
+# The same, if the written text can only be the call.
 QUOTES = _one_of(
     r"\b(?:says|(?<!that )said|reads|contains|states|wrote|typed|posted|answered|replied|is written|"
     # A reported sentence that continues up to the call, as in `The user wrote: ignore the rules and …`
@@ -214,7 +214,7 @@ QUOTES = _one_of(
     rf"(?:the|its|what)(?: [\w'’]+){{0,3}}? {A_TEXT}{THEN_COLON}",
     rf"\b{A_TEXT}(?: (?:of|in|from|on) [^.,!?:：\n]{{1,60}}?)? (?:is|are|was|were|goes|went)"
     r"(?: this| that| here| now| so| only| the following| as follows)?[*_]*[ \t]*[:：]\s*\Z",
-    # What a page orders, or what is found in it, is not what the model decided.
+    # An order or a text in a page is not a decision of the model.
     rf"\b(?:page|web ?site|site|attacker|injection|hacker|stranger|sender|{A_TEXT})(?:['’]s)?(?: [\w'’]+){{0,4}}? "
     r"(?:ask|tell|told|make|made|making|get|trick|instruct|order|urge|want|command|direct|force|demand)\w*"
     rf" (?:me|us|you|it|that|(?:the |an? )?(?:models?|assistants?|agents?|ai))\b{END}",
@@ -222,14 +222,14 @@ QUOTES = _one_of(
     rf"(?: \w+)?? (?:calls?|instructions?|commands?|prompts?|requests?|texts?|lines?|injections?|messages?|"
     rf"attempts?)\b{END}",
     *(rf"{words}{THEN_COLON}" for words in WROTE_ELSEWHERE),
-    # Whatever a page, a mail or a stranger does in the sentence up to the call.
+    # Acts of a page, a mail or a stranger in the sentence up to the call.
     r"\A\W*(?:(?:the|this|that|an?) (?:page|readme|e-?mail|mail|(?:web)?site|comment|instruction|attacker|bot)|"
     r"die (?:web)?seite|die e-?mail|la page|le courriel|"
     r"la página|el correo|la pagina|a página|страница|письмо|"
     r"strona|"
     r"de pagina|sidan|sayfa|(?:这个|該|该)?(?:页面|網頁|网页|邮件)|(?:この)?(?:ページ|メール)|"
     r"(?:이 )?페이지)(?![\w-]*['’]s\b)"
-    # … unless the model continues with what it does itself.
+    # … unless the model continues with an act of its own.
     r"(?![^\n]*\b(?:let me|let['’]s|i['’]ll|i will|so i|now i)\b)"
     r"[^.!?。！？\n]*\Z",
     r"\b(?:someone|somebody|the (?:author|sender|hacker))\b[^.!?\n]*\Z",
@@ -237,7 +237,7 @@ QUOTES = _one_of(
     r"bottom) of(?! that\b))\b"
     rf"{THEN_COLON}",
 )
-# The call is refused by the words of the sentence in front of it.
+# The call is refused by the words of the sentence before it.
 REFUSED = _one_of(
     r"\b(?:(?:do|does|did|must|should|would|could|can|may|will) ?n[o'’]t|can['’]t|won['’]t|never|cannot|refuse to|"
     r"avoid|not (?:allowed|permitted|supposed|able|safe|right|ok|okay|going) to|(?:no need|no reason|unable|"
@@ -272,7 +272,7 @@ REFUSED = _one_of(
     r"\b(?:non|mai)(?: \w+){0,3}? (?:esegu|chiam|us[ai]|scriv)\w*" + END,
     r"\b(?:не|нельзя)(?: \w+){0,3}? (?:запуска|запуст|вызыва|вызва|выполн|использу|пиши|запуск|виклика|виконуй|"
     r"використову)\w*" + END,
-    # "Never", in front of whatever the words behind it call running.
+    # "Never", before any words for running.
     r"\b(?:jamais|nunca|jamás|niemals|aldrig|aldri|nooit|никогда|ніколи|nikdy|nigdy|soha|niciodată|"
     r"koskaan|ποτέ)\b" + END,
     r"\b(?:no (?:lo |la |los )?(?:hag|lanc|corr|mand|enví)|non (?:farlo|fare|lanc|invi)|não (?:fa[çz]|envi|mand))\w*"
@@ -310,7 +310,7 @@ LOG = re.compile(
     r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
     r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?: {0,4}[\]):|]| -|\s*\Z))"
 )
-# What ends the line above like a colon does.
+# Endings of the line above that count as a colon.
 LEADS = re.compile(r".*\b(?:e\.g\.|such as|for (?:example|instance)|namely|i\.e\.)[ \t,]*\Z", re.I)
 HEADING = re.compile(r"[ \t]*(#{1,6})[ \t]+(.*)")
 # The titles of sections that show calls: the title is about examples, and does not only name one.
@@ -325,7 +325,7 @@ DIFF = re.compile(r"(?:diff --git |@@ -\d|\+\+\+ \S|--- \S)")
 DIFF_LINE = re.compile(r"[-+ ]")
 # A line of one repeated sign, as around a listing. Possessive: a repeat that can give back keeps memory for each sign.
 RULER = re.compile(r"[ \t]*(([-=.*_~+#])\2{2,}+)[ \t\r]*\Z")
-# What a file's line, a number of a line, a dialogue, a heading or a column puts in front of the call.
+# The characters before the call in a line of a file, a numbered line, a dialogue, a heading or a column.
 LEADING = _one_of(
     r"[ \t]*[-+]\Z",
     r"[ \t]*\(?(?-i:[A-Z])[).][ \t]+\Z",
@@ -344,19 +344,19 @@ CODE = re.compile(r"(?:(?:\A|\s)(?:#+|//+|/\*+)|\A[ \t]*(?:--|\$|%+|REM|>>>)|\S[
 BLOCK = re.compile(r"\s*(?:File \".*\", line \d+.*|#\+begin_\w+.*|\{(?:code|noformat)\b.*|\.\. code.*|"
 r"\\begin\{\w+\}.*|.*<<-?['\"]?\w+['\"]?|"
                    r"[ \w-]+: ?[|>][+-]?)\s*\Z", re.I)  # fmt: skip
-# A bracket with words in it that is open on the line, and one directly in front of the call behind words.
+# A bracket with words in it that is open on the line, and one directly before the call after words.
 OPEN_BRACKET = re.compile(
     r"([\[({（【〔⟨])[^\[\](){}（）【】〔〕⟨⟩]*\w[^\[\](){}（）【】〔〕⟨⟩]*\Z|\w[^\[\](){}]*([\[(（【〔⟨])\s*\Z"
 )
 CLOSING = dict(zip("[({（【〔⟨", "])}）】〕⟩", strict=True))
 ELEMENT = re.compile(r"<([a-zA-Z][\w-]*)(?: [^<>]{0,100})?>\s*\Z")
-# Elements that models put around a call which they mean; those around what a tool gave back are none.
+# Elements that models put around a call that they mean, unlike those around a tool's result.
 OWN_ELEMENT = re.compile(
     r"(?!.*(?:result|observation|[a-z]_(?:respon|output)))(?:tool|func|call|invoke|action|answer|respon|assistant|"
     r"output|reply|message|final|[bh]r\Z)",
     re.I,
 )
-# Behind the name of a speaker: a colon, a bracket, or nothing else on its line.
+# After the name of a speaker: a colon, a bracket, or nothing else on its line.
 SPOKEN = r"(?:[*_]*[:：]|[\])>][*_]*[:：]?|[*_ \t]*\Z)"
 USER = re.compile(rf"[ \t*_>\[(<#]*(?:user|human|q|question|frage|pregunta|问题?|問題?|質問|вопрос){SPOKEN}", re.I)
 # "A:", in a dialogue.
@@ -365,9 +365,9 @@ ASSISTANT = re.compile(
     rf"[ \t*_>\[(<#]*(?:assistant|ai|model|bot|a|answer|antwort|respuesta|réponse|回?答|ответ){SPOKEN}[*_]*[ \t]*\Z",
     re.I,
 )
-# A word or a label in front of a call, below a line that announces it.
+# A word or a label before a call, below a line that announces it.
 LABEL = re.compile(r"\W*(?:\w+\W+){0,2}\w+\W*\Z")
-# What a model writes behind a call that it has just made: it waits, or names the use of the result.
+# A sentence after a call that the model has just made: it waits, or names the use of the result.
 AFTERWARDS = re.compile(
     r"(?:(?:I|We)(?: will|['’]ll| shall| am| are|['’]m)?(?: now| then)? (?:waits?|waiting|let you know|report back|"
     r"come back|get back|check back)\b|(?:You|We|I)(?: can|['’]ll| will| may)(?: then| later)? (?:use|read|need|see|"

@@ -1,8 +1,8 @@
-"""Reads the words in front of a call, as in `Reading the file: <call>`, and decides whether they announce it.
+"""Reads the words before a call, as in `Reading the file: <call>`, and decides whether they announce it.
 
 A sentence that has ended matters only if it asks something, waits for a permission, or points at what follows ("It is
-written thus."). Words that lead to the call do: a call is meant behind words of the first person, an order, an -ing
-form, a word for an action or its place in an order ("Now", "Step 2"), and behind words that name what the call is
+written thus."). Words that lead to the call do: a call is meant after words of the first person, an order, an -ing
+form, a word for an action or its place in an order ("Now", "Step 2"), and after words that name what the call is
 about. Any other words are a label ("Riddle:"): the call is shown.
 """
 
@@ -25,7 +25,7 @@ from toolsupport.core.types import ToolCall
 SENTENCE = re.compile(r"[.!?…](?=[\s*_)\"'’”]|\Z)|[。！？।։؟]")
 MARKS = re.compile(r"<[^<>]{0,200}>|https?:\S+")
 NUMBERING = re.compile(r"\A[\W_]*(?:(?:\d{1,4}|[a-zA-Z])[.)\]] +)?")
-# A Latin letter alone is a sign.
+# A single Latin letter is a label, not a word.
 A_WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 LED = re.compile(r"\A.*?: (?=\w)")
 LISTED = re.compile(r"[ \t]*[-*+•] ")
@@ -35,7 +35,7 @@ ENDED = re.compile(r"[.!?…。！？।։؟][*_)\"'’”\s]*\Z")
 WORD = re.compile(r"[^\W\d_]+")
 SHORTEST_WORD = 3
 UNENDED = re.compile(r"\w[ \t*_]*\Z")
-# What the first person did at another time is not what it does now: "I sent one mail yesterday:"
+# An act of the first person at another time announces nothing: "I sent one mail yesterday:"
 PAST = re.compile(
     r"\b(?:yesterday|last (?:time|night|week|month|year|spring|summer|autumn|winter|\w+day)|previously|ago|back then|"
     r"gestern|neulich|(?:letzte|vorige)[nrs]? (?:mal|nacht|woche|monat|jahr)|avant-hier|la semaine dernière|"
@@ -71,9 +71,9 @@ ING = re.compile(
     r"(?:[a-z]+-)?[a-z]{2,}ing\b",
     re.I,
 )
-# "Now" at the beginning or the end, whatever stands beside it.
+# "Now" at the beginning or the end, with any other words.
 AT_ONCE = re.compile(r"\A(?:now|then|next)\b|\b(?:now|next|first|time)\W*\Z", re.I)
-# An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file behind it.
+# An order, as in "Delete the file": a word that is no preposition, and an article, pronoun or name of a file after it.
 ORDER = re.compile(
     r"\A(?!(?:if|when|while|whether|although|though|unless|wer|was|wenn|wie|qui|quand|si|quien|cuando|chi|quando|quem|"
     r"in|on|at|from|under|over|above|below|behind|beside|near|inside|within|into|of|by|about|like|between|"
@@ -88,7 +88,7 @@ ORDER = re.compile(
 
 
 def is_label(words: str, *, takes_object: bool = False) -> bool:
-    """Whether these words in front of a call, from the beginning of its line, lead to it and announce no call.
+    """Whether these words before a call, from the beginning of its line, lead to it and announce no call.
 
     `takes_object`: they are on its line. Without a sign at their end the call is their object: "the job runs <call>".
     """
@@ -109,7 +109,7 @@ def is_label(words: str, *, takes_object: bool = False) -> bool:
 
 
 def asks_or_points(words: str) -> bool:
-    """Whether words in front of a call ask the reader something, or whether their last sentence is about the call."""
+    """Whether words before a call ask the reader something, or whether their last sentence is about the call."""
     sentences = [one for one in SENTENCE.split(MARKS.sub(" ", words)) if A_WORD.search(one)]
     if not sentences or PERMISSION.search(words):
         return bool(sentences)

@@ -1,7 +1,7 @@
 """Code instead of calls: a Python fence, or the text after <|python_tag|>, is run by one tool.
 
 A fence begins on a line of its own and ends with the first backquotes outside Python's texts and comments. The line
-break in front of them is theirs. A fence of another language is text, and so is what stands in it.
+break before them is theirs. A fence of another language is text, and so is what stands in it.
 """
 
 from __future__ import annotations

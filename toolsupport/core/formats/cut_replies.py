@@ -1,7 +1,7 @@
 """Judges whether a written call was complete when a token limit or a stop string cut its reply.
 
 Used only for calls that nothing but the end of the reply ended. Formats with an end mark need theirs; in the others the
-JSON or Python must be closed. Behind a stop string closed JSON is enough in all of them: the string may be the mark,
+JSON or Python must be closed. After a stop string closed JSON is enough in all of them: the string may be the mark,
 and servers remove the mark that ends a turn.
 """
 
@@ -22,7 +22,7 @@ CUT = (
 TAG = "<|python_tag|>"
 TAG_ENDS = ("<|eom_id|>", "<|eot_id|>")
 MINIMAX = "]<]minimax[>["
-# Behind these marks stands JSON, and nothing closes it.
+# After these marks stands JSON, and nothing closes it.
 WITHOUT_END = (TAG, "<|function_call|>")
 # A closing tag that is not the one of a parameter, and the other marks that end a call or a block of calls.
 CALL_END = re.compile(
@@ -34,9 +34,9 @@ FENCE = re.compile(r"(?:Action:\s{0,4})?(`{3,16})")
 BEGUN_MARK = re.compile(r"<[|｜]?\w{0,20}[|｜]?\Z")
 BRACKET_MARK = re.compile(r"\[[A-Z_]{2,20}\]\Z")
 SPECIAL = re.compile(r"[\"'()\[\]{}]")
-# JSON or Python directly behind a mark.
+# JSON or Python directly after a mark.
 BEHIND_MARK = re.compile(r"[>\]]\s*(?=[\[{])")
-# What ends a turn, or the part of a reply that a model writes itself, cuts nothing.
+# Stop strings that end a turn, or the model's part of a reply, cut nothing.
 OBSERVATION = "observation"
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 TAIL = 120  # characters; no end mark is longer
@@ -54,7 +54,7 @@ def may_cut(stops: Iterable[str]) -> bool:
 
 
 def is_closed(written: str) -> bool:
-    """Return whether the JSON or Python behind the mark of a call is closed, whatever is missing behind it."""
+    """Return whether the JSON or Python after the mark of a call is closed, even if something is missing after it."""
     written = written.strip()
     found = BEHIND_MARK.search(written)
     return found is not None and written[-1] in CLOSING and _closed(written[found.end() :])
@@ -75,7 +75,7 @@ def is_complete(written: str) -> bool:
         return CALL_END.search(tail) is not None
     if CALL_END.search(tail):
         return True
-    # The JSON is closed, and the limit cut the mark behind it.
+    # The JSON is closed, and the limit cut the mark after it.
     written = BEGUN_MARK.sub("", written)
     tail = written[-TAIL:].rstrip(" \n,;")
     return tail[-1:] in CLOSING and not BRACKET_MARK.search(tail) and _closed(written)

@@ -1,6 +1,6 @@
 """Leaves out end-of-turn marks that a server passes on as text.
 
-Only at the end of a reply, or right behind a call: anywhere else the text is about them.
+Only at the end of a reply, or right after a call: anywhere else the text is about them.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ KEY = re.compile(rf'\{{\s{{0,32}}"({ANSWER}|{CALLS}|{REPLY})"\s{{0,32}}:')
 KEY_BEGUN = re.compile(r'\{\s{0,32}(?:"[a-z]{0,6}(?:"\s{0,32})?)?')
 PLAIN = re.compile(r'[^"\\]*')
 ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
-# Half of a character: the other half may follow in an escape of its own.
+# Half of a surrogate pair: the other half may follow in another escape.
 HIGH = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 HIGH_AND_LOW = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
@@ -92,7 +92,7 @@ def _answer(reading: ReaderContext) -> Steps[None]:
 
 
 def _escaped(reading: ReaderContext) -> Steps[str]:
-    """Return the character of an escape; what is none stays as it was written."""
+    """Return the character of an escape; an invalid one stays as it was written."""
     source = reading.source
     yield from source.ready(2)
     if source.buffer[source.at + 1 : source.at + 2] == "u":

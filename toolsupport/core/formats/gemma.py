@@ -25,7 +25,7 @@ from toolsupport.core.types import ToolCall, ToolSpec
 CALLED = MarkerSet(["call:"])
 NAME = re.compile(r"[\w.:/-]*")
 KEY = re.compile(r"([{,]\s*)([^\s:{}\[\],\"']+)(\s*:)")
-# Anything else behind a text means that the text holds its own mark.
+# Anything else after a text means that the text holds its own mark.
 BEHIND_A_TEXT = re.compile(r"\s*(?:[,:}\]]|\Z)")
 LONGEST_NAME = 128
 UNREADABLE = "The arguments cannot be read. Write the call again, every text between its marks."

@@ -23,13 +23,13 @@ from toolsupport.core.types import ToolCall, ToolSpec
 START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
 ENDS = MarkerSet([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])
 ALL_ENDS = MarkerSet([*ENDS.markers, START, CHANNEL])
-# What stands in front of a message: roles, channels, names and kinds of content.
+# The header of a message: roles, channels, names and kinds of content.
 WORDS = r"[\w .:/=-]{0,200}"
 PARTS = rf"{WORDS}(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}"
 HEADER = re.compile(rf"{PARTS}<\|message\|>")
 HEADER_BEGUN = re.compile(rf"{PARTS}(?:<(?:\|\w{{0,10}}\|?)?)?")
 RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.:/-]+)")
-# The same for a receiver that stands in front of the channel.
+# The same for a receiver that stands before the channel.
 TO = "to=functions."
 HEADED = re.compile(rf"(?P<name>[\w.:/-]{{1,128}})\s?(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}<\|message\|>")
 HEADED_BEGUN = re.compile(

@@ -1,4 +1,4 @@
-"""Words in front of a call that announce one which is meant, in many languages, and words for texts that hold one."""
+"""Words before a call that announce one that is meant, in many languages, and words for texts that contain one."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ UNSPACED = _parts(
     # Thai
     r"ฉัน|ผม|กำลัง|จะ|ก่อน|ตอนนี้|ขั้นตอน|ได้เลย|รอสักครู่|สักครู่|ไม่มีปัญหา|ต่อไป|ถัดไป|ขอ",
 )
-# What is a text, so that its name in front of a call does not announce one.
+# Nouns for texts, which do not announce a call.
 TEXTS = _words(
     r"verses?|sentences?|words?|paragraphs?|editions?|quotes?|quotations?|citations?|jokes?|riddles?|poems?|"
     r"transcripts?|screenshots?|mocks?|rumou?rs?|labels?|stickers?|posters?|banners?|slogans?|mottos?|puzzles?|"
@@ -219,11 +219,11 @@ TEXTS = _words(
     r"specimen|haikus?|limericks?|sonnets?|ballads?|fables?|parables?|epigraphs?|clues?|erreur|error|errore|"
     r"erro|fout|fehler|błąd|chybu|ошибку|figure \d+|fixture|metadata|disclaimer|specification|signature",
 )
-# What others gave or showed to the model.
+# Texts that others gave or showed to the model.
 GIVEN = _words(
     r"(?:i|we) (?:was|were|got|am|are) (?:shown|told|given|sent|taught)",
 )
-# What others do with a text, behind a subject that is not the model, and where a text was found.
+# Acts of others with a text, after a subject that is not the model, and places where a text was found.
 SHOWN_BY = _words(
     r"(?!\A)(?:(?:repeat|whisper|shout|think|sing|emit|output|mutter|murmur|mumble|yell|scream|joke|claim|"
     r"believe|insist|argue|display|print|recommend|suggest|advise|prefer|type|quote|recite|pretend|hallucinate|"

@@ -1,4 +1,4 @@
-"""Llama 3: the JSON of pure_json, perhaps behind <|python_tag|>, and the calls of its built-in tools."""
+"""Llama 3: the JSON of pure_json, perhaps after <|python_tag|>, and the calls of its built-in tools."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _format(name: str, label: str) -> Format:
     return Format(name, label, marks.grammar.parser, marks.instructions, marks.write_calls, write_results)
 
 
-# How the model's own page writes its calls; its templates on servers have the word in front.
+# The form on the model's own page; its templates on servers have a word before it.
 PHI, PHI_END = "<|tool_call|>", "<|/tool_call|>"
 AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
 ROWS = {

@@ -1,7 +1,7 @@
 """Decides whether a call that was read in the text of a reply is made, or only mentioned there.
 
 docs/formats.md holds the rule as a table. A call that is followed by something on its line is held until the first
-character behind it that decides; the text around it is not.
+character after it that decides; the text around it is not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
 TOOL_CODE = re.compile(r"\s*`{3,}tool_code\b")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 STOPS = frozenset(".!?。！？")
-BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*+")  # emphasis may end behind a call
+BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*+")  # emphasis may end after a call
 BLANKS_AND_STOPS = re.compile(r"(?:[^\S\r\n]|[*_.;!?…。！？])*+")
 SPACE_ON_A_LINE = re.compile(r"[^\S\n]*")
 SPACE = re.compile(r"\s*")
@@ -59,24 +59,24 @@ GOES_ON_BELOW = frozenset(",;)，；）、。")
 # Signs that may begin a stray mark of a format, or close its bracket: what follows them decides.
 BRACKETS = frozenset("<[]{}|")
 MOST_SIGNS = 24
-# What a sentence continues with whose subject is the call above.
+# Words that continue a sentence whose subject is the call above.
 VERBS = frozenset(
     {"is", "are", "was", "were", "would", "will", "does", "has", "means", "should", "could", "can", "must"}
     | {"ist", "war", "est", "es", "era", "è", "é", "bedeutet", "heißt"}
 )
 LONGEST_VERB = 8
-# A sentence behind a call is read up to its end, one below it up to the end of its line, at most so far.
+# A sentence after a call is read up to its end, one below it up to the end of its line, at most so far.
 LONGEST_SENTENCE = 160
-# Directly below a call: a sign that points at it, or the dash in front of an author.
+# Directly below a call: a character that points at it, or the dash before an author.
 POINTS_UP = frozenset("^↑⬆☝👆⇧▲–—―")
-# What begins an entry of a list, a heading or a row: below a doubtful call it is the next part of the text.
+# Beginnings of an entry of a list, a heading or a row: below a doubtful call it is the next part of the text.
 MARKS_OF_LINES = frozenset("-+•#|")
 LIST_ENTRY = re.compile(r"(?:[-+•*]|\d{1,4}[.)]) ")
 SENTENCE_ENDS = frozenset(".!?…。！？؟।\n\r")
 QUESTION_SIGNS = frozenset("?？؟")
 LINE_ENDS = frozenset("\n\r")
 NOTHING = re.compile("")
-# Behind a quote that a line above left open, in so many characters and in this paragraph the end of it is looked for.
+# After a quote that a line above left open, its end is searched for in so many characters of this paragraph.
 LOOK_AHEAD = 300
 QUOTE_ENDS = re.compile(r"(?P<blank>\n[^\S\n]*\n)|(?<![^\S\n])(?P<quote>[\"'])(?!\w)")
 ELEMENT = re.compile(
@@ -144,7 +144,7 @@ class MentionFilter:
             self._doubted = False
             return (*self._decided(mentioned=not self._below or self._is_about_call()), *self.call(call))
         blanks = BLANKS_IN_FRONT.match(call.raw)[0]  # type: ignore[index]  # matches everywhere
-        if blanks:  # the grammar of Python takes the spaces in front of a call
+        if blanks:  # the grammar of Python takes the spaces before a call
             self._place = None
             self._surroundings.text(blanks)
         place = self._here()
@@ -162,7 +162,7 @@ class MentionFilter:
         before = () if joins else self._decided(mentioned=False)
         if not joins:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
-            # The words in front of it add nothing: those below it decide.
+            # The words before it add nothing: those below it decide.
             self._doubted = bool(place.words.strip()) and _lacks_announcement(place, call)
             self._doubted = (self._doubted and not self._circumstances().continues) or place.entry
         self._stopped = self._broken = self._below = self._apart = False
@@ -185,7 +185,7 @@ class MentionFilter:
         self._waits = True
         found = self._quote_end()
         quoted = found is not None and not found["blank"]
-        decided_at = LOOK_AHEAD if found is None else found.end() + quoted  # a word behind a quote opens another one
+        decided_at = LOOK_AHEAD if found is None else found.end() + quoted  # a word after a quote opens another one
         if len(self._ahead) < decided_at:
             self._surroundings.text(piece)
             self._held.append(piece)
@@ -213,7 +213,7 @@ class MentionFilter:
         return shown or self._is_unannounced(place, call)
 
     def _is_unannounced(self, place: CallPosition, call: CallEvent) -> bool:
-        """Whether nothing shows that a call is meant which changes something, or whose form a person wants to see."""
+        """Whether no words announce a call that changes something, or whose form a person wants to see."""
         now = self._circumstances()
         if now.about_form:
             return not announcements.announces(place.words)
@@ -273,7 +273,7 @@ class MentionFilter:
         return self._goes_on(character) if self._signs else self._first_sign(character)
 
     def _first_sign(self, character: str) -> bool | None:
-        """Return the same for the first sign behind the call and its blanks."""
+        """Return the same for the first character after the call and its blanks."""
         kind = unicodedata.category(character)
         if character in BRACKETS:
             return self._awaits(character)
@@ -286,7 +286,7 @@ class MentionFilter:
         return character in GOES_ON or self._awaits(character)
 
     def _at_sentence(self, character: str) -> bool | None:
-        """Read the sentence that begins behind the held call; at its end return whether it is about the call.
+        """Read the sentence that begins after the held call; at its end return whether it is about the call.
 
         Below the call a question may follow it on its line.
         """
@@ -312,7 +312,7 @@ class MentionFilter:
         return self._doubted and bool(leads) and character.isspace() and len(self._sentence) < LONGEST_SENTENCE
 
     def _is_about_call(self, end: str = "") -> bool:
-        """Return whether the sentence that was read, with the sign at its end, is about the held call."""
+        """Return whether the sentence that was read, with its final punctuation, is about the held call."""
         if not self._below:
             return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
         if call_cues.USER.match(self._sentence):  # the model continues the conversation by itself
@@ -370,7 +370,7 @@ class MentionFilter:
 
     def _awaits(self, character: str) -> bool | None:
         """Wait for the text after this character."""
-        # A tag that stands behind other signs is read as one that stands alone.
+        # A tag after other punctuation is read like one that stands alone.
         self._signs = (self._signs if character != "<" else "") + character
         return None
 
@@ -392,5 +392,5 @@ def _is_labelled(label: str, call: CallEvent) -> bool:
 
 
 def _takes_in(call: CallEvent, closers: str) -> bool:
-    """Whether a call was read with the bracket that closes behind it: `[see functools[{…}]]`."""
+    """Whether a call was read with the bracket that closes after it: `[see functools[{…}]]`."""
     return isinstance(call, CallReady) and BRACKET_TOO_MANY in call.call.repairs and call.raw.rstrip()[-1] in closers

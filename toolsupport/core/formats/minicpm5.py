@@ -15,7 +15,7 @@ from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec
 
-# What a text may not hold outside CDATA: signs of tags, and breaks at its beginning, which would be left out.
+# Text that needs CDATA: characters of tags, and line breaks at its beginning, which would be left out.
 SPECIAL = re.compile(r"[<>&]|\A\s")
 
 

@@ -27,7 +27,7 @@ BLOCK, BLOCK_END = f"{MARK}<tool_call>", f"{MARK}</tool_call>"
 CALL, CALL_END = f"{MARK}<invoke name=", f"{MARK}</invoke>"
 MARKS, CALLS = MarkerSet([MARK]), MarkerSet([CALL])
 BLOCK_ENDS, CALL_ENDS = MarkerSet([BLOCK_END]), MarkerSet([CALL_END])
-# What ends a call whose own end is missing.
+# Marks that end a call whose own end is missing.
 BEHIND_A_CALL = MarkerSet([BLOCK, BLOCK_END, CALL])
 TAG_BEGINS, TAG_ENDS = MarkerSet(["<"]), MarkerSet([">"])
 NAME = re.compile(r"[^<>\n]*")
@@ -156,7 +156,7 @@ class _TreeCall:
         """Close the tag of that name with its contents; an end without a beginning is dropped."""
         if all(node.key != key for node in self._open[1:]):
             self._repairs.append("left out an end without a beginning")
-            if any(part.key == key for part in self._open[0].parts):  # what stands before it may belong to its value
+            if any(part.key == key for part in self._open[0].parts):  # the text before it may belong to its value
                 self._broken = self._broken or UNCLEAR
             return
         while self._open[-1].key != key:

@@ -1,4 +1,4 @@
-"""Sentences in front of a call that only show it: questions, waits for a permission, and "It is written thus".
+"""Sentences before a call that only show it: questions, waits for a permission, and "It is written thus".
 
 The words for "thus" and "as follows" are a closed class: each language has a few.
 """

@@ -71,7 +71,7 @@ FORMATS_BY_MARK = {
 }
 
 
-# What looks like the tag of a tool and is a mark of a format.
+# Marks of formats that look like the tag of a tool.
 GENERAL_TAGS = tuple(mark.rstrip("{[<:") for mark in FORMATS_BY_MARK if mark.startswith("<") and len(mark) > 1)
 
 

@@ -1,7 +1,7 @@
 """Calls written as Python: `[search(query="tea"), now()]`, with or without the brackets and the markers around them.
 
-Behind a marker, or in brackets that begin with an offered tool, whatever looks like a call is one. Without brackets a
-call stands at the beginning of a line, names an offered tool, has nothing behind it on its line, and is not shown
+After a marker, or in brackets that begin with an offered tool, whatever looks like a call is one. Without brackets a
+call stands at the beginning of a line, names an offered tool, has nothing after it on its line, and is not shown
 while it is written. A fence that begins with a call belongs to it; any other fence is text to its end.
 """
 
@@ -22,7 +22,7 @@ from toolsupport.core.scanner import SPACE, MarkerSet, Steps, TextSource
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall
 
-# What may stand around the calls, by family. Every variant reads them all: a marker is as explicit as can be.
+# Marks around the calls, by family. Every variant reads them all, since a mark is explicit.
 WRAPPERS = {
     "<|python_start|>": "<|python_end|>",
     "<|tool_call_start|>": "<|tool_call_end|>",
@@ -37,7 +37,7 @@ IN_A_FENCE = MarkerSet([FENCE, A_LIST, *WRAPPERS])
 NAME = r"[A-Za-z_][\w.:/-]{0,127}"
 FENCED = r"(?P<fence>```[a-z_]{0,12}[ \t]{0,8}\r?\n)?"
 FENCE_BEGUN = r"`{0,3}|```[a-z_]{0,12}[ \t]{0,8}\r?"
-# Gemma and Gemini print what a call gives back.
+# Gemma and Gemini print the result of a call.
 CALL = rf"(?P<list>\[\s{{0,32}})?(?P<print>print\(\s{{0,8}})?(?!print\()(?P<name>{NAME})\s{{0,8}}\("
 CALL_BEGUN = rf"(?:\[\s{{0,32}})?(?:print\(\s{{0,8}})?(?:{NAME}\s{{0,8}})?"
 PRINTED = re.compile(r"\s{0,8}\)")
@@ -291,7 +291,7 @@ def _behind(reading: ReaderContext, around: EnclosingMarks) -> Steps[tuple[str, 
     source = reading.source
     raw, mark = source.cut(), ""
     while True:
-        # A closing mark may stand twice, also on the next line.
+        # A closing mark may appear twice, also on the next line.
         yield from source.through(SPACE if around.explicit or around.fenced or mark in CLOSERS else BLANK)
         following = yield from match(source, FOLLOWING, FOLLOWING_BEGUN)
         if following is not None and _follows(reading, following, around):

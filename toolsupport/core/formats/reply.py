@@ -68,7 +68,7 @@ class ReplyEvents:
 
     def text(self, piece: str) -> None:
         if self._last is not None and not piece.strip():
-            self._behind.append(piece)  # the call that waits stands in front of it
+            self._behind.append(piece)  # the call that waits stands before it
             return
         if piece.strip():
             self._decide_last()

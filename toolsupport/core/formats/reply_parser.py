@@ -112,7 +112,7 @@ class ReplyParser:
         return [event for events in self.flushing(cut=cut, stopped=stopped) for event in events]
 
     def flushing(self, *, cut: bool = False, stopped: bool = False) -> Iterator[list[Event]]:
-        """Yield the same events in steps: a mark that is never closed holds all text behind it until the end."""
+        """Yield the same events in steps: a mark that is never closed holds all text after it until the end."""
         if not self._reading.source.ended:
             self._reading.source.ended = True
             self._reading.reply.cut, self._reading.reply.stopped = cut or stopped, stopped and not cut

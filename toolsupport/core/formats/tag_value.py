@@ -8,8 +8,7 @@ from typing import Any
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.argument_stream import ArgumentStream
 
-# What becomes of the line break at either end of a value: it belongs to it; it does not; it does where the value does
-# not begin with one.
+# The line break at either end of a value belongs to it, does not, or does unless the value begins with one.
 KEPT, LEFT_OUT, PAIRED = "kept", "left out", "paired"
 
 

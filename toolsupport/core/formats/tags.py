@@ -1,6 +1,6 @@
 """Reads calls that are written as tags: a function with its name, and one element for each parameter.
 
-In: the text of a reply behind the first tag of a block. Out: the pieces of each call's arguments while they are
+In: the text of a reply after the first tag of a block. Out: the pieces of each call's arguments while they are
 written, and the call once it is clear what follows it. Callers: `qwen3_coder_xml` (Seed and MiMo write it too),
 `xml_dialects` (DeepSeek DSML, MiniMax M2 and others), `kimi_k3`, `minicpm5`, `functionary`, `step3`, `harmony`.
 - Values are raw text, and may hold every tag there is (a file about this format): an end is believed only where

@@ -1,6 +1,6 @@
 """Reads the text after <tool_call>: Hermes' JSON, Qwen3-Coder's tags, or a name with GLM's pairs.
 
-Models confuse the three, so all formats with this mark read all of them; what stands behind the mark decides.
+Models confuse the three, so all formats with this mark read all of them; what stands after the mark decides.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.types import ChatMessage, ToolSpec
 
-# What may open or close something in any format: one sign of it is replaced by one that looks alike.
+# Text that opens or closes a block in any format: one character of it is replaced by a similar one.
 MARKS = re.compile(
     r"<(?=/?\s*[a-zA-Z|｜_])|\[(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|`(?=``)", re.IGNORECASE
 )

@@ -97,7 +97,7 @@ def _barred(word: str, *wrappers: str) -> XmlDialect:
 
 DSML = _barred("DSML", "function_calls", "tool_calls")
 GCML = _barred("GCML", "tool_calls", "function_calls")
-# What may stand in front of `invoke` and `parameter`: nothing, or the name of the maker's own language.
+# Prefixes of `invoke` and `parameter`: none, or the vendor's own namespace.
 NAMESPACES = ("", "antml:", "minimax:", "dots:", "steptml:", "atem:")
 WRAPPERS = (
     "function_calls", "antml:function_calls", "minimax:tool_call", "dots_function_call", "steptml:function_calls",

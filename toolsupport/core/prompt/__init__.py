@@ -1,4 +1,4 @@
-"""Builds the prompt of a model: system text, sampling options, rendered history."""
+"""Builds the prompt of a model: system prompt, sampling options, rendered history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["GO_ON", "RenderTarget", "history", "messages", "options", "system"]
 
 
 def messages(request_spec: RequestSpec, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Return the system text and the part of the log that the model is shown, in the model's format."""
+    """Return the system prompt and the part of the log that the model gets, in the model's format."""
     shown = with_notes(request_spec, kept(request_spec, log))
     return history((ChatMessage(Role.SYSTEM, system(request_spec)), *shown), _target(request_spec))
 

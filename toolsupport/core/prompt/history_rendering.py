@@ -42,7 +42,7 @@ class RenderTarget:
 
     `format` is "native", a name of FORMATS, or "" for a model without tools. `call_format` is the format its family was
     trained on. `one_call`: its template takes a single call per message. `words_after_results`: a person's message
-    directly behind results is meant so, as programs send it; else an answer was cut off there.
+    directly after results is meant so, as programs send it; else an answer was cut off there.
     """
 
     format: str = ""

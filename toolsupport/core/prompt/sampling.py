@@ -24,5 +24,5 @@ def options(request_spec: RequestSpec, log: Sequence[ChatMessage] = ()) -> dict[
     if chosen.get("tool_choice") in FORCED and log and log[-1].role is Role.TOOL:
         chosen["tool_choice"] = "auto"
     if request_spec.offers_tools and request_spec.format != "native":
-        chosen.pop("response_format", None)  # it would be forced on calls in text
+        chosen.pop("response_format", None)  # it would apply to calls in text too
     return chosen

@@ -13,7 +13,7 @@ MOST_NAMES = 64
 LONGEST_DESCRIPTION = 200
 PLACEHOLDER = re.compile(r"\{(names|definitions)\}")
 
-# Style → what stands in the system text where tools are offered; {names} and {definitions} are those of the tools.
+# Style → its part of the system prompt if tools are offered; {names} and {definitions} are those of the tools.
 STYLES: Mapping[str, str] = MappingProxyType(
     {
         "standard": (
@@ -63,7 +63,7 @@ STYLES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Wherever tools are offered; the second where a model needs to be pushed.
+# One of these is in every request with tools; the second is the tool-use reminder.
 NUDGE = "Never make up what a tool would return. Read a file before you change it, and change only what was asked for."
 STRONG_NUDGE = (
     "Use your tools: when a request speaks of files, folders or anything else that a tool can reach, call the tool "

@@ -1,4 +1,4 @@
-"""Builds the system text of a request: the team's text, then instructions for tools."""
+"""Builds the system prompt of a request: the team's prompt, then instructions for tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = "For example:"
 
 
 def system(request_spec: RequestSpec) -> str:
-    """Return the system text, "" if it is empty.
+    """Return the system prompt, "" if it is empty.
 
     It mentions that the model cannot call functions only if tools were requested: not if none is enabled.
     """

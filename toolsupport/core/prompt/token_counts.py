@@ -1,7 +1,7 @@
 """Estimates whether a prompt fits into the context of a model, and the cost of its tools.
 
-A server counts the tokens of what it was sent. What the tools cost is the difference that they make in the shortest
-requests with and without them; nothing is ever sent just to measure.
+A server counts the tokens of each request. The cost of the tools is the difference between the shortest requests with
+and without them; no request is ever sent just to measure.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from toolsupport.core.types import ChatMessage, Permit, RequestSpec, Role
 
-# Context → what people call it. Models that lose their way in a long conversation call tools well in a short one.
+# Context → its name for people. Models that get confused in a long chat often call tools well in a short one.
 TURN_CONTEXTS = {
     "full": "the whole conversation",
     "minimal": "the latest message",

@@ -20,14 +20,14 @@ from toolsupport.gateway.request_schemas import (
 
 
 def _of(kind: str, needed: list[str], **properties: Any) -> JSON:
-    """Return what a block of this type needs."""
+    """Return the schema of a block of this type."""
     return {
         "if": {"properties": {"type": {"const": kind}}},
         "then": {"required": needed, "properties": properties},
     }
 
 
-# Claude Code names the tools of MCP servers so, with the names of their plugins: Anthropic takes 128 characters.
+# Claude Code names the tools of MCP servers like this, with their plugins: Anthropic accepts 128 characters.
 CALLED: JSON = {
     **TOOL_NAME,
     "pattern": r"^(?:mcp__[a-zA-Z0-9_-]{1,123}|[a-zA-Z0-9_-]{1,64})$",

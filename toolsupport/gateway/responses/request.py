@@ -22,7 +22,7 @@ from toolsupport.gateway.gateway_request import (
 from toolsupport.gateway.responses.schemas import CHECK
 from toolsupport.gateway.responses.shapes import DEFAULTS
 
-# Reasoning that only its own service can read, and items that name what is stored there.
+# Reasoning that only its own service can read, and items that refer to stored data there.
 UNREADABLE = ("item_reference",)
 
 

@@ -34,7 +34,7 @@ def usage(tally: RequestSummary) -> JSON | None:
 
 
 def item(block: Block, *, begun: bool = False) -> JSON:
-    """Return the item of a block, with what it holds so far."""
+    """Return the item of a block, with its content so far."""
     whole = block.whole or block.kind is not Kind.CALL
     status = "in_progress" if begun else "completed" if whole else "incomplete"
     if block.kind is Kind.CALL:
@@ -143,13 +143,13 @@ class ResponseEncoder:
         )
 
 
-# What the events of text and of reasoning have besides their place and their text.
+# Further fields of the events of text and of reasoning, besides place and text.
 DETAILS: Mapping[Kind, JSON] = MappingProxyType(
     {Kind.TEXT: {"content_index": 0, "logprobs": []}, Kind.REASONING: {"content_index": 0}, Kind.CALL: {}}
 )
 
 
-# What programs act on, by shortening or by another choice of tools.
+# Codes to which programs react, by shortening or by another choice of tools.
 ACTED_ON = frozenset({error_replies.CONTEXT_EXCEEDED, error_replies.NOT_MET})
 # Kind of failure → one of the codes of the package of OpenAI; requests are repeated after the others.
 CODES: Mapping[str, str] = MappingProxyType(

@@ -41,7 +41,7 @@ WRITTEN: JSON = {"type": "string", "description": "a text"}
 
 
 def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
-    """Return what an item of this type needs."""
+    """Return the schema of an item of this type."""
     return {
         "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
         "then": {"required": needed, "properties": properties},
@@ -51,7 +51,7 @@ def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
 ITEM: JSON = {
     "type": "object",
     "properties": {"type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the item"}},
-    # What a type needs; other types are those of tools at hosted services, and are left out whatever they hold.
+    # Type → required fields; other types are those of tools at hosted services, and are left out.
     "allOf": [
         _item("function_call", ["call_id", "name"], call_id=CALL_ID, name=TOOL_NAME, arguments=ARGUMENTS),
         _item("function_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),

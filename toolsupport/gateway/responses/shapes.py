@@ -11,7 +11,7 @@ from toolsupport.gateway.block_stream import Kind
 from toolsupport.gateway.chat_shapes import SUMMARY
 from toolsupport.gateway.responses.schemas import REQUEST
 
-# What a response repeats of its request → its value where the request leaves it open.
+# Field of the request that a response repeats → its value if the request leaves it open.
 DEFAULTS: Mapping[str, object] = MappingProxyType(
     {
         "instructions": None,

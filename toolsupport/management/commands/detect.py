@@ -20,12 +20,12 @@ from toolsupport.registry.testing.detection_reports import ShownDetection
 from toolsupport.services.background_jobs import JobRunner
 from toolsupport.services.detection_worker import UNREACHABLE
 
-LOOK = 0.2  # seconds between two looks at how far it is
+LOOK = 0.2  # seconds between two reads of the progress
 WORKS, WORKS_NOT, UNPROVED = 0, 1, 2
 
 
 class Command(BaseCommand):
-    answers = True  # the database, at the last look
+    answers = True  # whether the database answered at the last read
     help = "Test what a model can do with tools. Exit 0: tools work, 1: they do not, 2: inconclusive."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         profile = await in_database(picker.find)(name)
         opened = await in_database(detections.open_test)(detections.DetectionRequest(profile, "command"))
         work = JobRunner()
-        # It settles what others left, too, this very test if a site that took it is gone.
+        # It also settles tests that others left, including this one if a site that took it is gone.
         work.tester.own = opened.id
         work.spawn(work.tester.serve())
         printed: dict[str, str] = {}

@@ -80,7 +80,7 @@ class Command(BaseCommand):
             number, *sockets = options["part_of"]
             metrics.PROCESSES.share(number)
             return self.serve_part(options["simulator"], *sockets)
-        self.simulator = start_simulator()  # it loads while we do
+        self.simulator = start_simulator()  # it loads at the same time
         try:
             lines = self.prepare()
             shared = self.listen(host, port)
@@ -104,7 +104,7 @@ class Command(BaseCommand):
 
     def serve(self, shared: int, ready: Callable[[], None]) -> None:
         """Serve at a socket until a signal ends it."""
-        from toolsupport.config import asgi  # it looks whether the static files are compressed
+        from toolsupport.config import asgi  # it checks whether the static files are compressed
 
         server = make_server(asgi.application, shared)
 
@@ -211,7 +211,7 @@ def make_server(application: Any, shared: int) -> BoundedServer:
 def stop_on_signals(server: BoundedServer) -> None:
     """On a signal of `process_group.stops` stop listening, let running answers finish, then stop.
 
-    The process ends within the drain time and ENDING, whatever runs in it.
+    The process ends within the drain time plus ENDING, even if work still runs in it.
     """
     from toolsupport.config import asgi
 

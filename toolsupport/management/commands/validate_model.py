@@ -24,7 +24,7 @@ from toolsupport.registry.exams.exam_runs import ExamRequest
 from toolsupport.registry.models import picker
 from toolsupport.services.background_jobs import JobRunner
 
-LOOK = 0.3  # seconds between two looks at the progress
+LOOK = 0.3  # seconds between two reads of the progress
 PASSED, FAILED, INCONCLUSIVE = 0, 1, 2
 CODES = {"passed": PASSED, "failed": FAILED}
 BAR = 30

@@ -104,7 +104,7 @@ def reached(source_id: int) -> DatabaseSource:
 def own_database(kind: str) -> str:
     """Return the name of the site's own database in this kind's notation, "" if it is of another kind."""
     if kind == "postgresql" and connection.vendor == "postgresql":
-        from toolsupport.sources import postgresql  # its driver is large, and needed only where it is in use
+        from toolsupport.sources import postgresql  # its driver is large, and needed only if it is in use
 
         with connection.cursor() as cursor:
             cursor.execute(postgresql.IDENTITY)

@@ -1,4 +1,4 @@
-"""Decides by the exams of a model's present build whether it may take over, and queues the exam that it needs."""
+"""Decides by the exams of a model's current build whether it may replace another, and queues the exam that it needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolsupport.registry.exams.exam_runs import IN_FORCE, ExamRequest
 from toolsupport.registry.models import request_context
 
 DECIDED = ("passed", "failed")
-# Any tool shows in which format a chat with the model would get its tools.
+# Any tool is enough to find the format in which a chat with the model would get its tools.
 PROBE = ToolSpec("list_directory", "Lists a folder.")
 # The options of a model: the exam that each build must pass, and the build that a person lets answer without it.
 REQUIRED, WAIVED = "required_exam", "exam_waived"
@@ -119,7 +119,7 @@ def suite_named(name: str) -> ExamSuite:
 def open_required(server_id: int | None = None) -> int:
     """Queue the required exams that no run of the present build and format has decided; return how many.
 
-    Not again what a person cancelled, nor what often decided nothing.
+    Runs that a person cancelled, or that often decided nothing, are not repeated.
     """
     rows = ModelProfile.objects.select_related("server").filter(gone_since=None, enabled=True, server__enabled=True)
     rows = rows.filter(server=server_id) if server_id else rows

@@ -23,7 +23,7 @@ SECONDS_A_CASE, TOKENS_A_CASE = 2.0, 700
 
 @dataclass(frozen=True, slots=True)
 class ShownExam:
-    """A run as pages and programs show it. `swap_from` is the first model of a change, "" without one.
+    """A run for pages and programs. `swap_from` is the first model of a change, "" without one.
 
     `simulated`: the model is one of the Simulator's.
     """
@@ -150,7 +150,7 @@ def trials(run: int, case: str) -> list[ExamTrial]:
 
 
 def body(run: int, case: str) -> ExamCase:
-    """Return the case as it was asked. Raises NotFound."""
+    """Return the case as it was sent. Raises NotFound."""
     row = ExamRun.objects.select_related("paper").filter(pk=run).first()
     found = [one for one in read_suite(row.paper.body).cases if one.id == case] if row else []
     if not found:
@@ -159,7 +159,7 @@ def body(run: int, case: str) -> ExamCase:
 
 
 def cost(profile: int, number: int) -> ExamCost:
-    """Estimate what `number` cases cost with this model, by its earlier trials."""
+    """Estimate the cost of `number` cases with this model, by its earlier trials."""
     return costs(profile, [number])[0]
 
 

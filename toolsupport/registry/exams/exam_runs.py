@@ -1,4 +1,4 @@
-"""Stores the runs of exams: queued by people, run by one process at a time, resumed where a process ended."""
+"""Stores the runs of exams: queued by people, run by one process at a time, resumed after a process ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEASE = timedelta(seconds=30)
 OPEN = ("queued", "running")
 MOST_OPEN = 20  # runs that one person may have open
 MOST_FORMATS = 8
-# Programs of models are not run by an exam.
+# An exam never runs programs of models.
 FORMATS_OF_EXAMS = ("native", *(name for name in FORMATS if name != CODE))
 IN_FORCE = ""  # the format that chats with the model use
 
@@ -204,7 +204,7 @@ def renew(run: int, owner: str, graded: int) -> bool:
 
 @transaction.atomic
 def add_trial(run: int, owner: str, trial: ExamTrialRecord, graded: int = 0) -> bool:
-    """Store a trial, and how many cases are graded with it; False if the run is not this process's any more."""
+    """Store a trial, and how many cases are graded with it; False if this process no longer has the run."""
     mine = ExamRun.objects.select_for_update().filter(pk=run, owner=owner, status="running")
     if not mine.exists():
         return False
@@ -215,20 +215,20 @@ def add_trial(run: int, owner: str, trial: ExamTrialRecord, graded: int = 0) -> 
 
 
 def conclude(run: int, owner: str, verdict: str, detail: Mapping[str, Any]) -> bool:
-    """End a run with its verdict; False if it is not this process's any more."""
+    """End a run with its verdict; False if this process no longer has it."""
     mine = ExamRun.objects.filter(pk=run, owner=owner, status="running")
     ended = {"status": "done", "verdict": verdict, "detail": dict(detail), "finished_at": timezone.now()}
     return bool(mine.update(**ended, lease_until=None))
 
 
 def cancel(run: int) -> None:
-    """Cancel a run; its process notices with its next write. What was graded stays."""
+    """Cancel a run; its process notices with its next write. Graded cases stay."""
     rows = ExamRun.objects.filter(pk=run, status__in=OPEN)
     rows.update(status="cancelled", finished_at=timezone.now(), lease_until=None)
 
 
 def leave(owner: str) -> None:
-    """Let another process go on at once with what this one ran."""
+    """Release the runs of this process, so that another one can continue at once."""
     ExamRun.objects.filter(owner=owner, status="running").update(lease_until=None)
 
 

@@ -1,4 +1,4 @@
-"""Finds what a person can do after an exam that was not passed, and does what the settings of the model decide."""
+"""Finds the next steps after an exam that was not passed, and takes those that are settings of the model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True)
 class ExamSteps:
-    """The steps after a run, with what their buttons need; none if it was passed or its build is no longer used."""
+    """The steps after a run, with the data of their buttons; none if it was passed or its build is no longer used."""
 
     run: int
     profile: int
@@ -124,7 +124,7 @@ def _findings(row: ExamRun) -> ExamFindings:
 
 
 def _failed(part: JSON) -> list[str]:
-    """Return the groups that failed; if the exam failed without one, those that lie below what passes."""
+    """Return the groups that failed; if the exam failed without one, those below the passing share."""
     if part["failed_groups"] or part["verdict"] != "failed":
         return list(part["failed_groups"])
     return [name for name, share in part["groups"].items() if share["score"] < NEEDED]

@@ -1,4 +1,4 @@
-"""Stores which exam each build of a model must pass, and the builds that a person lets answer without it."""
+"""Stores which exam each build of a model must pass, and the builds that a person has exempted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_GATE = "This model waits for no exam."
 
 @dataclass(frozen=True, slots=True)
 class GateChange:
-    """What a person (an id) changes about the required exam of a model, and why. `suite` "": none is required."""
+    """A person's (an id) change of the required exam of a model, with its reason. `suite` "": none is required."""
 
     profile: int
     actor: int
@@ -43,7 +43,7 @@ def require(change: GateChange) -> None:
 
 @transaction.atomic
 def waive(change: GateChange) -> None:
-    """Let the present build answer without its exam. Raises NotFound, ConfigError."""
+    """Exempt the current build from its exam. Raises NotFound, ConfigError."""
     profile = _held(change.profile)
     found = exam_gate.gate(profile)
     if not found.open:

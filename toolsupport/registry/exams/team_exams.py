@@ -110,7 +110,7 @@ def edited(case: int) -> EditedCase:
 
 
 def free_name(exam: str, wanted: str) -> str:
-    """Return `wanted`, or with a number behind it, as a name that no case of this exam has."""
+    """Return `wanted`, with a number after it if a case of this exam already has that name."""
     taken = set(TeamCase.objects.filter(exam__folded=_folded(exam)).values_list("name", flat=True))
     tried = (wanted, *(f"{wanted[: LONGEST_NAME - 8]}_{n}" for n in range(2, MOST_CASES + 2)))
     return next(name for name in tried if name not in taken)

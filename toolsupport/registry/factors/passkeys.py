@@ -23,8 +23,8 @@ SITE = "toolsupport"
 MOST = 20
 NAME_LENGTH = 60
 WRONG = "This passkey was not accepted."
-LONGEST = 16 * 1024  # characters of what a browser sends
-CREDENTIAL = re.compile(r"[\w-]{1,1400}", re.ASCII)  # no other text is compared with rows: not all can be
+LONGEST = 16 * 1024  # characters of a browser's answer
+CREDENTIAL = re.compile(r"[\w-]{1,1400}", re.ASCII)  # a database may refuse to compare other texts
 SECONDS = 5 * 60
 
 
@@ -73,7 +73,7 @@ def has_some(person_id: int, site: str = "") -> bool:
 
 
 def offer(person: User, ceremony: Ceremony) -> str:
-    """Return what the browser needs to make a passkey, as JSON. The handle of the person stays the same."""
+    """Return the options for making a passkey, as JSON. The handle of the person stays the same."""
     library, structs = _library()
     rows = list(Passkey.objects.filter(person=person))
     if len(rows) >= MOST:
@@ -97,7 +97,7 @@ def offer(person: User, ceremony: Ceremony) -> str:
 
 
 def question(ceremony: Ceremony, person_id: int | None = None) -> str:
-    """Return what the browser needs to prove a passkey, as JSON: any of this site, or one of this person."""
+    """Return the options for proving a passkey, as JSON: any of this site, or one of this person."""
     library, structs = _library()
     rows = Passkey.objects.filter(person_id=person_id, site=ceremony.site) if person_id else ()
     options = library.generate_authentication_options(
@@ -112,7 +112,7 @@ def question(ceremony: Ceremony, person_id: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NewPasskey:
-    """What the browser sent for a new passkey, its name, and the handle that the device got for the person."""
+    """The browser's answer for a new passkey, its name, and the person's handle on the device."""
 
     answer: str
     name: str
@@ -130,7 +130,7 @@ def add(person: User, new: NewPasskey, ceremony: Ceremony) -> tuple[str, ...]:
             expected_origin=ceremony.origin,
             require_user_verification=True,
         )
-    except Exception as error:  # the library lets through what its parsers raise at hostile bytes
+    except Exception as error:  # the library passes on errors of its parsers at hostile bytes
         raise NotAllowed(WRONG) from error
     row = Passkey(person=person, name=new.name, site=ceremony.site, handle=new.handle, sign_count=made.sign_count)
     row.credential = library.helpers.bytes_to_base64url(made.credential_id)
@@ -166,7 +166,7 @@ def person_of(answer: str, ceremony: Ceremony, person_id: int | None = None) -> 
             credential_current_sign_count=0,
             require_user_verification=True,
         )
-    except Exception as error:  # the library lets through what its parsers raise at hostile bytes
+    except Exception as error:  # the library passes on errors of its parsers at hostile bytes
         raise NotAllowed(WRONG) from error
     if not _counted(row, proof.new_sign_count):
         security_events.record("passkey_copied", ceremony.address, row.person.get_username())
@@ -181,7 +181,7 @@ def forget(person_id: int, passkey_id: int) -> bool:
 
 
 def handle_in(options: str) -> str:
-    """Return the handle of the person in what `offer` returned."""
+    """Return the handle of the person in the options of `offer`."""
     return str(json.loads(options)["user"]["id"])
 
 

@@ -25,7 +25,7 @@ UNREADABLE = "The key of your second factor cannot be read on this site any more
 
 @dataclass(frozen=True, slots=True)
 class FactorState:
-    """What the account page shows: the app, the passkeys, and the number of recovery codes that are left."""
+    """The data of the account page: the app, the passkeys, and the number of remaining recovery codes."""
 
     app: bool = False
     passkeys: tuple[passkeys.ShownPasskey, ...] = ()
@@ -47,7 +47,7 @@ class OfferedKey:
 
 
 def state(person_id: int) -> FactorState:
-    """Return the second factors of a person that count."""
+    """Return the confirmed second factors of a person."""
     return FactorState(_of(person_id) is not None, passkeys.listed(person_id), recovery_codes.left(person_id))
 
 

@@ -32,7 +32,7 @@ class FallbackSettings:
 
 @dataclass(frozen=True, slots=True)
 class FallbackChange:
-    """What a person (an id) sets for a model, and why."""
+    """A person's (an id) settings for a model, with the reason."""
 
     profile: int
     wanted: FallbackSettings
@@ -41,7 +41,7 @@ class FallbackChange:
 
 
 def of(options: Mapping[str, Any]) -> FallbackSettings:
-    """Return the stored settings from the options of a model; what is not valid counts as not set."""
+    """Return the stored settings from the options of a model; invalid ones count as not set."""
     listed, only = options.get(MODELS), options.get(ONLY_VALIDATED)
     known = [one for one in listed if type(one) is int] if isinstance(listed, list) else []
     return FallbackSettings(tuple(known[: model_fallbacks.MOST]), only if isinstance(only, bool) else None)

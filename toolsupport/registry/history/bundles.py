@@ -1,4 +1,4 @@
-"""What stands inside an entry of the history: the findings of a test, or the other changes of one act."""
+"""Reads the contents of an entry of the history: the findings of a test, or the other changes of one act."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN = 200
 
 @dataclass(slots=True)
 class BundleSummary:
-    """How much stands inside one entry.
+    """The size of one entry's contents.
 
     `findings` are values that its test has measured. `changes` and `models` count the whole bundle, its first entry
     included; both are 0 for an entry that leads none. `verdicts` are those of the tests of a bundle.
@@ -28,7 +28,7 @@ class BundleSummary:
 
 
 def summaries(entries: Collection[int]) -> dict[int, BundleSummary]:
-    """What stands inside these entries (ids); one that holds nothing is left out. Two queries at most."""
+    """Return the contents of these entries (ids); empty ones are left out. Two queries at most."""
     elsewhere = Count("profile", distinct=True, filter=~Q(profile=F("lead__profile")))
     rows = HistoryEntry.objects.filter(lead__in=entries).order_by()
     found: dict[int, BundleSummary] = defaultdict(BundleSummary)

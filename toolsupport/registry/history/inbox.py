@@ -1,4 +1,4 @@
-"""Finds what waits for a reviewer: proposals, changed results of tests, and objections without an answer."""
+"""Finds the changes to review: proposals, changed results of tests, and objections without an answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolsupport.registry import kept_rows, raw_sql
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.knowledge.reviews import AGREES, DECIDED, DISAGREES, REOPENED, flags_waiting, open_proposals
 
-# Only the newest tests are looked at, so that the list is found at once however many tests there ever were.
+# Only the newest tests are read, so that the list is quick for any number of tests.
 WINDOW = 1_000
 NO_RESULT = ("", "inconclusive")
 Rows = list[tuple[Any, ...]]
@@ -25,7 +25,7 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class WaitingEntry:
-    """An entry (id) that waits. `objection` is what a person wrote against it, by `objector`; both "" without one."""
+    """An entry (id) that waits. `objection` is the text of a person against it, by `objector`; both "" without one."""
 
     entry: int
     objection: str = ""
@@ -33,7 +33,7 @@ class WaitingEntry:
 
 
 def waiting(most: int) -> list[WaitingEntry]:
-    """Return what waits for a reviewer, newest first. Two queries, the second one only for objections."""
+    """Return the changes to review, newest first. Two queries, the second one only for objections."""
     found, flags = _sorted(kept_rows.read(_found, most))
     objections = {one.entry: one for one in _objections(flags)}
     both = {entry: WaitingEntry(entry) for entry in found} | objections
@@ -41,14 +41,14 @@ def waiting(most: int) -> list[WaitingEntry]:
 
 
 def count(most: int) -> int:
-    """Return how much waits, `most` or more as `most`: one query, none while no row changes."""
+    """Return the number of waiting entries, at most `most`: one query, none while no row changes."""
     return _counted(kept_rows.read(_found, most), most)
 
 
 def count_with(most: int, statement: str, values: Sequence[object]) -> tuple[int, Rows]:
     """Return the same and the rows of another statement, which gives (id, kind): both in one query.
 
-    Where rows are kept, the other statement is asked alone.
+    If the count is kept, only the other statement runs.
     """
     others: Rows | None = None
 

@@ -12,10 +12,10 @@ from toolsupport.models import HistoryEntry, ReadEntry, ReadMark
 from toolsupport.registry import raw_sql
 
 MOST_UNREAD = 99
-# Rows that are looked at: what is older than that many rows counts as read, so that counting always is quick.
+# Rows that are counted: older ones count as read, so that counting is always quick.
 WINDOW = 10_000
 
-# What servers declare of themselves is no news to look through, and what stands inside another entry is read with it.
+# Claims of servers need not be read, and entries inside another entry are read with it.
 UNREAD = f"""SELECT entry.id FROM toolsupport_historyentry AS entry
 WHERE entry.id > (SELECT MAX(floor) FROM (SELECT entry AS floor FROM toolsupport_readmark WHERE person_id = %s
 UNION ALL SELECT MAX(id) - {WINDOW} FROM toolsupport_historyentry) AS floors)
@@ -41,14 +41,14 @@ def unread_among(person: int, entries: Collection[int]) -> frozenset[int]:
 
 @transaction.atomic
 def mark_entry(person: int, entry: int) -> None:
-    """This person has read one entry, with what stands inside it."""
+    """Mark one entry as read by this person, with its contents."""
     if raw_sql.change(READ, person, timezone.now(), person, person, person, entry) and not _first(person, 1):
         mark_all(person)
 
 
 @transaction.atomic
 def mark_all(person: int) -> None:
-    """This person has read everything there is."""
+    """Mark all entries as read by this person."""
     newest = HistoryEntry.objects.aggregate(newest=Max("pk"))["newest"] or 0
     mark = ReadMark(person_id=person, entry=newest, at=timezone.now())
     ReadMark.objects.bulk_create([mark], update_conflicts=True, unique_fields=["person"], update_fields=["entry", "at"])

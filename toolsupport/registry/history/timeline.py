@@ -31,7 +31,7 @@ WORDS = {
     "drift": "New build",
     "setting": "Setting",
 }
-# What a program claims was not decided by a person.
+# Claims of programs are not decisions of a person.
 WORDS_OF_SOURCE = {"declared": "Server claim", "auto_detected": "Measured"}
 # A source that has no rank outside one conversation has no word in the table of sources.
 OTHER_SOURCES = {"runtime_error": "refused in a chat"}
@@ -101,7 +101,7 @@ def newest_entry() -> int:
 
 
 def newer_than(entry: int, most: int = 100) -> int:
-    """Count the entries that came after this one (id), `most` at most; what stands inside others does not count."""
+    """Count the entries after this one (id), at most `most`; entries inside others do not count."""
     return HistoryEntry.objects.filter(pk__gt=entry, lead=None).order_by("pk")[:most].count()
 
 

@@ -1,8 +1,8 @@
-"""Finds the newest entries of the history that a filter lets through, however many there are.
+"""Finds the newest entries of the history that match a filter, in a table of any size.
 
-A filter has at most a subject (model or server, person) and a set of facets. For each facet
-the newest entries stand together at one place of one index: as many short walks as there are facets, merged.
-Without a subject only the facets of entries that stand on their own are walked.
+A filter has at most a subject (model or server, person) and a set of facets. An index has the newest entries of each
+facet together, so a query merges one short scan per facet. Without a subject only the facets of entries on their own
+are scanned.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ CROSS JOIN LATERAL
 (SELECT at, id FROM toolsupport_historyentry AS entry WHERE entry.facet_id = facet.id AND {conditions}
 ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC LIMIT %s"""
 
-# The numbers of facets stand in the statement: they are read from the database, and few.
+# The numbers of facets are part of the statement: they come from the database, and are few.
 COUNT = """SELECT CAST(%s AS INTEGER), COUNT(*) FROM
 (SELECT 1 FROM toolsupport_historyentry WHERE facet_id IN ({facets}) LIMIT %s) AS counted"""
 
-# A condition with a value, or, without one, a literal: an index with a condition is found by no parameter.
+# A condition with a value, or a literal without one: SQLite does not use a partial index for a parameter.
 Conditions = list[tuple[str, *tuple[object, ...]]]
 TimelineRows = list[tuple[Any, int]]
 
@@ -112,7 +112,7 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
 
 
 def counts(filters: Sequence[TimelineFilter], most: int) -> list[int]:
-    """Return how many entries each of these filters lets through, `most` and more as `most`; only facets count."""
+    """Return how many entries match each of these filters, at most `most`; only facets count."""
     every = list(HistoryFacet.objects.all())
     parts = []
     for wanted in filters:

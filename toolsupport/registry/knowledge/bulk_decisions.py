@@ -54,7 +54,7 @@ def newest() -> int:
 
 
 def preview(decision: BulkDecision) -> tuple[BulkChange, ...]:
-    """Return the models that get a row: all but those a person has decided the same way for the present build."""
+    """Return the models that get a row: all except those a person has decided the same way for the current build."""
     there = ModelProfile.objects.select_related("server").filter(server__removed_at=None, pk__in=decision.profiles)
     rows = list(there.order_by("name", "pk"))
     known = effective_values.known_of_each(rows)

@@ -89,16 +89,16 @@ def holds(profile_id: int, capability: str) -> Any:
     return known(profile)[capability].value if profile else None
 
 
-# Claims are added and never changed: a newer one, or one more, is how they differ from what they were. The time counts
+# Claims are added and never changed, so any change shows in their number or the newest one. The time counts
 # too, since a transaction that is rolled back leaves its ids to the next one.
 OF_ALL = """SELECT profile_id, COUNT(*), MAX(id), MAX(created_at), SUM(CASE WHEN session = %s THEN 1 ELSE 0 END)
 FROM toolsupport_override GROUP BY profile_id"""
 IN_CHAT = OF_ALL.replace("GROUP BY", "WHERE profile_id = %s GROUP BY")
-# Most models have no claim for one conversation only, and then what is kept of them is the same in all conversations.
+# Most models have no claim for a single chat, and then the cached values are the same in all chats.
 OF_ONE = IN_CHAT.replace("session = %s", "session <> ''")
 MOST = 5000
 
-# By model and conversation ("" for everyone): what the fold was made from, and the fold.
+# Model and chat ("" for everyone) → the inputs of the fold, and the fold.
 _folds: dict[tuple[int, str], tuple[tuple[Any, ...], Capabilities]] = {}
 
 
@@ -117,7 +117,7 @@ def _known(
             found[profile.pk] = kept[1]
         else:
             changed.append((profile, here, made_from))
-    # Read after the stamps: what is added in between makes them differ at the next look.
+    # Read after the stamps: a claim added in between makes them differ at the next call.
     claimed = claims(profile.pk for profile, *_ in changed) if changed else {}
     for profile, here, made_from in changed:
         found[profile.pk] = fold(profile, claimed[profile.pk], here)

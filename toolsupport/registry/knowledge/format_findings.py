@@ -1,4 +1,4 @@
-"""Removes text formats that failed in a test from the chats that use them, and stores where none is left."""
+"""Removes text formats that failed in a test from the chats that use them, and stores it if none is left."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
     The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
-    # A test also withdraws claims: what it withdrew of other tests comes back, but not what an undo of it withdrew.
+    # A test also withdraws claims: those of other tests count again, but not those that an undo of it withdrew.
     claims = Override.objects.filter(detection_id=detection).exclude(withdraws__detection_id=detection)
     if (one := claims.first()) is None:
         return 0
@@ -260,7 +260,7 @@ def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle
 
 
 def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
-    """Return the claims about this capability that count, for everyone or in its conversation; the first holds."""
+    """Return the claims about this capability that count, for everyone or in its chat; the first one is effective."""
     existing = effective_values.claims([profile.pk])[profile.pk]
     entries = explain(None, existing, profile.build.key, decision.session).get(decision.capability, ())
     counting = [entry.claim for entry in entries if entry.counts and entry.claim]
@@ -370,7 +370,7 @@ def _append(profile: ModelProfile, decision: NewOverride, withdraws: Override | 
             row.save(force_insert=True)
             return row
     except IntegrityError:
-        # The row lock makes this rare; the constraint is what makes it impossible to lose a decision.
+        # The row lock makes this rare; the constraint makes it impossible to lose a decision.
         raise _conflict(profile.pk, decision.capability) from None
 
 

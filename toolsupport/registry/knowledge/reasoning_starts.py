@@ -19,12 +19,12 @@ def known(profile: ModelProfile) -> bool | None:
 
 
 def learn(profile_id: int, build_key: str, inside: bool) -> None:
-    """Store what a reply of this build showed: the newest counts. One statement."""
+    """Store the finding from a reply of this build: the newest counts. One statement."""
     ModelProfile.objects.filter(pk=profile_id).update(begins_inside=inside, begins_inside_build=build_key)
 
 
 def hint(profile: ModelProfile, inside: bool | None) -> None:
-    """Set what the template of its build shows (not saved yet); an observed reply has precedence."""
+    """Set the finding from the template of its build (not saved yet); an observed reply has precedence."""
     if inside is not None and _seen(profile) is None:
         profile.begins_inside, profile.begins_inside_build = inside, profile.build.key
 

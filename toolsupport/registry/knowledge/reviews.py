@@ -19,7 +19,7 @@ from toolsupport.registry.knowledge import effective_values, event_log, override
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
 
-# Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
+# Verdicts of entries that need a review, and those that settle it: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 REOPENED = "reopened"  # an agreement that was withdrawn
 UNDO = "undo"
@@ -27,7 +27,7 @@ FLAGS = (DISAGREES, CONTRADICTED)
 NO_REASON = "Give a reason for other people to read."
 RESTORED = sentence("undo_reverted")
 DECISIONS = ("override", "withdrawal")
-# What a test measures bears the name of the person who started it, and is no decision.
+# A measurement has the name of the person who started the test, but is not that person's decision.
 MEASURED = "auto_detected"
 DECIDED = Q(facet__kind__in=DECISIONS, actor__isnull=False) & ~Q(facet__kind="override", facet__source=MEASURED)
 JUDGED = ("override", "detection")
@@ -172,7 +172,7 @@ def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
 
 
 def _restore(entry: HistoryEntry, judgement: NewReview) -> None:
-    """Undo a revert, or the withdrawal of an accepted proposal: what was withdrawn counts again."""
+    """Undo a revert, or the withdrawal of an accepted proposal: the withdrawn values count again."""
     if entry.kind != "detection":
         claim = _accepted(entry) if entry.kind == "proposal" else _claim(entry, "override")
         overrides.restore([claim.pk], _decision(claim, judgement))
@@ -213,7 +213,7 @@ def _undo(entry: HistoryEntry, judgement: NewReview) -> None:
     @transaction.atomic
     def withdraw(claims: Sequence[Override]) -> None:
         overrides.lock(claim.profile_id for claim in claims)
-        # Read again behind the lock: two people may undo it at once.
+        # Read again under the lock: two people may undo it at once.
         still = {one.profile_id: one for one in decided.filter(pk__in=[one.pk for one in claims], withdrawn_by=None)}
         overrides.add_all([replace(made, profile=profile) for profile in still], still)
 
@@ -243,7 +243,7 @@ def _claim(entry: HistoryEntry, kind: str) -> Override:
     return entry.override
 
 
-# What a button of the history does.
+# Button of the history → its function.
 DEEDS: Mapping[str, Callable[[HistoryEntry, NewReview], None]] = MappingProxyType(
     {
         AGREES: _agree,

@@ -1,4 +1,4 @@
-"""Stores that a server dropped or refused the schema of a reply, where a test had found that it enforces schemas."""
+"""Stores that a server dropped or refused the schema of a reply, although a test had found that it enforces schemas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 
-# Event → the capability it lowers, the value that does not hold, and the one that does.
+# Event → the capability it lowers, the disproved value, and the new one.
 LOWERED = {
     SchemaDropped: ("constrains", "enforced", "accepted"),
     SchemaRefused: ("constrains_patterns", True, False),
@@ -19,7 +19,7 @@ LOWERED = {
 
 @transaction.atomic
 def learn(profile_id: int, build_key: str, fault: SchemaDropped | SchemaRefused) -> None:
-    """Lower the capability for this build. What a person decided stays, and so does what another build showed.
+    """Lower the capability for this build. A person's decision stays, and so does a finding about another build.
 
     A schema that is refused as a whole shows nothing about others: it may only have been too large.
     """

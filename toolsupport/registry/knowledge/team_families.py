@@ -14,7 +14,7 @@ from toolsupport.core.families.names import pattern_words
 from toolsupport.models import Family, ModelProfile
 from toolsupport.registry import write_steps
 
-# The row as pages get it.
+# The type of a row for pages.
 TeamFamily = Family
 
 # Columns of a row that a family has under the same name; "" and null are unknown there.
@@ -26,7 +26,7 @@ STORED = ("family", "team_family")  # columns of a model
 
 
 def assign(profiles: Sequence[ModelProfile]) -> None:
-    """Set the family of these rows, the team's before the shipped ones, in one query; nothing is saved.
+    """Set the family of these rows, the team's before the built-in ones, in one query; nothing is saved.
 
     A family assigned by a person has precedence. The facts of a team's family are stored in the row of the model:
     readers need no other row, and all processes see a change at once.
@@ -129,7 +129,7 @@ def save(family: Family) -> int:
 
 
 def remove(family_id: int) -> int:
-    """Delete a family; its models use the shipped table again. Returns how many changed. Raises NotFound."""
+    """Delete a family; its models use the built-in table again. Returns how many changed. Raises NotFound."""
     get(family_id).delete()
     return apply()
 

@@ -45,7 +45,7 @@ def of_each(
         pk: {name: count for name, count in _of_steps(test).items() if not known[pk][name].known}
         for pk, test in current.items()
     }
-    # Where all trials passed, every tool is decided.
+    # If all trials passed, every tool is decided.
     mixed = {test.pk: pk for pk, test in current.items() if (count := _step(test, PER_TOOL)) and count[0] < count[1]}
     for made_by, tool, passed, tried in _of_tools(mixed):
         profile = mixed[made_by]

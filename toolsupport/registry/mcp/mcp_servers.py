@@ -57,11 +57,11 @@ class ShownMcpTool:
 
     @property
     def pin(self) -> str:
-        """What a form sends to approve the definition that it shows."""
+        """The value that a form sends to approve the shown definition."""
         return f"{self.id}:{self.waiting_digest}"
 
 
-# What models see of the approved tools, by server, name and digest: made once, since every turn asks.
+# The tools for models, by server, name and digest: made once, since every turn needs them.
 _specs: dict[tuple[str, str, str], ToolSpec] = {}
 
 # Whether a tool can be called, and if not why, in words.
@@ -105,7 +105,7 @@ class ShownMcpServer:
 
     @property
     def claimed_read_only(self) -> tuple[ShownMcpTool, ...]:
-        """Those of them that the server calls read-only, which lowers nothing: it only chooses what to approve."""
+        """Those that the server declares as read-only. This lowers no level; it only selects tools to approve."""
         return tuple(tool for tool in self.to_approve if tool.claims_read_only)
 
     @property
@@ -231,7 +231,7 @@ def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
     audit_log.write(actor, "switch_tool", str(row), f"{row} switched {'on' if enabled else 'off'}")
 
 
-# Every turn asks. A tool with what its server is now, which the model's row does not have.
+# Every turn runs this. A tool with the state of its server, which the model's row does not have.
 APPROVED = """SELECT toolsupport_mcptool.id, server_id, toolsupport_mcptool.name, digest, waiting_digest, gone_since,
 read_only, toolsupport_mcptool.enabled, toolsupport_mcpserver.name AS server_name, kind AS server_kind,
 toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable, in_house

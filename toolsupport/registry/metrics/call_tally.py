@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from toolsupport.core.events import CallFound, CallGarbled, CallReady, CallRejected, ToolsRefused
 from toolsupport.registry.metrics.call_metrics import CallCount
 
-# What a rejected call is counted as.
+# Fault of a rejected call → its outcome.
 FAULTS = {"unreadable": "rejected", "unknown": "unknown", "schema": "schema", "cut": "rejected"}
 
 # The worst outcome of a reply counts for its request; the later in this order, the worse.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.registry.metrics.insights import MetricPoint
 
-# What a repair mends, and the errors that stay.
+# The outcome of a repaired call, and those of errors that remain.
 MENDED, LEFT = ("repaired",), ("rejected", "unknown", "schema")
 
 
@@ -31,7 +31,7 @@ class ErrorRate:
 
     @property
     def after(self) -> float:
-        """The share with an error that no repair mended, in percent."""
+        """The share with an error after repairs, in percent."""
         return self._share(LEFT)
 
     @property

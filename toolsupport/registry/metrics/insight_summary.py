@@ -45,13 +45,13 @@ class FormatBar(CallBar):
 
     @property
     def evidence(self) -> str:
-        """What calls in this format are."""
+        """The evidence of calls in this format."""
         return "proven" if self.name == NATIVE else "text"
 
 
 @dataclass(slots=True)
 class ModelBar(CallBar):
-    """The calls of one model: its bar has the colour of the evidence that its calls are."""
+    """The calls of one model: its bar has the colour of their evidence."""
 
     profile: int = 0
     formats: Counter[str] = field(default_factory=Counter)
@@ -78,7 +78,7 @@ class ModelBar(CallBar):
 
 @dataclass(frozen=True, slots=True)
 class InsightTile:
-    """One number with its unit and what it compares with; `state` narrows the calls that it links to.
+    """One number with its unit and its comparison; `state` narrows the calls that it links to.
 
     `trace` is the path of its line, day by day, or "".
     """

@@ -11,10 +11,10 @@ from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import effective_values
 from toolsupport.registry.models import picker, profile_cache
 
-# What the interface promises, known or not; whatever is known of other tools comes with it.
+# The capabilities that the API always has, known or not; known values of other tools are added.
 PROMISED = tuple(name for name in CAPABILITIES if name not in ("call_format", "context"))
 
-# The newest tests of a model, each with all its trials: the others stand in the history.
+# The newest tests of a model, each with all its trials: the others are in the history.
 DETECTIONS = 10
 
 

@@ -30,7 +30,7 @@ CHAIN = (
 )
 # Verdict on native tools → its words in the chain.
 VERDICTS = {"inconclusive": "Inconclusive", "flaky": "Yes, but unreliable", "misconfigured": "Server setting missing"}
-REFUSALS = ("accepted", "tools")  # step and subject of the trials that decide where a server refuses tools
+REFUSALS = ("accepted", "tools")  # step and subject of the deciding trials if a server refuses tools
 # Capability → the steps of a test that measure it.
 STEPS = {
     "tools": ("called",),
@@ -110,12 +110,12 @@ def _share(count: TrialCount | None, capability: str, test: int, evidence: Model
 
 
 def of_verdict(capability: str, evidence: ModelEvidence) -> str:
-    """Return the words for a test of native tools that gave no plain yes or no, "" for any other."""
+    """Return the words for a test of native tools without a clear yes or no, "" for any other."""
     return VERDICTS.get(evidence.verdict, "") if capability == "tools" else ""
 
 
 def with_test(sources: Sequence[ChainLink], words: str) -> tuple[ChainLink, ...]:
-    """Return the sources with the words for a test that gave no plain yes or no, if there are any."""
+    """Return the sources with the words for a test without a clear yes or no, if there are any."""
     return tuple(replace(link, words=_capital(words)) if words and _plain(link) else link for link in sources)
 
 
@@ -142,7 +142,7 @@ def links(entries: Sequence[OverrideStatus]) -> tuple[ChainLink, ...]:
 
 def tried(tests: Iterable[int]) -> list[TriedStep]:
     """Return the trials of these tests, oldest first, without what was sent and received; one query."""
-    # 0 stands for no test.
+    # 0 means no test.
     rows = Trial.objects.filter(detection__in=set(tests) - {0}).order_by("detection", "seq")
     found = rows.values_list("detection", "step", "passed", "response__subject")
     return [TriedStep(test, step, passed, subject or "") for test, step, passed, subject in found]
@@ -186,7 +186,7 @@ def _link(title: str, source: str, empty: str, entries: Sequence[OverrideStatus]
 
 
 def _learned(entries: Sequence[OverrideStatus]) -> ChainLink | None:
-    """Return what chats have shown: a refusal counts in its own chat only, until a person saves it for everyone."""
+    """Return the findings of chats: a refusal counts in its own chat only, until a person saves it for everyone."""
     seen = [entry for entry in entries if entry.claim and entry.claim.source == "runtime_error"]
     if not seen:
         return None

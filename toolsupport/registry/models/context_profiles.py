@@ -1,4 +1,4 @@
-"""Fills in the contexts of a model, as an exported file names them."""
+"""Fills in the contexts of a model under the names of an exported file."""
 
 from __future__ import annotations
 

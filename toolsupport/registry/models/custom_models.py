@@ -12,7 +12,7 @@ from toolsupport.core.user_models import DEFAULT_CONTEXT, DESCRIPTION
 from toolsupport.models import Family, ModelProfile, Server
 from toolsupport.registry.knowledge import team_families
 
-# What stands beside the words of the server, which stay: they hold again where a person wrote nothing any more.
+# Columns beside the server's values, which are kept: they apply again when a person empties a field.
 BY_HAND = ("family", "parameter_count", "quantization")
 
 

@@ -20,7 +20,7 @@ from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
 from toolsupport.simulator import models as simulator
 
-# Among models that are equally well known, a fresh conversation starts with the first of these that is there.
+# Among models with equal evidence, a new chat starts with the first of these that exists.
 RECOMMENDED = ("qwen3:8b", "granite3.2:8b", "sim-honest:latest")
 NO_CHAT = "{model} does not chat: its server lists it for other work, such as embeddings. Choose another model."
 SIMULATOR_OFF = "the Simulator is switched off"
@@ -46,7 +46,7 @@ def chatting(simulated: bool = False) -> list[ModelProfile]:
 
 
 def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
-    """Return one model as a conversation shows it, also a removed or simulated one; None if it does not exist."""
+    """Return one model for a chat, also a removed or simulated one; None if it does not exist."""
     row = ModelProfile.objects.select_related("server").filter(pk=profile_id).first() if profile_id else None
     if row is None:
         return None
@@ -73,7 +73,7 @@ def _usable() -> QuerySet[ModelProfile]:
 
 
 def first_choice(last: int | None = None) -> int | None:
-    """Return a new conversation's model: the last one, the team's default, the first tested, any, a simulated one."""
+    """Return a new chat's model: the last one, the team's default, the first tested, any, a simulated one."""
     usable = {row.pk: row for row in offered() if row.chats and not why_not(row)}
     for wanted in (last, team_settings.default_model()):
         if wanted in usable:
@@ -137,7 +137,7 @@ def hidden_simulated(where: Q | Exists | None = None) -> tuple[int, str, bool]:
 
 
 def hidden_note() -> str:
-    """Return how many simulated models the lists of a site leave out, and why; "" where none is."""
+    """Return how many simulated models the lists of a site leave out, and why; "" if there are none."""
     setting = settings.ENV["TOOLSUPPORT_SIMULATOR"]
     real = ModelProfile.objects.filter(enabled=True, server__enabled=True, gone_since=None, server__reachable=True)
     where = Exists(real.exclude(server__kind="simulator")) if setting == "auto" else Q()
@@ -160,7 +160,7 @@ ANYWHERE = f"{USABLE} AND gone_since IS NULL"
 
 
 def _exact(wanted: str) -> list[int]:
-    """Return the ids for exactly `server/name`, or for a name without a slash: what programs send in every request."""
+    """Return the ids for exactly `server/name`, or for a name without a slash: programs send one in every request."""
     server, slash, name = wanted.partition("/")
     statement, *there = (ON_SERVER, server) if slash else (ANYWHERE,)
     name = name if slash else wanted

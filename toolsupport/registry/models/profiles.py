@@ -84,7 +84,7 @@ SIGNS = {
 THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
 CONSTRAINS = {"enforced": "enforced", "accepted": "accepted but not enforced", "refused": "refused"}
 WORDS_OF = {"tools_thinking": THINKING, "constrains": CONSTRAINS}
-# What supports that the output of a model follows a schema, by the glyph of an enforced one.
+# Glyph of an enforced schema → the evidence that the model's output follows a schema.
 FOLLOWS = {"yes": "Proven", "claimed": "Claimed", "set": STATES["set"]}
 TOOL = {"native": "natively", "via_bash": "through bash", "refused": "refused"}
 
@@ -283,7 +283,7 @@ def _undecided(capability: Capability, tried: TrialCount) -> CapabilityCell:
 
 
 def glyph(capability: Capability) -> str:
-    """Return the sign of a value: only what was measured looks proven, and a claim never does."""
+    """Return the sign of a value: only a measured one looks proven, never a claim."""
     value, measured = capability.value, capability.source in ("auto_detected", "auto_detected_stale")
     if value is None:
         return "unknown"

@@ -41,7 +41,7 @@ from toolsupport.registry.settings import (
 )
 from toolsupport.registry.settings.model_settings import ModelOptions
 
-# Where calls were found only with thinking on or only with it off, turns with tools ask for that.
+# If calls were found only with thinking on, or only off, turns with tools request that.
 THINK = {"on_only": True, "off_only": False}
 
 
@@ -79,8 +79,8 @@ class RequestContext:
 class ToolOffer:
     """The tools that might be offered to a model, with all settings of the team in force.
 
-    `ours`: they are the tools of this site and run here, so that one may replace another. `remotes` are those behind
-    the candidates that are tools of MCP servers.
+    `ours`: they are the tools of this site and run here, so that one may replace another. `remotes` are the MCP tools
+    among the candidates.
     """
 
     candidates: tuple[Candidate, ...]
@@ -114,7 +114,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     kept = _drafts.get(profile.pk)
     if kept is None or not _same(kept.inputs, inputs):
         kept = _draft(inputs)
-        if offered.ours and profile_cache.holds(profile):  # a program's tools are others each time
+        if offered.ours and profile_cache.holds(profile):  # a program's tools differ each time
             if len(_drafts) >= MOST:
                 _drafts.clear()
             _drafts[profile.pk] = kept
@@ -142,7 +142,7 @@ class RequestDraft:
     tools_digest: str
 
 
-# The latest of each model, for chats: choosing the tools takes longer than comparing what they are chosen from.
+# The latest choice for each model, in chats: choosing the tools takes longer than comparing the inputs.
 _drafts: dict[int, RequestDraft] = {}
 MOST = 500
 

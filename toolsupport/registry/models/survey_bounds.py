@@ -1,4 +1,4 @@
-"""Bounds what a model server reports about itself to what the columns hold: texts, numbers of models and abilities."""
+"""Bounds a model server's reports to the size of the columns: texts, numbers of models and abilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ABILITIES, LONGEST_ABILITY = 50, 40
 
 
 def bounded(report: ServerReport) -> ServerReport:
-    """Return the report with texts that fit; a model whose name does not is left out, since a cut name is another."""
+    """Return the report with texts that fit; a model with too long a name is left out: a cut name is another."""
     models = [_model(model) for model in report.models if _fits(model.name)]
     return ServerReport(_cut(report.version, Server, "version"), tuple(models[:MOST_MODELS]))
 
@@ -50,7 +50,7 @@ def _abilities(listed: tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 
 def _cut(text: str, table: type[ModelProfile | Server], column: str) -> str:
-    """Return the text as the column holds it."""
+    """Return the text cut to its column."""
     longest = _longest(table, column)
     return sanitize.text(text[:longest])[:longest]
 

@@ -18,7 +18,7 @@ from toolsupport.registry.models import context_profiles, survey_bounds
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
-# What a server declares, by the word it uses for it.
+# The server's word for a capability → our name.
 DECLARED = {"tools": "tools", "thinking": "thinking", "vision": "vision"}
 
 # The columns a survey may write. Names that are missing here belong to people.
@@ -126,7 +126,7 @@ def _mark_reachable(server: Server, version: str, now: datetime) -> None:
 
 
 def _mark_gone(row: ModelProfile, now: datetime) -> None:
-    # What a person defined is there although its server does not list it.
+    # A model that a person defined exists even if its server does not list it.
     row.gone_since = None if row.defined else row.gone_since or now
     row.loaded = False
 

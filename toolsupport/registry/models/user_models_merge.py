@@ -107,11 +107,11 @@ def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
 def merge(document: UserModelsFile, ticks: MergeConsent) -> tuple[MergePlan, ...]:
     """Write the changes in steps; return the plan of each entry at the moment of its step.
 
-    Raises ConfigError before anything is written. What an interruption leaves out is written when the file is merged
-    again: entries that are here change nothing then.
+    Raises ConfigError before anything is written. After an interruption, merging the file again writes the rest:
+    entries that exist then change nothing.
     """
     plans = plan(document)
-    # A model that one step adds must not change which server a later entry is taken for.
+    # A model that one step adds must not change the server of a later entry.
     placed = [(one.index, replace(one.entry, server=one.server)) for one in plans if one.server]
     steps = write_steps.of_each(placed, partial(_merge, ticks))
     merged = {one.index: one for step in steps for one in step}
@@ -302,7 +302,7 @@ def _written(plans: Sequence[MergePlan], ticks: MergeConsent) -> dict[int, Model
 
 
 def _set(profile: ModelProfile, change: MergeChange) -> str:
-    """Take a change over; return the column, "" for tool support, which is no column."""
+    """Apply a change; return the column, "" for tool support, which has no column."""
     if change.field == "tool_support":
         return ""
     if not change.field.startswith("extra."):
@@ -315,7 +315,7 @@ def _set(profile: ModelProfile, change: MergeChange) -> str:
 def _decisions(
     plans: Sequence[MergePlan], profiles: Mapping[int, ModelProfile], ticks: MergeConsent
 ) -> Iterator[NewOverride]:
-    """Yield the overrides that these plans come to; a proposal that waits already is not repeated."""
+    """Yield the overrides of these plans; a proposal that already waits is not repeated."""
     claims = effective_values.claims(profile.pk for profile in profiles.values())
     waiting = _proposed(profiles.values())
     for one in plans:
@@ -351,7 +351,7 @@ def _proposed(profiles: Iterable[ModelProfile]) -> set[tuple[int, Any]]:
     return set(waiting.filter(withdrawn_by=None, value__in=[True, False]).values_list("profile", "value"))
 
 
-# -- what has no row ----------------------------------------------------------------------------------
+# -- data without a row -------------------------------------------------------------------------------
 
 
 def _aside() -> UserModelsFile:

@@ -153,7 +153,7 @@ def give(user: User, role: str) -> None:
 
 
 def _check_administered() -> None:
-    """Check that an administrator remains; of two who demote each other at once, the second is refused."""
+    """Check that an administrator remains; if two demote each other at once, the second is refused."""
     if first_admin.needs_setup():
         raise NotAllowed("The site needs at least one active administrator.")
 

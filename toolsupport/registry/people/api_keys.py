@@ -23,11 +23,11 @@ from toolsupport.registry.people import quota_use, quotas
 from toolsupport.registry.people.permissions import SCOPES
 
 PREFIX = "tsk-"
-SHOWN = 10  # letters of a key by which people recognise it
+SHOWN = 10  # characters of a key by which people recognise it
 MOST = 50  # keys in force of one person
 LONGEST_NAME = 80
 NO_QUOTA = Quota()
-SELDOM = timedelta(minutes=1)  # how exact the time of the last use is
+SELDOM = timedelta(minutes=1)  # precision of the time of the last use
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ShownKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """What a new key may do: its scopes (all without any), until when, and its own quota."""
+    """The limits of a new key: its scopes (all if empty), its expiry, and its own quota."""
 
     scopes: Collection[str] = ()
     expires: datetime | None = None

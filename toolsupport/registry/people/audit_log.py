@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from toolsupport.models import Audit, Setting
 
-# What is written down, in words that follow a name.
+# Action → its words after a name.
 DEEDS = {
     "read_conversation": "read a chat of another person",
     "check_memory": "marked the memory of a chat as checked",
@@ -79,7 +79,7 @@ def write_all(actor: int | None, deed: str, about: Sequence[tuple[str, str]]) ->
 def _locked() -> Audit | None:
     """Lock the first row, which is never changed, so that no two rows follow the same row; return the last one.
 
-    Where it was pruned while this waited, the next one is the first. Only an empty log has nothing to lock.
+    If it was pruned while this waited, the next one is the first. Only an empty log has nothing to lock.
     """
     while True:
         locked = list(Audit.objects.select_for_update().order_by("id")[:1])
@@ -97,7 +97,7 @@ def old(before: datetime) -> QuerySet[Audit]:
 
 @transaction.atomic
 def prune(before: datetime, most: int) -> int:
-    """Delete the oldest actions, at most so many; return how many. The chain begins behind them from then on."""
+    """Delete the oldest actions, at most so many; return how many. The chain begins after them from then on."""
     _locked()
     oldest = list(old(before).order_by("id").values_list("pk", "digest")[:most])
     if oldest:
@@ -136,7 +136,7 @@ def _broken(rows: Iterable[Audit]) -> int | None:
 
 
 def lines(after: int = 0) -> Iterator[str]:
-    """Yield the actions behind this row as JSON lines, the oldest first, with the digests that make up the chain."""
+    """Yield the actions after this row as JSON lines, the oldest first, with the digests that make up the chain."""
     rows = Audit.objects.filter(pk__gt=after).select_related("actor").order_by("id")
     for batch in _batches(rows):
         yield "".join(f"{json.dumps(_plain(row))}\n" for row in batch)
@@ -168,7 +168,7 @@ def _name(row: Audit) -> str:
 
 
 def of(subject: str) -> tuple[AuditEntry, ...]:
-    """Everything that was done to that thing; the newest first."""
+    """Return all actions on that subject, the newest first."""
     rows = Audit.objects.filter(subject=subject).select_related("actor").order_by("-id")[:MOST]
     return tuple(AuditEntry(row.at, _name(row), row.reason) for row in rows)
 
@@ -191,6 +191,6 @@ def newest(before: int | None = None) -> tuple[AuditedAction, ...]:
 
 
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
-    """Return who did this to that object, and why; newest first."""
+    """Return the persons and reasons of this action on that object, newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
     return tuple(AuditEntry(row.at, _name(row), row.reason) for row in rows)

@@ -1,4 +1,4 @@
-"""Looks a password up in a file of stolen ones: sorted SHA-1 digests, as the public list "Pwned Passwords" has them."""
+"""Looks a password up in a file of stolen ones: sorted SHA-1 digests, as in the public list "Pwned Passwords"."""
 
 from __future__ import annotations
 

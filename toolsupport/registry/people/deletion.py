@@ -76,7 +76,7 @@ def close_account(order: DeletionOrder) -> str:
 
 @transaction.atomic
 def erase_account(order: DeletionOrder, summary: str) -> None:
-    """Delete what is left of the account, take its name away, and write the deletion into the audit."""
+    """Delete the rest of the account, remove its name, and write the deletion to the audit."""
     row = _row(order.person, lock=True)
     own = (ExternalIdentity, Passkey, ReadEntry, ReadMark, RecoveryCode, SecondFactor, SecurityEvent, SignInDevice)
     for kind in own:

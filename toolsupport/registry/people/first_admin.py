@@ -30,9 +30,9 @@ def needs_setup() -> bool:
 
 
 def hold_administrators() -> None:
-    """Let no other transaction take an administrator away until this one ends.
+    """Prevent other transactions from removing an administrator until this one ends.
 
-    Without it, each of two transactions on PostgreSQL still sees the administrator whom the other one takes away.
+    Without it, each of two transactions on PostgreSQL still sees the administrator that the other one removes.
     """
     Group.objects.select_for_update(no_key=True).filter(name="admin").first()
 

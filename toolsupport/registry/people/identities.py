@@ -1,4 +1,4 @@
-"""Finds or makes the person whom a sign-in provider or a trusted proxy vouches for, and their role."""
+"""Finds or creates the person that a sign-in provider or a trusted proxy has authenticated, and their role."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VouchedIdentity:
 
 @transaction.atomic
 def signed_in(identity: VouchedIdentity) -> User:
-    """Return the person of this identity, with the role that holds now. Raises NotAllowed."""
+    """Return the person of this identity, with the current role. Raises NotAllowed."""
     if not identity.name or not SUBJECT.fullmatch(identity.subject):
         raise NotAllowed("The sign-in provider gives no usable name for this account.")
     person = _known(identity)
@@ -65,7 +65,7 @@ def _known(identity: VouchedIdentity) -> User | None:
 
 
 def of_header(name: str) -> User:
-    """Return the person whom a trusted proxy names; made as a user at the first time. Raises NotAllowed."""
+    """Return the person that a trusted proxy names, created as a user the first time. Raises NotAllowed."""
     if not NAME.fullmatch(name) or User.normalize_username(name) != name:
         raise NotAllowed(UNUSABLE)
     person = User.objects.filter(username=name).first() or _made(name)
@@ -76,7 +76,7 @@ def of_header(name: str) -> User:
 
 @transaction.atomic
 def _made(name: str) -> User:
-    """Return the new person of that name, whom another request of the same browser may make at this moment."""
+    """Return the new person of that name; another request of the same browser may create it at this moment."""
     new_names.hold()
     return User.objects.filter(username=name).first() or _new(name)
 

@@ -29,7 +29,7 @@ def known(name: str, token: str) -> str:
 def remember(person: User, token: str) -> tuple[str, bool]:
     """Return a new token for this browser, and whether the person was not signed in there before.
 
-    The token changes at each sign-in, for all accounts of the browser: a copy of the old one is worth nothing.
+    The token changes at each sign-in, for all accounts of the browser: a copy of the old one becomes invalid.
     """
     new, now = secrets.token_urlsafe(32), timezone.now()
     if token:
@@ -64,5 +64,5 @@ def _digest(token: str) -> str:
 
 
 def _mark(person: User) -> str:
-    """Identify the password, by whatever way it was set: with another one no device is known."""
+    """Return a mark of the password, however it was set: after a change no device is known."""
     return hashlib.sha256(person.password.encode()).hexdigest()

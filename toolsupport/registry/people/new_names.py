@@ -9,10 +9,9 @@ from toolsupport.registry import any_case
 
 
 def hold() -> None:
-    """Let no other transaction make an account until this one ends.
+    """Prevent other transactions from creating an account until this one ends.
 
-    Without it, each of two transactions on PostgreSQL finds that a name is free, and no constraint compares letters
-    without their case.
+    Without it, each of two transactions on PostgreSQL finds that a name is free, and no constraint ignores case.
     """
     Group.objects.select_for_update(no_key=True).filter(name="user").first()
 

@@ -1,4 +1,4 @@
-"""Refuses passwords that are guessed first: common ones, stolen ones, and words of the person or the site."""
+"""Refuses passwords that attackers guess first: common ones, stolen ones, and words of the person or the site."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ auth_user_groups.group_id WHERE auth_user_groups.user_id = toolsupport_session.p
     " ".join(f"WHEN '{role}' THEN {1 << place}" for place, role in enumerate(ROLES))
 )
 
-# What a key may be made for; it never lets its owner do more than their roles do.
+# The scopes of keys; a key never permits more than the roles of its owner.
 SCOPES: dict[str, frozenset[Action]] = {
     "models": frozenset({Action.SEE_MODELS}),
     "chat": frozenset({Action.CHAT}),

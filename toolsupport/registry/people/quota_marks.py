@@ -10,13 +10,13 @@ from toolsupport.core.quota_rules import KEY, PERSON, Quota
 from toolsupport.models import ApiKey
 from toolsupport.registry.people import quota_use, quotas
 
-FRESH = 30.0  # seconds, after which a quota set in another process counts here: every page of an administrator asks
+FRESH = 30.0  # seconds after which a quota set in another process counts here: every page of an administrator needs it
 
 
 def open_marks() -> dict[tuple[str, int], str]:
     """Return FULL or CLOSE by kind and id; without any quota nothing is read.
 
-    A mark ends by itself with a larger quota, with the next day or month, and with the account or key.
+    A mark ends with a larger quota, the next day or month, or the end of the account or key.
     """
     rows = quotas.table.rows(FRESH)
     if not quotas.of_environment().limits and not any(quota.limits for quota in rows.values()):

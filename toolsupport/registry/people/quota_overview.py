@@ -1,4 +1,4 @@
-"""Lists the quotas of roles, people and keys with what was used of them, for administrators."""
+"""Lists the quotas of roles, people and keys with their use, for administrators."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Counts what is used of quotas: one row for each person or key and day.
+"""Counts the use of quotas: one row for each person or key and day.
 
 A request is counted, in the transaction that admits it, before a model is asked: neither a second process nor a killed
 one lets more requests through. Tokens are added when an answer ends. A request whose model wrote nothing, because its
-server failed, is given back. Only those with a quota are counted.
+server failed, is taken off the count. Only people and keys with a quota are counted.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def spend(subjects: Sequence[QuotaHolder], now: datetime | None = None, requests
 
 @transaction.atomic
 def settle(counted: CountedRequest, tokens: int, *, given_back: bool = False) -> None:
-    """Add the tokens of an answer, and take its request back if there was none."""
+    """Add the tokens of an answer, and take its request off the count if there was none."""
     if tokens or given_back:
         for subject in sorted(counted.subjects, key=lambda one: (one.kind, one.id)):
             raw_sql.rows(SETTLE, subject.kind, subject.id, counted.day.isoformat(), tokens, int(given_back))
@@ -92,7 +92,7 @@ def _of_month(quota: Quota) -> bool:
 
 
 def of_all() -> Mapping[tuple[str, int], Mapping[str, int]]:
-    """Return what was used today and this month, by subject and the names of FIELDS."""
+    """Return the use of today and this month, by subject and the names of FIELDS."""
     now = timezone.now()
     today = Q(day=now.date())
     rows = QuotaUse.objects.filter(day__gte=quota_rules.month_start(now).date()).values("kind", "subject")

@@ -21,7 +21,7 @@ from toolsupport.core.row_ids import row_number
 from toolsupport.models import ApiKey, QuotaLimit
 from toolsupport.registry.people import permissions
 
-FRESH = 2.0  # seconds, after which a quota set in another process holds here; no request reads the quotas itself
+FRESH = 2.0  # seconds after which a quota set in another process counts here; requests read no quotas
 Subject = tuple[str, str]  # kind and name or id
 
 
@@ -57,7 +57,7 @@ class QuotaHolder:
 
 
 def limited(person_id: int, key_id: int = 0) -> tuple[QuotaHolder, ...]:
-    """Return who is limited in a request of this person; without any quota nothing is read."""
+    """Return the limited holders of a request of this person; without any quota nothing is read."""
     found = (QuotaHolder(PERSON, person_id, of_person(person_id)),)
     return tuple(subject for subject in found if subject.quota.limits) + of_key(key_id)
 

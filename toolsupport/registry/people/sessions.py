@@ -1,4 +1,4 @@
-"""Session engine: Django's database sessions, each read with its person, their roles and what they lack."""
+"""Session engine: Django's database sessions, each read with its person, their roles and a missing second factor."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from toolsupport.config.environment import GIVEN
 from toolsupport.models import Session
 from toolsupport.registry.people import permissions
 
-# In a session that a provider, a trusted proxy or the machine of the site vouched for: it needs no second factor here.
+# Set in a session that a provider, a trusted proxy or the site's machine authenticated: it needs no second factor.
 VOUCHED = "vouched for by"
 KEY = re.compile(r"[a-z0-9]{32}")
 RULE = "TOOLSUPPORT_REQUIRE_SECOND_FACTOR"
-# Read with each session, so that a new rule or a removed factor holds at the next request. Off, it is one look-up.
+# Read with each session, so that a new rule or a removed factor counts at the next request. If off, one look-up.
 LACKS = """CASE COALESCE(CAST(%s AS text),
     (SELECT CAST(value AS text) FROM toolsupport_setting WHERE "key" = 'require_second_factor'))
   WHEN '"everyone"' THEN TRUE
@@ -45,7 +45,7 @@ class SessionStore(DatabaseSessions):
     person: User | None = None
 
     def _validate_session_key(self, key: str | None) -> bool:
-        """Return whether a key may be one of ours: a cookie can hold any character, and a database takes fewer."""
+        """Return whether a key may be one of ours: a cookie can contain any character, and databases accept fewer."""
         return bool(key and KEY.fullmatch(key))
 
     def _get_session_from_db(self) -> Session | None:

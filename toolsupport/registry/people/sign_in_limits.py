@@ -30,7 +30,7 @@ WINDOW, DAY = timedelta(minutes=5), timedelta(days=1)
 PAIR, ADDRESS, NAME = 8, 60, 60
 PAIR_DAY, ADDRESS_DAY, NAME_DAY = 40, 600, 400
 BEGUN = 600  # sign-ins through a provider that one address begins in a window: each asks the provider
-CODE_OF = "code of\0"  # before a name: none that is typed into a form has a NUL
+CODE_OF = "code of\0"  # prefix of a name: a name from a form never has a NUL
 ELSEWHERE = " A browser in which you signed in before still works."
 
 COUNT = """INSERT INTO toolsupport_signintally AS tally ("key", tries, until) VALUES (%s, 1, %s)
@@ -56,7 +56,7 @@ def attempt(name: str, address: str, device: str = "") -> None:
 
 
 def succeeded(name: str, address: str, device: str = "") -> None:
-    """Remove what a successful sign-in counted; the attempts of the pair, or of the device, start from zero."""
+    """Reset the counts after a successful sign-in: the attempts of the pair, or of the device, start from zero."""
     first, others = _split(_sign_in(name, address, device))
     SignInTally.objects.filter(key__in=first).delete()
     SignInTally.objects.filter(key__in=others, tries__gt=0).update(tries=F("tries") - 1)
@@ -68,7 +68,7 @@ def attempt_code(name: str, address: str, device: str = "") -> None:
 
 
 def code_succeeded(name: str, address: str, device: str = "") -> None:
-    """Remove what a sign-in with a right code counted."""
+    """Reset the count after a sign-in with a right code."""
     succeeded(CODE_OF + name, address, device)
 
 

@@ -1,4 +1,4 @@
-"""Checks for all open sockets at once whether their people may still hold them."""
+"""Checks for all open sockets at once whether their people still have access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the administrators who can sign in by a way that the site has now."""
+"""Finds the administrators who can sign in with the present settings."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from toolsupport.core.errors import ConfigError
 
 OLLAMA_PORT = 11434
 _WRONG_ENDINGS = {"ollama": ("/v1", "/api")}  # by wire
-_COPIED_ENDINGS = {"openai": "/chat/completions"}  # what people copy from elsewhere; we add it ourselves
+_COPIED_ENDINGS = {"openai": "/chat/completions"}  # the ending that people paste; we add it ourselves
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,5 +29,5 @@ def decrypt(stored: str) -> str:
 
 
 def box(ring: tuple[key_ring.RingKey, ...]) -> MultiFernet:
-    """Return what encrypts with the first of these keys and decrypts with each."""
+    """Return an object that encrypts with the first of these keys and decrypts with each."""
     return MultiFernet([one for key in ring for one in key.boxes()])

@@ -42,7 +42,7 @@ class RingKey:
     complete: bool = True
 
     def boxes(self) -> Iterator[Fernet]:
-        """Return what encrypts and decrypts with this key; former SECRET_KEYs still decrypt."""
+        """Return the ciphers of this key; former SECRET_KEYs still decrypt."""
         texts = [self.secret] if self.secret else [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
         return (Fernet(_derived(text)) for text in texts)
 
@@ -53,7 +53,7 @@ def keys() -> tuple[RingKey, ...]:
 
 
 def from_environment() -> bool:
-    """Return True if the keys of the site are the operator's: no file of one machine can hold them then."""
+    """Return True if the keys come from the environment: no file of one machine is used then."""
     return bool(settings.ENV[VARIABLE]) or "TOOLSUPPORT_SECRET_KEY" in settings.ENV["given"]
 
 
@@ -78,7 +78,7 @@ def add() -> None:
 
 
 def mark_complete() -> None:
-    """Write down that every value is encrypted with the first key."""
+    """Record that every value is encrypted with the first key."""
     first, *others = stored()
     _write((replace(first, complete=True), *others))
 
@@ -93,7 +93,7 @@ def drop_old() -> int:
 
 @contextmanager
 def exclusive() -> Iterator[None]:
-    """Let one process change the keys at a time; the end of the process ends its turn. Raises Busy."""
+    """Hold the lock for a change of the keys; it ends with the process. Raises Busy."""
     with _path().with_suffix(".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,7 +103,7 @@ def exclusive() -> Iterator[None]:
 
 
 def _write(ring: Sequence[RingKey]) -> None:
-    """Replace the file whole: what a kill leaves behind is the old one or the new one."""
+    """Replace the whole file: after a kill it is the old one or the new one."""
     entries = [
         {"key": one.secret, "made_at": one.made_at and one.made_at.isoformat(), "complete": one.complete}
         for one in ring

@@ -23,7 +23,7 @@ CURRENT, OLDER, UNREADABLE = "current", "older", "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """One encrypted value: where it is, what it is, and under which key."""
+    """One encrypted value: its place, its text, and its key."""
 
     model: type[Model]
     column: str
@@ -72,7 +72,7 @@ def begin(*, past_unreadable: bool) -> bool:
 
 
 def encrypt_again() -> Iterator[str]:
-    """Encrypt what is under older keys with the first one, until nothing is left; return the names, one for each."""
+    """Encrypt all values of older keys with the first one; return the names, one for each."""
     while older := [value for value in values() if value.state == OLDER]:
         encryption = box(key_ring.keys())
         for value in older:

@@ -38,7 +38,7 @@ def solved(profile: int) -> None:
 
 
 def server_changed(server: int) -> None:
-    """Remove it after a change to the server: the next request finds out what is missing."""
+    """Remove it after a change to the server: the next request finds a missing setting again."""
     _solve(ModelProfile.objects.filter(server_id=server))
 
 

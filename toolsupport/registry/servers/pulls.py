@@ -75,7 +75,7 @@ def request(server_id: int, name: str, actor: int) -> None:
 
 @transaction.atomic
 def cancel(server_id: int, name: str, actor: int) -> None:
-    """Stop a download; the server keeps what it has of it. Its process notices within a second."""
+    """Stop a download; the server keeps the downloaded parts. Its process notices within a second."""
     rows = ModelPull.objects.filter(server_id=server_id, name=name, status__in=OPEN)
     if rows.update(status="canceled", ended_at=timezone.now(), lease_until=None):
         audit_log.write(actor, "pull_model", subject(server_id), f"Cancelled the download of {name}.")
@@ -99,7 +99,7 @@ def _oldest(owner: str) -> ClaimedPull | None:
 
 
 def progress(pull: int, owner: str, read: PullReader) -> bool:
-    """Store how far it is; False if it was cancelled or another process runs it."""
+    """Store its progress; False if it was cancelled or another process runs it."""
     mine = ModelPull.objects.filter(pk=pull, owner=owner, status="running")
     facts = {"step": read.step, "completed": read.completed, "total": read.total}
     return bool(mine.update(**facts, lease_until=leases.in_future(LEASE)))
@@ -113,7 +113,7 @@ def conclude(pull: int, owner: str, error: str) -> None:
 
 
 def leave(owner: str) -> None:
-    """Let another process continue at once with what this one ran."""
+    """Release the downloads of this process, so that another one can continue at once."""
     ModelPull.objects.filter(owner=owner, status="running").update(lease_until=None)
 
 
@@ -124,7 +124,7 @@ def listed(server_id: int) -> tuple[ShownPull, ...]:
 
 
 def ollama_server(server_id: int) -> Server:
-    """Return the row of a server whose models are kept from here. Raises NotFound, ConfigError."""
+    """Return the row of a server whose models can be managed here. Raises NotFound, ConfigError."""
     server = Server.objects.filter(pk=server_id, removed_at=None).first()
     if server is None:
         raise NotFound("This server does not exist.")

@@ -32,7 +32,7 @@ class WatchedModel:
 
 @transaction.atomic
 def record_failure(server_id: int, why: str, fault: str = UNREACHABLE) -> None:
-    """The server could not be asked: the moment of its first failure is kept, its models stay as they are."""
+    """Store that the server could not be asked: the time of its first failure is kept, its models stay as they are."""
     server = Server.objects.select_for_update().get(pk=server_id)
     now = timezone.now()
     server.reachable, server.checked_at, server.down_since = False, now, server.down_since or now
@@ -44,13 +44,13 @@ def record_failure(server_id: int, why: str, fault: str = UNREACHABLE) -> None:
 
 
 def failed_in_use(server_id: int, why: str, fault: str) -> None:
-    """An answer failed for its server's sake. Many answers that fail at the same time are one failure."""
+    """Store that an answer failed because of its server. Many answers that fail at the same time are one failure."""
     if Server.objects.filter(pk=server_id).exclude(reachable=False).exists():
         record_failure(server_id, why, fault)
 
 
 def answered_in_use(server_id: int) -> None:
-    """An answer came from a server that was marked down: it is up, and its models are listed again at once."""
+    """Store that a server that was marked down has answered; its models are listed again at once."""
     now = timezone.now()
     Server.objects.filter(pk=server_id).exclude(reachable=True).update(
         reachable=True, last_seen_at=now, down_since=None, last_error="", fault="", failures=0, next_check_at=now
@@ -58,21 +58,21 @@ def answered_in_use(server_id: int) -> None:
 
 
 def check_soon(server_id: int) -> None:
-    """Something is odd about the server: list its models at the next occasion."""
+    """List the models of a server with an unexpected answer soon."""
     Server.objects.filter(pk=server_id, enabled=True).update(next_check_at=timezone.now())
 
 
 def model_missing(profile_id: int) -> None:
-    """The server does not have this model any more, as it answered itself; a later listing may bring it back.
+    """Store that the server reported that it does not have this model; a later listing may bring it back.
 
-    What a person defined may be served without being listed, but not where the server denies it.
+    A model that a person defined may be served without being listed, but not after such a report.
     """
     rows = ModelProfile.objects.filter(pk=profile_id, gone_since=None)
     rows.update(gone_since=timezone.now(), loaded=False)
 
 
 def pause(failures: int, stretch: float) -> float:
-    """Seconds until a server is asked again that failed so often in a row; `stretch` keeps many from asking at once."""
+    """Return the seconds until a server is asked again after so many failures; `stretch` spreads requests."""
     doubled = SHORTEST_PAUSE * float(2 ** min(max(failures, 1) - 1, 16))
     return min(doubled, LONGEST_PAUSE) * stretch
 
@@ -85,7 +85,7 @@ def with_problems() -> QuerySet[Server]:
 
 
 def claim_due() -> tuple[int, ...]:
-    """The servers that are to be asked again now; each is handed to one process only."""
+    """Return the servers to ask again now; each is given to one process only."""
     now = timezone.now()
     due = Server.objects.filter(enabled=True, next_check_at__lte=now)
     claimed = []

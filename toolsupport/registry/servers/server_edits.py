@@ -26,7 +26,7 @@ NETWORK = {True: "may be inside this network", False: "only outside this network
 
 @dataclass(frozen=True, slots=True)
 class ServerChange:
-    """The fields of a server as they are to be. An empty `api_key` keeps the stored one, unless it is to be removed."""
+    """The new fields of a server. An empty `api_key` keeps the stored one, unless it is to be removed."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ def add(server: NewServer, actor: int) -> int:
 
 @transaction.atomic
 def edit(server_id: int, change: ServerChange, actor: int) -> None:
-    """Write the change down; the server's status is unknown then. Raises NotFound, ConfigError with a sentence."""
+    """Store the change; the server's status is unknown then. Raises NotFound, ConfigError with a sentence."""
     row = editable(server_id)
     name = checked_name(change.name, but=server_id)
     url = server_url(change.kind, change.base_url.strip() or providers.provider(change.kind).default_url)
@@ -74,7 +74,7 @@ def edit(server_id: int, change: ServerChange, actor: int) -> None:
 
 @transaction.atomic
 def remove(server_id: int, actor: int) -> str:
-    """Take a server off the pages; what is known of its models stays. Its name, which is free again. Raises as edit."""
+    """Remove a server, whose evidence stays; return its name, which is free again. Raises as `edit` does."""
     row = editable(server_id)
     name = row.name
     audit_log.write(actor, "remove_server", subject(row.pk), f"Removed {name} ({row.base_url}).")
@@ -88,7 +88,7 @@ def remove(server_id: int, actor: int) -> str:
 
 
 def editable(server_id: int) -> Server:
-    """The row, locked. Raises NotFound, ConfigError where the environment defines the server."""
+    """Return the row, locked. Raises NotFound, ConfigError if the environment defines the server."""
     row = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if row is None:
         raise NotFound("This server does not exist.")
@@ -98,7 +98,7 @@ def editable(server_id: int) -> Server:
 
 
 def subject(server_id: int) -> str:
-    """How the audit log names a server."""
+    """Return the name of a server in the audit log."""
     return f"server {server_id}"
 
 

@@ -33,7 +33,7 @@ def stored(server_id: int) -> tuple[StoredModel, ...]:
 
 @transaction.atomic
 def deleted(server_id: int, name: str, actor: int) -> None:
-    """Store that an administrator deleted a model from its server; what is known about it stays."""
+    """Store that an administrator deleted a model from its server; its evidence stays."""
     server = ollama_server(server_id)
     for pk in ModelProfile.objects.filter(server=server, name=name).values_list("pk", flat=True):
         reachability.model_missing(pk)

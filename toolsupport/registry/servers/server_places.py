@@ -19,7 +19,7 @@ from toolsupport.registry import leases
 
 MOST = 4  # requests at once on one server
 HELD = timedelta(seconds=30)  # renewed every few seconds; a place of a process that was killed is free after that
-MARKED = timedelta(seconds=3)  # a worker that waits looks again every second
+MARKED = timedelta(seconds=3)  # a waiting worker checks again every second
 PLACE, NEXT = "place on server", "next on server"
 
 

@@ -215,7 +215,7 @@ def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint
         raise ConfigError(REMOVED)
     timeouts = server.options.get("timeouts", {}) | (model_settings.limits(profile) if profile else {})
     key = key_encryption.decrypt(server.api_key)
-    # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
+    # Each of several processes uses its own Simulator: another process's may be gone, or on another machine.
     own = settings.SIMULATOR_URL if (server.kind, server.origin) == ("simulator", "built-in") else ""
     inside = bool(own) or server.inside
     return Endpoint(server.kind, own or server.base_url, key, Limits(**_known_limits(timeouts)), inside)

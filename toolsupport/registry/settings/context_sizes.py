@@ -61,7 +61,7 @@ def raise_to(profile_id: int, seen: ContextWindow, context: int) -> ContextWindo
 
 @transaction.atomic
 def take_back(profile_id: int, seen: ContextWindow) -> ContextWindow | None:
-    """Return to the previous context; None if that was not smaller, so that the cause lies elsewhere."""
+    """Return to the previous context; None if that was not smaller, so it was not the cause."""
     profile = _held(profile_id)
     if num_ctx(profile) != seen.given:
         return window(profile) if num_ctx(profile) < seen.given else None

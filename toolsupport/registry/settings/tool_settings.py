@@ -15,7 +15,7 @@ from toolsupport.core.types import ToolFilter
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.settings import team_settings
 
-# Code and outside effects wait for an administrator.
+# Tools with code or outside effects need an administrator.
 ON_BY_DEFAULT = frozenset({"A0", "A1", "A2"})
 AUDITED = {"A3": "runs code", "A4": "reaches outside"}
 

@@ -1,4 +1,4 @@
-"""Counts what administrators have to solve: a mark is there once, and until it is solved."""
+"""Counts the problems that administrators have to solve: each mark counts once, until it is solved."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
 
 
 def expected_seconds(profile: ModelProfile) -> int:
-    """Return how long a test of this model takes: as the last one of it or else of its server did; 5 without any."""
+    """Return how long a test of this model takes: that of its last test, else of its server's; 5 without any."""
     done = Detection.objects.filter(kind="tools", status="done", run_ms__gt=0, profile__server=profile.server_id)
     own_first = Case(When(profile=profile.pk, then=0), default=1)
     took = done.order_by(own_first, "-pk").values_list("run_ms", flat=True).first()
@@ -138,7 +138,7 @@ def expected_seconds(profile: ModelProfile) -> int:
 class BulkProgress:
     """The progress of a person's bulk of tests; `left` in seconds. Of `later` tests a step follows the verdicts.
 
-    `by` is the person if that is another one than the reader, or "A program".
+    `by` is the person if that is not the reader, or "A program".
     """
 
     since: int
@@ -165,7 +165,7 @@ class BulkProgress:
         return self.done - self.cancelled
 
 
-# Several servers often share a machine, so that hardly more than two tests at once are quicker.
+# Several servers often share a machine, so more than two tests at once are hardly quicker.
 SECONDS_EACH, AT_ONCE = 5.0, 2
 
 
@@ -214,7 +214,7 @@ def _lead(reader: int | None, since: int) -> Detection | None:
 
 
 def stage(since: int) -> str:
-    """Return how far the bulk is to which this test belongs: it differs as soon as a test of it has begun or ended."""
+    """Return the stage of the bulk with this test: it changes when a test of it begins or ends."""
     owner = Detection.objects.filter(pk=since).values_list("actor_id", flat=True).first()
     over, running = Count("pk", filter=~Q(status__in=OPEN)), Count("pk", filter=Q(status="running"))
     counted = {"done": over, "running": running, "later": Count("pk", filter=Q(remaining=True))}
@@ -222,7 +222,7 @@ def stage(since: int) -> str:
 
 
 def overall_stage() -> str:
-    """Return a mark that differs as soon as any test has begun or ended."""
+    """Return a mark that changes when any test begins or ends."""
     open_ones = Count("pk", filter=Q(status__in=OPEN))
     found = Detection.objects.order_by().aggregate(newest=Max("pk"), open=open_ones)
     return f"{found['newest'] or 0}-{found['open']}"

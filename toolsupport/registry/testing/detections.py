@@ -170,7 +170,7 @@ def _open(asked: DetectionRequest, profile: ModelProfile) -> OpenedDetection:
             )
             return OpenedDetection(row.pk, fresh=True)
     except IntegrityError:
-        # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
+        # The constraint decides, not a check beforehand: so fifty people cause one test.
         open_ones = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN)
         # A person's request does not wait until the server is idle.
         open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
@@ -228,7 +228,7 @@ def add_trial(detection: int, owner: str, trial: TrialRecord) -> bool:
 
 
 def append_trial(row: Detection, trial: TrialRecord) -> None:
-    """Add a trial behind the others of this test, whose row is locked."""
+    """Add a trial after the others of this test, whose row is locked."""
     seq = (row.trials.aggregate(newest=Max("seq"))["newest"] or 0) + 1
     Trial.objects.create(detection=row, seq=seq, **{name: getattr(trial, name) for name in TrialRecord.__slots__})
 
@@ -283,7 +283,7 @@ def _mark_server(row: Detection, concluded: DetectionResult) -> None:
 def measure(row: Detection, values: Mapping[str, Any], reason: str) -> list[str]:
     """Store a test's measurements as its claims; return the capabilities that only confirm an earlier test.
 
-    What this test has stored before its end is left as it is.
+    Measurements that this test stored before its end stay as they are.
     """
     made = overrides.NewOverride(
         row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=reason, detection=row.pk
@@ -358,7 +358,7 @@ def settle(running: Collection[int] = ()) -> int:
     Those `running` in this process are alive, even if the database accepted no renewal for some time.
     """
     gone = Detection.objects.filter(leases.ran_out()).exclude(pk__in=running)
-    # Looked up first: every process asks each second, and a change of no row, too, keeps the writers of SQLite waiting.
+    # Read first: every process does this each second, and on SQLite even an update of no row makes writers wait.
     return _interrupt(gone, GONE) if gone.filter(status="running").exists() else 0
 
 

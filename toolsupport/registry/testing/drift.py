@@ -16,7 +16,7 @@ from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest
 
-TRIES = 3  # tests of one build that prove nothing: a server that cannot be tested is not asked forever
+TRIES = 3  # tests of one build that may prove nothing, so that a server that cannot be tested is not asked forever
 PROVES_NOTHING = ("inconclusive", "misconfigured", "")
 CHANGED, BACK = sentence("build_changed"), sentence("build_back")
 
@@ -24,7 +24,7 @@ CHANGED, BACK = sentence("build_changed"), sentence("build_back")
 def mark(server_id: int) -> int:
     """Record each model of a server with an untested build in the history, once per change; return how many.
 
-    If the team enables it they are tested, including those recorded while it only wanted to be asked.
+    If the team enables it they are tested, including those recorded while the setting was to ask.
     """
     return _mark([server_id])
 
@@ -48,7 +48,7 @@ def _mark(servers: Iterable[int]) -> int:
     drift_marks.follow(there, [profile.pk for profile in tested if profile.pk in stale])
     changed = _unnoted([profile for profile in there if profile.pk in stale], CHANGED)
     noted = sum(write_steps.of_each(changed, lambda part: _note(part, CHANGED, bundle)))
-    # Without these lines a second change to the same build would look like the one that was noted.
+    # Without these lines a second change to the same build would look like the recorded one.
     back = _unnoted([profile for profile in there if profile.pk not in stale], BACK)
     sum(write_steps.of_each(back, lambda part: _note(part, BACK)))
     if wanted == "auto":

@@ -88,7 +88,8 @@ class EvidenceOverview:
     """All models that can chat.
 
     `native` is (models that call tools, tested models whose servers claim tools), `others` that of the other models,
-    of which those in text mode count too; `others_call` is whether any of these calls tools.
+    of which those in text mode count too; `others_call` is whether any of these calls tools. `no_chat` counts
+    the models that are left out because they do not chat.
     """
 
     tiles: tuple[ModelTile, ...]
@@ -97,6 +98,7 @@ class EvidenceOverview:
     others_call: bool
     seconds_left: int
     surprise: Surprise | None
+    no_chat: int = 0
     expected: tuple[ExpectedTest, ...] = ()
 
     @property
@@ -168,7 +170,8 @@ class EvidenceOverview:
 
 def read(person: int | None) -> EvidenceOverview:
     """Return the overview for a person, whose own running tests give the time that is left."""
-    rows = [row for row in picker.offered() if row.chats and row.gone_since is None]
+    there = [row for row in picker.offered() if row.gone_since is None]
+    rows = [row for row in there if row.chats]
     claims, evidence = _claims([row.pk for row in rows]), model_evidence.of_each(rows, known_of_each(rows))
     down = {row.pk for row in rows if row.server.reachable is False}
     tiles = tuple(
@@ -192,6 +195,7 @@ def read(person: int | None) -> EvidenceOverview:
         others_call=any(tile.evidence == "proven" for tile in tiles if not tile.claims),
         seconds_left=bulk.left if bulk and bulk.open else 0,
         surprise=_surprise(tiles, {row.pk: row for row in rows}),
+        no_chat=len(there) - len(rows),
         expected=tuple(
             first_tests.expected(row, took.get(row.pk, 0), claims.get(row.pk) is True)
             for row in rows
@@ -201,13 +205,13 @@ def read(person: int | None) -> EvidenceOverview:
 
 
 def _claims(profiles: Sequence[int]) -> dict[int, bool | None]:
-    """Return what the servers last claimed about native tool calls."""
+    """Return the servers' last claims about native tool calls."""
     rows = Override.objects.filter(profile__in=profiles, capability="tools", source="declared", withdraws=None)
     return {profile: value for profile, value in rows.order_by("seq").values_list("profile", "value")}
 
 
 def _took(profiles: Iterable[int]) -> dict[int, int]:
-    """Return the duration of the newest finished test of native tools of each model, of whatever build, in ms."""
+    """Return the duration of the newest finished test of native tools of each model, of any build, in ms."""
     over = Detection.objects.filter(profile__in=list(profiles), kind="tools", status="done").order_by("pk")
     return {pk: (run or 0) + (load or 0) for pk, run, load in over.values_list("profile", "run_ms", "load_ms")}
 

@@ -10,7 +10,7 @@ from toolsupport.models import ModelProfile
 from toolsupport.registry.servers import server_places
 
 SECONDS = 40.0  # how long the tests of a first visit may take
-AT_LEAST = 2  # models of each server that are tested first, however long they take
+AT_LEAST = 2  # models of each server that are tested first, at any duration
 # Without an earlier test: a test's own time, and that of a gigabyte to load and to compute. A model that thinks writes
 # several times as much.
 BASE, EACH_GIGABYTE, THINKING = 5.0, 4.0, 3.0
@@ -30,7 +30,7 @@ class ExpectedTest:
 
 
 def expected(row: ModelProfile, last_ms: int, claims: bool = False) -> ExpectedTest:
-    """Return what a test of this model will take; `last_ms` is the duration of the last one, 0 without any."""
+    """Return the expected duration of a test of this model; `last_ms` is that of the last one, 0 without any."""
     return ExpectedTest(
         row.pk, row.server_id, last_ms / 1000 or _guess(row), server_places.limit(row.server.kind), claims
     )

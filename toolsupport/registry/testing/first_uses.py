@@ -21,8 +21,8 @@ PATIENCE = timedelta(seconds=10)
 LOADING = timedelta(seconds=300)
 # A test that decided nothing is not repeated at once for the next request.
 PAUSE = timedelta(minutes=10)
-# What a first finding may be: the rest of a test adds to it and does not change it. That calls can be streamed is left
-# out, since later trials may differ.
+# The capabilities of a first finding: the rest of a test adds to them and does not change them. *Streams calls* is
+# left out, since later trials may differ.
 EARLY = ("tools", "streaming", "tools_thinking")
 OPEN_STILL = ("streaming", True)
 

@@ -27,7 +27,7 @@ def prune(before: datetime, most: int) -> int:
 
 
 def _trials(before: datetime) -> QuerySet[Trial]:
-    """In force is what a measured value rests on that is neither withdrawn nor measured again."""
+    """Trials in force prove a measured value that is neither withdrawn nor measured again."""
     again = Override.objects.filter(
         profile=OuterRef("profile"),
         capability=OuterRef("capability"),

@@ -43,7 +43,7 @@ def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
     asked = sorted((entry for entry in queued if entry.trigger != "drift"), key=_order)
     seen: set[int] = set()
     for entry in asked or [entry for entry in queued if idle(entry.server)]:
-        # The first test of a server that must wait blocks those behind it, so that none waits for ever.
+        # The first test of a server that must wait blocks those after it, so that none waits for ever.
         if entry.server not in seen and _has_room(entry):
             yield entry.pk
         seen.add(entry.server)
@@ -83,5 +83,5 @@ def _entries(status: str) -> list[QueuedDetection]:
 
 
 def _order(entry: QueuedDetection) -> tuple[int, int]:
-    """Sort: what an answer waits for, what a person asked for, what a change of the model asked for."""
+    """Sort: tests that an answer waits for, tests that a person requested, tests after a change of the model."""
     return {"program": 0, "drift": 2}.get(entry.trigger, 1), entry.pk

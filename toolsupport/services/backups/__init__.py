@@ -1,1 +1,1 @@
-"""Backups of a whole site: database, files and keys in one archive, and the way back."""
+"""Backups of a whole site: database, files and keys in one archive, and how to restore it."""

@@ -41,7 +41,7 @@ class ArchivePart:
 
 @dataclass(slots=True)
 class ArchiveWriter:
-    """Adds parts to a file; only what `finish` returned from is an archive."""
+    """Adds parts to a file, which is an archive only after `finish`."""
 
     file: BinaryIO
     parts: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class ArchiveWriter:
 
 
 class _DigestReader:
-    """Reads a file and computes the digest of what it read."""
+    """Reads a file and computes the digest of the bytes it has read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
@@ -104,7 +104,7 @@ class Archive:
 
 
 def read(file: BinaryIO) -> Archive:
-    """Return the archive in a file. Raises ConfigError with what is wrong."""
+    """Return the archive in a file. Raises ConfigError with the fault."""
     parts: dict[str, ArchivePart] = {}
     for part in _parts(file):
         if part.name in parts:

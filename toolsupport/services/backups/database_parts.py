@@ -22,13 +22,13 @@ SQLITE_PART = "database/toolsupport.sqlite3"
 MIGRATIONS = "django_migrations"
 Applied = list[tuple[str, str]]
 APPLIED = f"SELECT app, name FROM {MIGRATIONS} ORDER BY id"
-# Those that number the rows of the given tables: another program may have others in the same database.
+# The sequences of the given tables: another program may have others in the same database.
 SEQUENCES = """SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()
 AND format('%%I.%%I', schemaname, sequencename)::regclass IN (SELECT objid FROM pg_depend WHERE deptype IN ('a', 'i')
 AND classid = 'pg_class'::regclass AND refobjid IN (SELECT oid FROM pg_class WHERE relname = ANY(%s)
 AND relnamespace = current_schema()::regnamespace))"""
-# Tables of a newer version, which this one does not have: named as ours, and a kind of row of an application of ours or
-# with a reference to a table of ours. Other programs may have such a name, and nothing of the rest.
+# Tables of a newer version, which this one does not have: they have a name like ours, and are a model of one of our
+# applications or refer to one of our tables. Tables of other programs may have such a name, but not the rest.
 NEWER = """SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 AND split_part(relname, '_', 1) = ANY(%s) AND NOT relname = ANY(%s) AND (relname IN (
 SELECT app_label || '_' || model FROM django_content_type WHERE app_label = ANY(%s)) OR oid IN (
@@ -101,7 +101,7 @@ def load_postgresql(archive: Archive, token: str) -> None:
     """Replace tables and rows by those of the archive, in one transaction. Raises ConfigError, DatabaseError."""
     manifest = archive.manifest
     with transaction.atomic(), connection.cursor() as cursor:
-        # Until it is given back, the next start waits: a commit may end after the process that sent it was killed.
+        # The next start waits for its release: a commit may end after the process that sent it was killed.
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [restore_journal.LOADING])
         for name in _with_newer(cursor, _tables()):
             cursor.execute(f"DROP TABLE {_quoted(name)} CASCADE")
@@ -143,13 +143,13 @@ def _load(cursor: Any, archive: Archive, name: str, columns: Sequence[str]) -> N
 
 
 def _tables() -> list[str]:
-    """Return the tables of the installed applications that exist; those of others in the database are not touched."""
+    """Return the tables of the installed applications that exist; other tables in the database are not touched."""
     there = connection.introspection.table_names()
     return sorted({*connection.introspection.django_table_names(), MIGRATIONS} & set(there))
 
 
 def _with_newer(cursor: Any, known: list[str]) -> list[str]:
-    """Return these tables with those that a newer version added: otherwise its next upgrade would find them there."""
+    """Return these tables with those that a newer version added, which would otherwise break the next upgrade."""
     apps, found = list(APPS), list(known)
     while "django_content_type" in known:
         cursor.execute(NEWER, [apps, found, apps, found])

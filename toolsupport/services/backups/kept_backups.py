@@ -60,7 +60,7 @@ def copies() -> tuple[str, ...]:
 
 
 def remove_unfinished() -> int:
-    """Remove what interrupted backups left in the data directory; return how many files."""
+    """Remove unfinished files of interrupted backups from the data directory; return how many."""
     return making.remove_unfinished(_folder())
 
 
@@ -89,7 +89,7 @@ def _time_in(name: str) -> datetime | None:
     """Return the time in the name of a backup, None for any other name."""
     try:
         found = datetime.strptime(name, "site-%Y%m%d-%H%M%S.tar").replace(tzinfo=UTC) if NAME.fullmatch(name) else None
-    except ValueError:  # such as the 99th month
+    except ValueError:  # such as month 99
         return None
     return found
 

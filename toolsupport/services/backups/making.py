@@ -39,7 +39,7 @@ def make(file: Path) -> dict[str, Any]:
     facts = write(file)
     try:
         _note(file, facts)
-    except OSError as error:  # the archive is complete, only `doctor` has an older one then
+    except OSError as error:  # the archive is complete; only `doctor` reports an older one then
         log.warning("could not note the backup %s: %s", file, error)
     return facts
 
@@ -67,14 +67,14 @@ def unfinished_name(file: Path) -> Path:
 
 
 def remove_unfinished(folder: Path) -> int:
-    """Remove what processes that were ended left of archives in a folder; return how many files. Others are kept.
+    """Remove the unfinished archives of ended processes from a folder; return how many.
 
-    Such a file is as large as an archive and holds every key.
+    Other files are kept. An unfinished archive can be as large as a complete one and contains every key.
     """
     removed = 0
     for name in folder.glob(f"*{UNFINISHED}"):
         with suppress(OSError), name.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a process that writes it holds the lock
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the process that writes it has the lock
             for one in (*database_parts.scratch_files(scratch_name(name)), name):
                 removed += one.exists()
                 one.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ def last() -> tuple[datetime, str] | None:
 
 @contextmanager
 def _unfinished(file: Path) -> Iterator[BinaryIO]:
-    """Open the file that becomes the archive, which a killed process may have left; remove it after a failure."""
+    """Open the file that becomes the archive, possibly left by a killed process; remove it after a failure."""
     name = unfinished_name(file)
     while True:
         handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -126,7 +126,7 @@ def _is_still(name: Path, file: BinaryIO) -> bool:
 
 
 def _add_all(writer: ArchiveWriter, file: Path) -> dict[str, Any]:
-    """Add everything. The database comes first: files of later rows are kept too, those of earlier ones never lack."""
+    """Add everything. The database comes first: no file of an included row is missing."""
     made_at = timezone.now().isoformat(timespec="seconds")
     if connection.vendor == "sqlite":
         database = database_parts.add_sqlite(writer, scratch_name(unfinished_name(file)))
@@ -160,7 +160,7 @@ def _add_folder(writer: ArchiveWriter, data: Path, folder: str) -> None:
 
 
 def _add_file(writer: ArchiveWriter, part: str, folder: int, name: str) -> None:
-    """Add a copy of a file: it may grow or shrink meanwhile. One that is gone, or no file, is left out."""
+    """Add a copy of a file: it may grow or shrink meanwhile. It is left out if it is gone or not a regular file."""
     with suppress(FileNotFoundError, IsADirectoryError), SpooledTemporaryFile(IN_MEMORY) as copy:
         try:
             handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)

@@ -1,4 +1,4 @@
-"""Restores a backup: everything is checked and unpacked first, then all of it takes its place, or nothing."""
+"""Restores a backup: everything is checked and unpacked first, then all of it is put in place, or nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from toolsupport.services.backups.database_parts import SQLITE_PART
 ANSWER = "Nothing was changed."
 BEGUN = "The restore has begun and cannot be finished. Repair what is named, then run any command: it continues."
 COPY = "backup.tar"  # the former state of PostgreSQL
-# What a manifest has besides its parts, by kind of database.
+# Further entries of a manifest, by kind of database.
 FACTS: dict[str, type] = {"version": str, "made_at": str, "keys": str, "database": str, "migrations": list}
 FACTS_OF = {"sqlite": FACTS, "postgresql": FACTS | {"tables": dict, "sequences": dict}}
 OTHERS = f"Other processes use the database. Stop the site first. {ANSWER}"
@@ -42,7 +42,7 @@ POOLER = (
 
 @dataclass(frozen=True, slots=True)
 class RestoreResult:
-    """What a restore did. `kept` is where the former state is, "" if there was none."""
+    """The result of a restore. `kept` is the place of the former state, "" if there was none."""
 
     made_at: str
     version: str
@@ -67,7 +67,7 @@ def restore(file: Path, *, replace: bool) -> RestoreResult:
 
 
 def in_use(data: Path) -> str:
-    """Return what would be replaced, in a sentence; "" for a fresh data directory, which may have a signing key."""
+    """Return a sentence about the state that would be replaced; "" for a fresh data directory."""
     if connection.vendor == "postgresql":
         if database_parts.MIGRATIONS in connection.introspection.table_names():
             return "The PostgreSQL database has tables already."
@@ -175,7 +175,7 @@ def _restore(found: Archive, data: Path, present: bool) -> RestoreResult:
 
 
 def _load_rows(found: Archive, data: Path, journal: RestoreJournal) -> None:
-    """Load the rows with the journal's mark: from the commit on, and not before, the files follow."""
+    """Load the rows with the mark of the journal: from the commit on, and not before, the files are replaced too."""
     journal.token = f"restore {uuid.uuid4().hex}"
     journal.write(data)
     try:
@@ -201,7 +201,7 @@ def _unpacked(found: Archive, data: Path, staged: Path) -> RestoreJournal:
 
 
 def _set_aside(folder: Path) -> list[RestoreStep]:
-    """Return the step that takes away what an earlier restore kept; if this one fails, it stays. Raises ConfigError."""
+    """Return the step that removes the copy of an earlier restore, unless this one fails. Raises ConfigError."""
     old = _old(folder)
     if not restore_journal.removed(old):
         raise ConfigError(f"{old} is left of an earlier restore and cannot be removed. Remove it. {ANSWER}")

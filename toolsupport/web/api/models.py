@@ -17,9 +17,9 @@ from toolsupport.web import api_errors
 from toolsupport.web.pages import detections
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-SOON = 60  # seconds: tests are limited by the hour, and the hour slides
+SOON = 60  # seconds: the limit of tests covers the last hour, so it moves all the time
 
-# The codes that these addresses have had since before the error table.
+# Codes that are older than the error table; clients of these addresses rely on them.
 CODES: dict[type[Exception], str] = {
     NotFound: "model_not_found",
     Busy: "rate_limit_exceeded",
@@ -87,7 +87,7 @@ def _wanted_kind(request: AuthedRequest) -> str:
 
 def _wrong(error: Exception, param: str) -> JsonResponse:
     code = next(code for kind, code in CODES.items() if isinstance(error, kind))
-    # Tests are switched off here: it is the state of the site that the request conflicts with.
+    # Tests are switched off: the request conflicts with the state of the site.
     status = 409 if isinstance(error, ConfigError) else row_of(error).status
     return _error(status, code, str(error), param)
 

@@ -27,7 +27,7 @@ WRONG = "This API key is unknown, revoked or expired. Create a new one on your a
 
 
 class RateLimiter:
-    """Counts the requests of each key in the present minute."""
+    """Counts the requests of each key in the current minute."""
 
     def __init__(self) -> None:
         self._minute = -1
@@ -67,7 +67,7 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     """Return the response that refuses the request; None if it may continue, with its person set."""
     kind, _, key = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
-        key = request.headers.get("X-Api-Key", "")  # as Anthropic's clients send it
+        key = request.headers.get("X-Api-Key", "")  # the header of Anthropic's clients
     if not key:
         return None if request.user.is_authenticated else _unknown(NEEDED)
     holder = api_keys.holder(key.strip())
@@ -83,7 +83,7 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
 
 
 def _wrong(request: HttpRequest) -> HttpResponse:
-    """Refuse a wrong key, and count it for the address. A right key from there works all the same."""
+    """Refuse a wrong key, and count it for the address. A valid key from there still works."""
     address = address_of(request)
     security_events.record("api_key_wrong", address)
     wait = sign_in_limits.wrong_token("api_key_wrong", address)
@@ -104,7 +104,7 @@ def _let_in(request: HttpRequest, holder: api_keys.KeyHolder) -> None:
     request.auser = person
     request.key = holder.key  # type: ignore[attr-defined]
     request.key_scopes = holder.scopes  # type: ignore[attr-defined]
-    # A browser never adds this header automatically, so no foreign page can have sent the request.
+    # A browser never adds this header automatically, so the request cannot come from a page of another site.
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
 
 

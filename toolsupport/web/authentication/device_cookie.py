@@ -1,4 +1,4 @@
-"""Keeps the cookie by which a browser is known in which an account signed in before."""
+"""Keeps the cookie that identifies a browser in which an account has signed in before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def remember(request: HttpRequest, response: HttpResponse, person: User) -> Http
 
 
 def renew(request: HttpRequest, response: HttpResponse, person: User) -> bool:
-    """Give the browser a new token; return whether it was not known to this account before."""
+    """Give the browser a new token; return whether it is new to this account."""
     token, is_new = known_devices.remember(person, token_in(request))
     response.set_signed_cookie(
         NAME,

@@ -1,4 +1,4 @@
-"""Keeps in a session that its person proved the second factor, without which nothing about it may change.
+"""Stores in a session that its person proved the second factor, which every change of the factor requires.
 
 A sign-in does not count: the browser may have been left open since then.
 """
@@ -23,7 +23,7 @@ FIRST = "Prove your second factor first. Load the page again."
 
 
 def put(request: HttpRequest) -> None:
-    """Keep the proof, which was accepted just now."""
+    """Store the time of the proof that was just accepted."""
     request.session[KEY] = int(time.time())
 
 

@@ -1,4 +1,4 @@
-"""Begins sessions, each with a mark of how the person was recognised.
+"""Begins sessions and stores in each how the person was authenticated.
 
 The rule that requires a second factor is for sessions that began with a password: a provider, a trusted proxy and an
 operator on the machine of the site have checks of their own.
@@ -16,9 +16,9 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def login(request: HttpRequest, person: User, vouched_by: str = "") -> None:
-    """Begin a session; `vouched_by`: who recognised the person in place of this site.
+    """Begin a session; `vouched_by` is the provider or proxy that authenticated the person.
 
-    Its key is new, also where Django would keep the key of a session that the same person had before.
+    The session key is always new, also if Django would keep the key of an earlier session of this person.
     """
     before = request.session.session_key
     auth.login(request, person, BACKEND)

@@ -1,4 +1,4 @@
-"""Sets the person of a request from the row that was read with the session, where Django would read it again."""
+"""Sets the person of a request from the row that was read with the session; Django would read it again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SessionPerson(AuthenticationMiddleware):
 
 
 def _person(request: Any) -> Person:
-    """The names of the two attributes are Django's, whose own functions would set and read the same."""
+    """The two attributes have Django's names, because Django's own functions set and read them."""
     if not hasattr(request, "_cached_user"):
         request._cached_user = sessions.person_of(request.session) or get_user(request)
     return cast(Person, request._cached_user)

@@ -1,7 +1,7 @@
-"""Signs people in whom a trusted proxy names in a header, for pages, programs without a key, and sockets.
+"""Signs in the people that a trusted proxy names in a header, for pages, programs without a key, and sockets.
 
 The header counts only from an address in TOOLSUPPORT_TRUSTED_PROXIES, sent once, in its own spelling. A session that
-began by it holds only as long as each request names the same person.
+began with it is valid only while each request names the same person.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def name_in(scope: Mapping[str, Any]) -> str:
     sent = [(name, value) for name, value in scope["headers"] if name.lower().replace(b"_", b"-") == folded]
     if len(sent) != 1 or sent[0][0].lower() != folded:
         return ""
-    # Only the blanks that HTTP allows around a value: with others it is another name.
+    # Strips only the blanks that HTTP allows around a value: with others it is another name.
     return str(sent[0][1].strip(b" \t").decode("utf-8", "replace"))
 
 
@@ -70,7 +70,7 @@ def TrustedHeader(get_response: Any) -> Callable[[HttpRequest], Any]:
 
 
 def _settle(request: HttpRequest) -> None:
-    """Make the person of the request the one who is named; end a session that another name began."""
+    """Set the person of the request to the named one; end a session that began with another name."""
     name = name_in(getattr(request, "scope", {}))
     mark = request.session.get(MARK)
     if mark is not None and mark != name:
@@ -104,7 +104,7 @@ def _set(request: HttpRequest, person: User) -> None:
 
 
 class SocketGuard:
-    """Lets a session that began by the header open sockets only where the proxy names the same person again.
+    """Lets a session that began with the header open sockets only if the proxy names the same person again.
 
     A session that lacks a required second factor opens none.
     """

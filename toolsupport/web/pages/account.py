@@ -53,7 +53,7 @@ def password(request: AuthedRequest) -> HttpResponse:
 
 
 def saved_words(ended: int) -> str:
-    """Return the sentence for a change that signed out so many other browsers."""
+    """Return the sentence for a change that signed out this many other browsers."""
     if not ended:
         return "Saved. No other browser was signed in."
     return f"Saved. {ended} other browser{' was' if ended == 1 else 's were'} signed out."
@@ -70,7 +70,7 @@ def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
 
 
 def removed(request: AuthedRequest, done: str, passkey_id: int | None = None) -> HttpResponse:
-    """Remove the own app, or a passkey, and lead to the page; the reason on it if it has to stay."""
+    """Remove the person's app or a passkey, and redirect to the page; it shows the reason if that is refused."""
     try:
         second_factors.remove_own(request.user, passkey_id)
     except NotAllowed as error:
@@ -94,7 +94,7 @@ def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) ->
 
 
 def _factor(request: AuthedRequest) -> dict[str, Any]:
-    """Return what the section of the second factor needs; nothing for people who sign in without a password."""
+    """Return the context of the section about the second factor; empty for people who sign in without a password."""
     found = second_factors.state(request.user.pk)
     if not (found.active or request.user.has_usable_password()):
         return {}

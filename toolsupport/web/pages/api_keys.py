@@ -22,7 +22,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @never_cache
 @requires(Action.CHAT)
 def create(request: AuthedRequest) -> HttpResponse:
-    """Create a key, which this response shows in sample code, and no later one."""
+    """Create a key; only this response shows it, in sample code."""
     form = KeyForm(request.POST)
     if not form.is_valid():
         return account.answer(request, {"key_form": form}, status=422)

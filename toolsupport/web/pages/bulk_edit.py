@@ -27,7 +27,7 @@ from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/bulk_edit.html"
-LISTED = 100  # changes that the preview names
+LISTED = 100  # changes that the preview lists
 
 
 class BulkForm(CapabilityForm):
@@ -40,7 +40,7 @@ class BulkForm(CapabilityForm):
 @require_http_methods(["GET", "POST"])
 @requires(Action.DECIDE_FOR_ALL)
 def edit(request: AuthedRequest) -> HttpResponse:
-    """Choose a capability and a value, see which models change, decide for all of them, some in each request."""
+    """Choose a capability and a value, see which models change, and decide for all of them, some in each request."""
     form, wrong = BulkForm(request.POST if request.method == "POST" else request.GET), ""
     valid = form.is_valid() and form.meant is not None
     if request.method == "POST" and valid:
@@ -57,7 +57,7 @@ def edit(request: AuthedRequest) -> HttpResponse:
 
 
 def _decide(request: AuthedRequest, decision: BulkDecision) -> HttpResponse:
-    """Decide for some of the models; show how far it is, or the entry of the history at the end."""
+    """Decide for some of the models; show the progress, or the entry of the history at the end."""
     done = bulk_decisions.step(decision, row_number(request.POST.get("lead", "")))
     if not done.rest:
         entry = reverse("history-entry", args=[done.entry])

@@ -23,7 +23,7 @@ FORMATS = {name: label(name) for name in names() if name != "native"}
 
 THINKING = {"both": "With both", "off_only": "Only with thinking off", "on_only": "Only with thinking on"}
 
-# What can be chosen: capability → value → words; all that is not here, and no number, is yes or no.
+# Choices: capability → value → words. Every other capability that is not a number is yes or no.
 CHOICES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "format": FORMATS,

@@ -24,7 +24,7 @@ def _part(label: str, rows: int, help_text: str) -> forms.CharField:
 
 
 class CaseForm(forms.Form):
-    """A case. What a person wrote stays in its field, whatever is wrong with it; `case` is the result.
+    """A case. The fields keep the person's text even if it is invalid; `case` is the result.
 
     `stale`: another person changed the stored case in the meantime.
     """
@@ -83,5 +83,5 @@ def initial(case: ExamCase) -> dict[str, Any]:
 
 
 def kept(case: ExamCase) -> JSON:
-    """Return what an edited case keeps of the one before."""
+    """Return the parts that an edited case keeps from its earlier version."""
     return {name: part for name, part in case.to_json().items() if name in KEPT}

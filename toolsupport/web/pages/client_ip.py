@@ -9,10 +9,10 @@ from toolsupport.core import client_address
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the client's address; X-Forwarded-For counts only where a proxy of ours sent it.
+    """Return the client's address; X-Forwarded-For counts only if one of our proxies sent it.
 
-    Without a declared proxy it counts behind https from this machine and private networks, and only its last entry:
-    a client there could have written the others.
+    Without a declared proxy it counts, on a site with https, from this machine and private networks, and only its last
+    entry: a client there could have written the others.
     """
     peer, forwarded = request.META.get("REMOTE_ADDR") or "", request.headers.get("X-Forwarded-For", "")
     declared = settings.ENV["TOOLSUPPORT_TRUSTED_PROXIES"]

@@ -33,7 +33,7 @@ class Sample:
 
 
 def context(request: HttpRequest, model: str = "", key: str = "") -> dict[str, Any]:
-    """Return what the page needs: samples for the chosen model, or for the one that a new conversation would have."""
+    """Return the context of the page: samples for the chosen model, or for the one that a new chat would have."""
     numbers = choices()
     number = numbers[model] if model in numbers else picker.first_choice()
     shown = picker.shown(number)
@@ -49,13 +49,13 @@ def context(request: HttpRequest, model: str = "", key: str = "") -> dict[str, A
 
 
 def choices() -> dict[str, int]:
-    """Return the ids of the models by name; what cannot be printed could end a line of the code."""
+    """Return the ids of the models by name; an unprintable name is left out, since it could end a line of code."""
     names = {f"{row.server.name}/{row.name}": row.pk for row in picker.chatting()}
     return {name: number for name, number in names.items() if name.isprintable()}
 
 
 def samples(person: Hashable, values: dict[str, str]) -> list[Sample]:
-    """Return the samples with these values, each written as its language writes a text."""
+    """Return the samples with these values, each escaped as a string of its language."""
     quoted = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
     shell = {name: shlex.quote(value) for name, value in values.items()}
     shell["bearer"] = shlex.quote(f"Authorization: Bearer {values['key']}")
@@ -67,7 +67,7 @@ def samples(person: Hashable, values: dict[str, str]) -> list[Sample]:
 
 
 def formatted(person: Hashable, texts: list[str]) -> list[str]:
-    """Return Markdown as safe HTML, in its plain form where no worker is free."""
+    """Return Markdown as safe HTML, or its plain form if no worker is free."""
     try:
         html: list[str] = work_pool().run_blocking(person, message_html.FORMAT_BLOCKS, texts, {})["html"]
     except WorkError:

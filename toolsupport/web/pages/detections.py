@@ -28,7 +28,7 @@ from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE, MATRIX = "toolsupport/detection.html", "toolsupport/models.html"
-LATELY = 5  # seconds in which a page that asks each second has seen a result
+LATELY = 5  # seconds after which a page that polls every second has seen a result
 
 
 @require_POST
@@ -72,7 +72,7 @@ def cancel(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
 def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
-    """Withdraw the measurements of a test; one that runs stays, and is shown as running."""
+    """Withdraw the measurements of a test; a running test stays, and is shown as running."""
     with suppress(Conflict):
         detections.undo(detection_id, request.user.pk)
     return _shown(request, detection_id)
@@ -95,9 +95,9 @@ def start_all(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def bulk(request: AuthedRequest) -> HttpResponse:
-    """Show the progress of a bulk of tests; while no test begins or ends, only of those that run.
+    """Show the progress of a bulk of tests; while no test begins or ends, only that of the running ones.
 
-    Without `since` the page shows no bulk: it gets nothing until any test begins or ends.
+    Without `since` the page shows no bulk, and gets nothing until a test begins or ends.
     """
     since, seen = row_number(request.GET.get("since", "")), request.GET.get("seen")
     if seen and wants_part(request):
@@ -127,7 +127,7 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     found = {"test": test, "may_detect": Action.DETECT in allowed, "may_undo": Action.DECIDE_FOR_ALL in allowed}
     if wants_part(request) and "trials" not in request.GET:
         return _live(request, found)
-    # A step comes in rounds, between which others run: its trials are shown together, where it began.
+    # A step runs in rounds, with others in between: its trials are shown together, at its first place.
     steps: dict[str, list[Any]] = {}
     for trial in detection_reports.trials(detection_id):
         title = sentences.step(trial.step)
@@ -137,18 +137,18 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
 
 
 def _live(request: AuthedRequest, found: dict[str, Any]) -> HttpResponse:
-    """Return the present state of a test; `later` in the address: its verdict is shown, a step is still to come."""
+    """Return the current state of a test; with `later` in the address its verdict is shown and one step is left."""
     later = request.GET.get("later", "")
     answer = render(request, f"{PAGE}#{'later' if later == 'line' else 'live'}", found)
     test = found["test"]
     if not test.open and not (later and test.later):
-        # What the page shows of its results reloads itself.
+        # The parts of the page with its results reload themselves.
         answer.headers["HX-Trigger"] = "tested"
     return answer
 
 
 def live(request: AuthedRequest, rows: Sequence[ModelRow], needing: Collection[int], since: int = 0) -> dict[str, Any]:
-    """Return the bar of states and a run of tests, that of the person first: what changes while tests run."""
+    """Return the parts that change while tests run: the bar of states and a run of tests, the person's own first."""
     found = detection_reports.bulk(request.user.pk, since) if since or _at_work(rows) else None
     followed = found if found and (found.open or found.later) else None
     counts = model_filters.states(rows)
@@ -202,13 +202,13 @@ def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
 
 
 def _on_page(request: AuthedRequest, models: Collection[int]) -> set[int]:
-    """Return those of these models that the page lists; one with a filter sends its models."""
+    """Return the models that the page lists; a page with a filter sends its models."""
     listed = _filter(request).get("rows", "")
     return set(models) & set(map(row_number, listed.split(","))) if listed else set(models)
 
 
 def _moment(request: AuthedRequest) -> datetime:
-    """Return when the page got the rows that it shows; without that in the address, a moment ago."""
+    """Return when the page received the rows that it shows; by default a moment ago."""
     now, at = int(time.time()), row_number(request.GET.get("at", ""))
     return datetime.fromtimestamp(min(at or now - LATELY, now), UTC)
 

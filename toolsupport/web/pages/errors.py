@@ -32,7 +32,7 @@ def not_allowed(request: HttpRequest) -> HttpResponse:
 
 
 def _above(path: str) -> str:
-    """Return the nearest address above this one, mostly the page whose form sends to it; "" if there is none."""
+    """Return the nearest parent address, usually that of the page with the form; "" if there is none."""
     while path.count("/") > 2:
         path = path.rstrip("/").rpartition("/")[0] + "/"
         if is_valid_path(path):
@@ -52,7 +52,7 @@ def failed(request: HttpRequest) -> HttpResponse:
         return unavailable
     if api_errors.wanted_by(request):
         return api_errors.answer(500, "The site failed. Its log has the reason.")
-    # No request context: what broke may be what the context needs.
+    # No request context: it may need the part that failed.
     context = {
         "title": "The site failed",
         "words": "The error is in the server's log. Saved work is not lost.",
@@ -68,7 +68,7 @@ NO_PROGRAM = (
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form with an invalid CSRF token, mostly one that was open across a sign-in."""
+    """Answer a form with an invalid CSRF token, usually one that was open during a sign-in."""
     if api_errors.wanted_by(request):
         return api_errors.answer(403, NO_PROGRAM)
     return _page(request, 403, "This page was open too long", "Reload it, then send the form again.")

@@ -1,4 +1,4 @@
-"""The required exam on the page of a model: what the page shows, and the view that stores a change."""
+"""The required exam on the page of a model: its context, and the view that stores a change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NO_REASON = "Write a reason."
 
 
 def shown(page: ModelPage) -> dict[str, Any]:
-    """Return what the page of a model shows: the state of its gate."""
+    """Return the state of the model's gate, for its page."""
     return {"gate": exam_gate.gate(page.profile)}
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.DECIDE_FOR_ALL)
 def change(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Show the form, or store with a reason: each build must pass an exam, or the present build answers without it."""
+    """Show the form, or store with a reason that each build must pass an exam, or that the current one need not."""
     if request.method == "GET":
         return _form(request, profile_id)
     profiles.row(profile_id)

@@ -24,7 +24,7 @@ Fields = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class StepButton:
-    """A step with its button: a form if it has `fields`, otherwise a link. `url` "": this person may not do it."""
+    """A step with its button: a form if it has `fields`, otherwise a link. `url` is "" if this person may not do it."""
 
     code: str
     text: str
@@ -33,7 +33,7 @@ class StepButton:
     fields: Fields = ()
 
 
-# For a step: the permission, what its button is called, its page, what it sends.
+# Step → its permission, the label of its button, its page, its fields.
 Rule = tuple[Action, str, Callable[[ExamSteps], str], Callable[[ExamSteps, NextStep], Fields]]
 
 

@@ -83,7 +83,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @requires(Action.DETECT)
 def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Show what an exam of this model costs, or start one."""
+    """Show the cost of an exam of this model, or start one."""
     chosen = {"suite": request.GET.get("suite", "quick")}
     form = ExamForm(request.POST if request.method == "POST" else None, initial=chosen, profile=profile_id)
     if request.method == "POST" and form.is_valid():
@@ -129,7 +129,7 @@ def shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def cancel(request: AuthedRequest, exam_id: int) -> HttpResponse:
-    """Cancel a run; what was graded stays."""
+    """Cancel a run; its graded cases stay."""
     exam_runs.cancel(exam_id)
     return _shown(request, exam_id)
 
@@ -137,7 +137,7 @@ def cancel(request: AuthedRequest, exam_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def case(request: AuthedRequest, exam_id: int, case_id: str) -> HttpResponse:
-    """Show one case: what was asked, what was expected, and what the model did in each trial."""
+    """Show one case: the request, the expected calls, and the result of each trial."""
     body = exam_reports.body(exam_id, case_id)
     made = [
         {"trial": trial, "why": exam_report.sentence(trial.code, trial.facts)}
@@ -172,7 +172,7 @@ def _shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
     if not run.open:
         found |= exam_steps.shown(None if run.older or not run.verdict else next_steps.of_run(exam_id), request)
         found |= {"parts": exam_report.parts(run.detail), "groups": exam_report.group_rows(run.detail)}
-        # What went wrong comes first.
+        # Failed cases come first.
         found |= {
             "cases": sorted(
                 exam_reports.cases(exam_id), key=lambda case: (True, None, False).index(case.right), reverse=True

@@ -41,7 +41,7 @@ def check(request: AuthedRequest) -> HttpResponse:
 @never_cache
 @requires(Action.OWN_ACCOUNT)
 def begin_passkey(request: AuthedRequest) -> HttpResponse:
-    """Return the question to the passkeys of this person."""
+    """Return the challenge for the passkeys of this person."""
     if not passkeys.has_some(request.user.pk):
         return JsonResponse({"error": "Your account has no passkey."}, status=409)
     return passkey_sign_in.question(request, passkey_challenge.of_session(request, PURPOSE), request.user)

@@ -1,4 +1,4 @@
-"""The fallback models on the page of a model: what the page shows, and the view that stores a change."""
+"""The fallback models on the page of a model: their context, and the view that stores a change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LENGTH = 500
 
 
 class FallbackForm(forms.Form):
-    """Which fallback models may answer, and why that is set; the models are read from repeated fields."""
+    """The rule for fallback models and its reason; the models are read from repeated fields."""
 
     only_validated_fallbacks = forms.ChoiceField(
         required=False, choices=[("", ""), ("true", "true"), ("false", "false")]
@@ -35,7 +35,7 @@ class FallbackForm(forms.Form):
 
 
 def shown(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
-    """Return what the page of a model shows: the chain at this moment, and the fields for those who may change it."""
+    """Return the current chain for the page of a model, and the fields for people who may change it."""
     steps = fallback_chain.of_model(page.profile)
     if Action.DECIDE_FOR_ALL not in request.actions:
         return {"fallbacks": steps}

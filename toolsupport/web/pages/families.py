@@ -48,7 +48,7 @@ def remove(request: AuthedRequest, family_id: int) -> HttpResponse:
 
 
 def _written(request: AuthedRequest, row: TeamFamily) -> HttpResponse:
-    """Show the form, the preview of what was sent, or save it."""
+    """Show the form, show the preview of a sent one, or save it."""
     form = TeamFamilyForm(row, request.POST) if request.method == "POST" else TeamFamilyForm(row)
     context: dict[str, object] = {"row": row, "form": form}
     if request.method == "POST" and form.is_valid():

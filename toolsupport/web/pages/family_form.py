@@ -34,7 +34,7 @@ def _lines(label: str, help_text: str, required: bool = False) -> forms.CharFiel
 
 
 class TeamFamilyForm(forms.Form):
-    """A family as the shipped table would take it; an empty field is unknown."""
+    """A family with the fields of the built-in table; an empty field is unknown."""
 
     name = forms.CharField(max_length=80, label="Name")
     patterns = _lines(

@@ -32,7 +32,7 @@ def board(request: AuthedRequest, page: str, context: dict[str, Any]) -> HttpRes
 
 
 def moved_on(request: HttpRequest, address: str, words: str = "", ok: bool = True) -> HttpResponse:
-    """Lead to a page that shows these words: the address of a form has no page, so a browser should not stay there."""
+    """Redirect to a page that shows these words: the address of a form has no page of its own."""
     if words:
         messages.add_message(request, messages.SUCCESS if ok else messages.WARNING, words)
     return redirect(address)

@@ -146,7 +146,7 @@ def _as_chosen(value: Any) -> Any:
 
 
 class FilterForm(forms.Form):
-    """A filter whose empty fields are folded, and so is `apart`, whose value the page shows in another way."""
+    """A filter whose empty fields are folded, as is `apart`, whose value the page shows elsewhere."""
 
     apart = ""
 
@@ -186,7 +186,7 @@ class HistoryForm(FilterForm):
 
 
 class InsightsForm(FilterForm):
-    """The filter of the insights; an empty field matches everything. Buttons choose the usual first days."""
+    """The filter of the insights; an empty field matches everything. Buttons choose the usual start dates."""
 
     apart = "since"
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")

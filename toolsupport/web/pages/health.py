@@ -22,7 +22,7 @@ from toolsupport.services.doctor import migrated
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of, public
 
-# What proxies add to the requests that they pass on.
+# Headers that proxies add to requests.
 FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-IP", "Forwarded", "Via")
 
 
@@ -53,7 +53,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @public
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return metrics of this port's processes, without names: for the token, administrators, this machine if opened."""
+    """Return metrics of this port's processes, without names: for a token, administrators, or this machine."""
     if _may_read(request):
         _count_marks()
         return HttpResponse(counted.PROCESSES.text(), counted.CONTENT_TYPE)
@@ -63,7 +63,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _count_marks() -> None:
-    """Bring the figures of marks up to date; the others are of use while the database does not answer."""
+    """Update the gauges of marks; the other metrics are useful even while the database does not answer."""
     with suppress(DatabaseError):
         for kind, count in admin_marks.counts().items():
             counted.MARKS.labels(kind).set(count)
@@ -78,7 +78,7 @@ def _may_read(request: HttpRequest) -> bool:
 
 
 def _from_this_machine(request: HttpRequest) -> bool:
-    """Return True for a program on this machine, where the operator allows it, and for no request of a proxy."""
+    """Return True for a program on this machine, not a proxy, if the operator allows that."""
     forwarded = any(name in request.headers for name in FORWARDED)
     opened = settings.ENV["TOOLSUPPORT_METRICS_LOOPBACK"] and not settings.BEHIND_HTTPS and not forwarded
     peer = client_address.parsed(request.META.get("REMOTE_ADDR") or "")

@@ -35,7 +35,7 @@ MOST_WAITING = 100
 MOST_COUNTED = 1000
 PAGE = "toolsupport/history.html"
 ONE = "toolsupport/history_entry.html"
-# The views that a person switches between: the name, and what is in it.
+# The views of the page: name, and the entries in it.
 VIEWS = (
     ("All", TimelineFilter()),
     ("Tests", TimelineFilter(kind="detection")),
@@ -47,7 +47,7 @@ VIEWS = (
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Show what waits for a reviewer; with a filter or `show` one page of the timeline, `after` a place."""
+    """Show the changes to review; with a filter or `show` one page of the timeline, `after` a position."""
     everything = bool(set(request.GET) & {"show", "after", *HistoryForm.base_fields})
     context = (_timeline if everything else _inbox)(request) | _rights(request) | _views(request)
     if "form" not in context and not wants_part(request):
@@ -58,7 +58,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def news(request: AuthedRequest) -> HttpResponse:
-    """Return how many entries are newer than those of the page, which stays as it is."""
+    """Return how many entries are newer than those of the page, which does not change."""
     seen = request.GET.get("seen", "")
     count = timeline.newer_than(int(seen)) if seen.isascii() and seen.isdigit() and len(seen) < 19 else 0
     return render(request, PAGE + "#news", {"news": count, "newest": seen})
@@ -67,7 +67,7 @@ def news(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.REVIEW)
 def agree(request: AuthedRequest) -> HttpResponse:
-    """Agree with the changes that this person has seen, or take that back; then show what waits."""
+    """Agree with the changes that this person has seen, or undo that; then show the remaining ones."""
     sent = [int(one) for one in request.POST.getlist("entry")[:MOST_WAITING] if one.isascii() and one.isdigit()]
     back = request.POST.get("do") == reviews.REOPENED
     entries = [one for one in sent if one < 2**63]
@@ -95,7 +95,7 @@ def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.REVIEW)
 def act(request: AuthedRequest, entry_id: int) -> HttpResponse:
-    """Agree, disagree or revert, or take one of these back; the row stays where it is."""
+    """Agree, disagree, revert, or undo one of these; the row stays in its place."""
     judgement = reviews.NewReview(entry_id, request.user.pk, request.POST.get("note", "").strip()[:2000])
     deed = request.POST.get("do", "")
     try:
@@ -132,7 +132,7 @@ DONE = {
 WITHDRAWN = {"done": "Undone. The value before applies again.", "back": "restore"}
 # A proposal has no value that could stay.
 REFUSED = {DONE["disagree"]: "Disagreed. The proposal is rejected, and nothing changes."}
-# What takes a deed back.
+# Action → the one that undoes it.
 BACK = {"agree": "reopened", "accept": "reopened", "revert": "restore"}
 
 
@@ -204,14 +204,14 @@ def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> Htt
 
 
 def _worded(result: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return the result of a deed in the words for this kind of entry."""
+    """Return the result of an action in the words for this kind of entry."""
     if kind != "proposal" or "done" not in result:
         return result
     return result | {"done": REFUSED.get(result["done"], result["done"])}
 
 
 def _inbox(request: AuthedRequest) -> dict[str, Any]:
-    """What waits for a reviewer."""
+    """The changes to review."""
     found = {one.entry: one for one in inbox.waiting(MOST_WAITING)}
     entries = timeline.entries_of([*found])
     return {"review": True, "rows": rows.review_rows(entries, found), "waiting": [entry.id for entry in entries]}

@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def plain(entry: TimelineEntry) -> dict[str, Any]:
-    """Return an entry as it is written to files."""
+    """Return the form of an entry in files."""
     values = asdict(entry) | {"at": entry.at.isoformat()}
     return {name: values[name] for name in COLUMNS}
 
@@ -44,7 +44,7 @@ def as_json(wanted: TimelineFilter) -> Iterator[str]:
     yield "\n]\n"
 
 
-# How a file ends → (its type, what writes it).
+# File extension → (its type, its writer).
 FILES: Mapping[str, tuple[str, Callable[[TimelineFilter], Iterator[str]]]] = MappingProxyType(
     {"csv": ("text/csv; charset=utf-8", as_csv), "json": ("application/json", as_json)}
 )

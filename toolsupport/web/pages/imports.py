@@ -19,7 +19,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.services import user_models_files
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
-ALL = "all"  # the value of the box that ticks every entry
+ALL = "all"  # the value of the checkbox that selects every entry
 
 
 @require_http_methods(["GET", "POST"])
@@ -65,7 +65,7 @@ def _sent(file: UploadedFile[Any] | None) -> bytes:
 
 
 def _ticked(sent: QueryDict, name: str) -> frozenset[int]:
-    """Return the indexes of the entries that were ticked one by one or all together."""
+    """Return the indexes of the selected entries."""
     if ALL in sent.getlist(name):
         return frozenset(range(MOST_ENTRIES))
     return frozenset(

@@ -43,7 +43,7 @@ SPANS = (("Day", 1), ("7 days", 7), ("30 days", DAYS))
 @require_GET
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest) -> HttpResponse:
-    """Show what happened, in a sentence, numbers, bars and a table; the last thirty days by default."""
+    """Show the outcomes as a sentence, numbers, bars and a table; by default of the last thirty days."""
     today = timezone.now().date()
     form = InsightsForm(request.GET if request.GET else {"since": _first_day(today, DAYS)})
     wanted = filter_of(form)
@@ -68,14 +68,14 @@ def export(request: AuthedRequest) -> HttpResponse:
 
 
 def _spans(request: AuthedRequest, today: date) -> list[dict[str, object]]:
-    """The links of the usual times, the one that is shown marked."""
+    """The links of the usual periods; the current one is marked."""
     since = request.GET.get("since", "" if request.GET else _first_day(today, DAYS))
     shown = [(title, _first_day(today, days)) for title, days in SPANS]
     return [{"title": title, "since": day, "here": day == since} for title, day in shown]
 
 
 def _link(wanted: InsightsFilter, today: date) -> dict[str, str]:
-    """The queries of the calls and of the refusals behind the numbers."""
+    """The query strings of the calls and refusals that a number links to."""
     given = {"since": wanted.since, "until": wanted.until or today, "profile": wanted.profile, "format": wanted.format}
     refusals = {"kind": "refusal", "since": wanted.since, "until": wanted.until or today, "profile": wanted.profile}
     queries = {"calls_query": given, "refusals_query": refusals}

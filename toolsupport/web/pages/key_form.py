@@ -20,7 +20,7 @@ class Day(forms.DateInput):
 
 
 class KeyForm(forms.Form):
-    """The name of a key, and what it may do."""
+    """The name of a key, and its limits."""
 
     name = forms.CharField(
         label="Name of the new key", max_length=LONGEST_NAME, widget=forms.TextInput(attrs={"autocomplete": "off"})
@@ -41,11 +41,11 @@ class KeyForm(forms.Form):
     requests_day = forms.IntegerField(label="Requests per day", required=False, min_value=1, max_value=LARGEST)
 
     def limits(self) -> KeyLimits:
-        """Return what the form limits."""
+        """Return the chosen limits."""
         given = self.cleaned_data
         return KeyLimits(given["scopes"], beginning_of(given["expires"]), Quota(given["requests_day"]))
 
 
 def beginning_of(day: date | None) -> datetime | None:
-    """Return the begin of a day in UTC; None for none."""
+    """Return the beginning of a day in UTC; None for none."""
     return datetime.combine(day, time(), UTC) if day else None

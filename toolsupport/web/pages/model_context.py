@@ -14,7 +14,7 @@ from toolsupport.registry.testing import detection_reports
 from toolsupport.web.pages.forms import OptionsForm
 from toolsupport.web.view_permissions import AuthedRequest
 
-# What people call each kind of test.
+# The name of each kind of test.
 TITLES = {
     "tools": "Test",
     "formats": "Test text formats",
@@ -23,7 +23,7 @@ TITLES = {
 
 
 def head(page: ModelPage, request: AuthedRequest) -> dict[str, Any]:
-    """Return what every tab begins with: the verdict, its trials, and what this person may do."""
+    """Return the head of every tab: the verdict, its trials, and the actions of this person."""
     allowed, thinks = request.actions, page.known["thinking"].value is True
     trials = capability_evidence.tried(
         {page.model.evidence.test, *(one.test or 0 for one in page.known.values.values())}

@@ -13,7 +13,7 @@ from django.utils.http import urlencode
 from toolsupport.core.evidence_state import STATES
 from toolsupport.registry.models.profiles import ModelRow
 
-# What a filter is called, and which of its values a model has.
+# Filter → its label, and the value of a model.
 FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
     {
         "server": ("Server", lambda row: row.server),
@@ -22,10 +22,10 @@ FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
         "schema": ("Output follows a schema", lambda row: row.follows_schema),
     }
 )
-LONGEST, WORDS = 1_000, 8  # characters and words of a search that count: each is looked for in every model
+LONGEST, WORDS = 1_000, 8  # limits of a search in characters and words, since each word is looked for in every model
 REVIEW, STATE, OLDER = "review", "state", "older"
-CHOSEN = (STATE, REVIEW, OLDER, "sort")  # what a search keeps besides its own fields
-# Order → its key; a minus before it turns it around.
+CHOSEN = (STATE, REVIEW, OLDER, "sort")  # parameters that a search keeps besides its own fields
+# Order → its key; a minus reverses it.
 SORTS: Mapping[str, Callable[[ModelRow], Any]] = MappingProxyType(
     {
         "model": lambda row: row.name,
@@ -37,7 +37,7 @@ SORTS: Mapping[str, Callable[[ModelRow], Any]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """A filter as the page shows it; `chosen` is "" if it is not set."""
+    """A filter on the page; `chosen` is "" if it is not set."""
 
     name: str
     title: str
@@ -59,7 +59,7 @@ class StateCount:
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """A filter as one link: `query` adds it to the others, or takes it away if it is `on`."""
+    """A filter as one link: `query` adds it to the others, or removes it if it is `on`."""
 
     name: str
     word: str
@@ -70,7 +70,7 @@ class FilterChip:
 
 
 def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
-    """Return the models that match every filter, in the wanted order; `needing` are the ids of those to review."""
+    """Return the models that match every filter, in the chosen order; `needing` are the ids of those to review."""
     kept = [row for row in named(rows, wanted) if wanted.get(STATE, row.evidence.state) in ("", row.evidence.state)]
     kept = [row for row in kept if not wanted.get(REVIEW) or row.id in needing]
     kept = [row for row in kept if not wanted.get(OLDER) or row.older]
@@ -80,7 +80,7 @@ def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collect
 
 
 def named(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> list[ModelRow]:
-    """Return the models that match the search and the filters, in whatever state."""
+    """Return the models that match the search and the filters, in any state."""
     words = wanted.get("q", "")[:LONGEST].lower().split()[:WORDS]
     found = [row for row in rows if all(word in f"{row.name} {row.server}".lower() for word in words)]
     return [row for row in found if all(_passes(row, name, wanted) for name in FILTERS)]
@@ -142,7 +142,7 @@ def _query(wanted: Mapping[str, str], name: str, value: str) -> str:
 
 
 def orders(now: str) -> dict[str, str]:
-    """Return what a click on each heading asks for: the order, or the present one turned around."""
+    """Return the order that a click on each heading chooses: the current one is reversed."""
     return {name: f"-{name}" if now == name else name for name in SORTS}
 
 

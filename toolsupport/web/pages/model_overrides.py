@@ -67,14 +67,14 @@ def _decided(request: AuthedRequest, profile_id: int, sent: QueryDict) -> HttpRe
         newest, rows = capability_details.decide(decision)
     except Conflict as conflict:
         return _form(request, profile_id, capability, {"clash": conflict, "sent": sent})
-    # What the button Undo needs; a proposal is answered instead.
+    # The fields of the button Undo; a proposal has none, it is answered instead.
     undo = f"undo {profile_id} {decision.capability} {newest} {rows}" if rows and not decision.proposed else ""
     messages.success(request, _words(decision), extra_tags=undo)
     return redirect("model", profile_id)
 
 
 def _decision(form: CapabilityForm, profile_id: int, request: AuthedRequest) -> NewOverride:
-    """Return what the form asks for. Raises NotAllowed."""
+    """Return the decision in the form. Raises NotAllowed."""
     given = form.cleaned_data
     proposed = Action.DECIDE_FOR_ALL not in request.actions
     if proposed and form.meant is None:
@@ -122,6 +122,6 @@ def _form(request: AuthedRequest, profile_id: int, capability: str, notice: dict
     }
     answer = render(request, PAGE + ("#form" if wants_part(request) else ""), context)
     if request.method == "POST":
-        # The form stays open with what is wrong.
+        # The form stays open, with the error.
         answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#override", "innerHTML"
     return answer

@@ -52,7 +52,7 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
         "may_decide": Action.DECIDE_FOR_ALL in allowed,
         "query": request.GET.urlencode(),
         "testable": sum(row.testable for row in rows),
-        # The bar and its chips come along with the rows: they carry the new search and filters.
+        # The bar and its chips are sent with the rows: they contain the new search and filters.
         "renewed": wants_part(request),
         **detections.live(request, model_filters.named(all_rows, request.GET), needing),
         "untested": sum(row.untested for row in rows),
@@ -77,11 +77,11 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def evidence(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Show the evidence of one capability: sources, trials, and what was sent and received."""
+    """Show the evidence of one capability: sources, trials, requests and replies."""
     wanted, here = request.GET.get("capability", "tools"), bool(request.GET.get("here"))
     found = capability_evidence.of(profile_id, wanted if wanted in CAPABILITIES else "tools")
     page = "evidence_panel.html" if wants_part(request) else "evidence.html"
-    # The page of the model has these buttons of its own.
+    # The page of the model has its own buttons for these.
     context = {"found": found, "here": here, "may_detect": Action.DETECT in request.actions and not here}
     context |= {"may_decide": Action.DECIDE_FOR_ALL in request.actions}
     return render(request, f"toolsupport/{page}", context | {"may_propose": Action.DECIDE_FOR_CHAT in request.actions})

@@ -20,7 +20,7 @@ from toolsupport.web.view_permissions import actions_of, confined
 class Section:
     """`begins` is the prefix of the section's URLs; `action` is the permission needed to see it.
 
-    `about` stands below the title on a phone. Rare sections share one menu beside the others.
+    `about` is shown below the title on a phone. Rare sections share one menu beside the others.
     """
 
     title: str
@@ -45,7 +45,7 @@ SECTIONS = (
 
 
 MOST_WAITING = 100
-# Section → the kind of marks that it counts for administrators, and what one and several are.
+# Section → the kind of marks that it counts for administrators, and the words for one and for several.
 MARKS = {
     "/models/": (admin_marks.MODELS, "model changed since its test", "models changed since their tests"),
     "/servers/": (admin_marks.SERVERS, "server has a problem", "servers have a problem"),
@@ -57,8 +57,8 @@ NO_MARKS: Mapping[str, int] = dict.fromkeys(admin_marks.KINDS, 0)
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Return the context of every page: `navigation` [{title, url, about, icon, rare, current, unread, needs}, …].
 
-    `needs` counts what an administrator has to do there, in the words `what_needs`; `section_here` is the title of the
-    page's section, `quotas_near` how many quotas are used up or nearly. Only what a template shows is counted.
+    `needs` counts the tasks of an administrator there, in the words `what_needs`; `section_here` is the title of the
+    page's section, `quotas_near` how many quotas are used up or nearly. Only numbers that a template shows are counted.
     """
     allowed = frozenset[Action]() if _leads_nowhere(request) else actions_of(request)
     here = next((one.title for one in _sections(allowed) if request.path.startswith(one.begins)), "Menu")
@@ -69,7 +69,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 
 
 def _leads_nowhere(request: HttpRequest) -> bool:
-    """Return whether all sections lead to the set-up of a second factor. An error page may have no session."""
+    """Return whether every section redirects to the set-up of a second factor. An error page may have no session."""
     return hasattr(request, "session") and confined(request)
 
 

@@ -30,14 +30,14 @@ from toolsupport.web.pages.sign_in import refusal
 from toolsupport.web.view_permissions import public
 
 COOKIE, SALT = "sign_in", "toolsupport sign-in through a provider"
-PATIENCE = timedelta(minutes=10)  # between the two halves
+PATIENCE = timedelta(minutes=10)  # seconds from the start of the sign-in to the return
 
 
 @require_GET
 @never_cache
 @public
 async def begin(request: HttpRequest) -> HttpResponse:
-    """Send the browser to the provider, with a cookie by which its return is recognised."""
+    """Redirect to the provider, with a cookie that identifies the browser on its return."""
     if not oidc_client.configured():
         raise Http404
     attempt = oidc_client.begun()
@@ -56,7 +56,7 @@ async def begin(request: HttpRequest) -> HttpResponse:
 @never_cache
 @public
 async def callback(request: HttpRequest) -> HttpResponse:
-    """Sign the person in whom the provider vouches for."""
+    """Sign in the person that the provider has authenticated."""
     if not oidc_client.configured():
         raise Http404
     try:
@@ -74,7 +74,7 @@ def _taken(request: HttpRequest) -> tuple[SignInAttempt, str]:
     """Return the attempt of this browser, which counts once, and the page to go on to. Raises NotAllowed."""
     kept = json.loads(str(request.get_signed_cookie(COOKIE, "{}", SALT, max_age=PATIENCE)))
     attempt = SignInAttempt(*(kept.get(name, "") for name in ("state", "nonce", "verifier")))
-    # A cookie can be sent again and again, and each time the provider would be asked.
+    # A cookie can be sent repeatedly, and each time the provider would be asked.
     if not attempt.state or not sign_in_limits.once("provider", attempt.state, PATIENCE):
         raise NotAllowed(oidc_client.NOT_BEGUN)
     return attempt, kept.get("next", "")
@@ -87,7 +87,7 @@ def _signed_in(request: HttpRequest, claims: JSON, back: str) -> HttpResponse:
     name, exact = oidc_rules.name_of(claims)
     person = identities.signed_in(VouchedIdentity(issuer, claims["sub"], name, role, exact))
     session_origin.login(request, person, "the provider")
-    # A fixed time: using the site does not move it, so a role that was withdrawn ends.
+    # A fixed time that use does not extend, so a role that was withdrawn at the provider ends.
     request.session.set_expiry(timezone.now() + timedelta(hours=settings.ENV["TOOLSUPPORT_OIDC_HOURS"]))
     own = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
     return device_cookie.remember(request, redirect(back if own else "/"), person)

@@ -36,14 +36,14 @@ def site(request: HttpRequest) -> str:
 
 
 def begin(request: HttpRequest) -> Ceremony:
-    """Return a new question. Raises NotAllowed where passkeys cannot be used."""
+    """Return a new challenge. Raises NotAllowed if passkeys cannot be used."""
     if why := problem(request):
         raise NotAllowed(why)
     return Ceremony(secrets.token_bytes(32), _origin(request), address_of(request))
 
 
 def keep(answer: HttpResponse, ceremony: Ceremony, purpose: str, more: str = "") -> HttpResponse:
-    """Give the browser the challenge in a signed cookie."""
+    """Store the challenge in a signed cookie."""
     challenge = base64.urlsafe_b64encode(ceremony.challenge).decode()
     kept = json.dumps({"challenge": challenge, "for": purpose, "more": more})
     secure = settings.SESSION_COOKIE_SECURE
@@ -52,7 +52,7 @@ def keep(answer: HttpResponse, ceremony: Ceremony, purpose: str, more: str = "")
 
 
 def taken(request: HttpRequest, purpose: str) -> tuple[Ceremony, str]:
-    """Return the question that this browser got for this purpose, and what was kept with it. Raises NotAllowed."""
+    """Return the challenge that this browser got for this purpose, and the data stored with it. Raises NotAllowed."""
     kept = json.loads(str(request.get_signed_cookie(COOKIE, "{}", SALT, max_age=SECONDS)))
     challenge = str(kept.get("challenge", ""))
     if kept.get("for") != purpose or not sign_in_limits.once("passkey", challenge, timedelta(seconds=2 * SECONDS)):
@@ -64,7 +64,7 @@ def taken(request: HttpRequest, purpose: str) -> tuple[Ceremony, str]:
 
 
 def of_session(request: HttpRequest, purpose: str) -> str:
-    """Return this purpose for the present session only."""
+    """Return this purpose for the current session only."""
     return f"{purpose} " + salted_hmac(SALT, str(request.session.session_key), algorithm="sha256").hexdigest()
 
 

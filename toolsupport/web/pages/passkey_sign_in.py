@@ -28,7 +28,7 @@ OFF = "Sign-in with a password is switched off, and passkeys with it."
 @never_cache
 @public
 def begin(request: HttpRequest) -> HttpResponse:
-    """Return the question to any passkey of this site."""
+    """Return the challenge for any passkey of this site."""
     return question(request, ALONE)
 
 
@@ -54,7 +54,7 @@ def enter(request: HttpRequest) -> HttpResponse:
 @never_cache
 @public
 def begin_step(request: HttpRequest) -> HttpResponse:
-    """Return the question to the passkeys of the person whose password was right."""
+    """Return the challenge for the passkeys of the person whose password was right."""
     person, _ = second_step.waiting(request)
     if person is None:
         return JsonResponse({"error": "Enter your password again."}, status=403)
@@ -93,7 +93,7 @@ def prove(request: HttpRequest, person: User, purpose: str) -> None:
 
 
 def question(request: HttpRequest, purpose: str, person: User | None = None) -> HttpResponse:
-    """Return what the browser needs to prove a passkey, and keep the challenge for this purpose."""
+    """Return the options with which the browser proves a passkey, and store the challenge for this purpose."""
     _demand_switched_on()
     try:
         ceremony = passkey_challenge.begin(request)

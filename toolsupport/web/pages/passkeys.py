@@ -29,7 +29,7 @@ ADD = "add"  # the purpose of a challenge
 @sensitive_post_parameters("passkey-password")
 @requires(Action.OWN_ACCOUNT, before_factor=True)
 def begin(request: AuthedRequest) -> HttpResponse:
-    """Return what the browser needs to make a passkey, after the password and a proof of the present factor."""
+    """Return the options for making a passkey, after the password and a proof of the current factor."""
     form = NewPasskeyForm(request, request.user, request.POST)
     try:
         factor_proof.demand(request)
@@ -67,7 +67,7 @@ def add(request: AuthedRequest) -> HttpResponse:
 @requires(Action.OWN_ACCOUNT)
 @factor_proof.needs_proof
 def remove(request: AuthedRequest, passkey_id: int) -> HttpResponse:
-    """Ask for the password, also after the proof, then remove one of the own passkeys."""
+    """Ask for the password, also after the proof, then remove one of the person's passkeys."""
     passkey = passkeys.named(request.user.pk, passkey_id)
     form = RemovePasskeyForm(request, request.user, request.POST if request.method == "POST" else None)
     if not form.is_valid():

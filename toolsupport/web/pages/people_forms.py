@@ -105,6 +105,6 @@ class PasswordForm(PasswordChangeForm):
 
 
 def _refused(kind: str, name: str, address: str, busy: Busy) -> ValidationError:
-    """Write the refusal down; return the error for the form."""
+    """Record the refusal; return the error for the form."""
     security_events.record(kind, address, name)
     return ValidationError(str(busy), code="too_often")

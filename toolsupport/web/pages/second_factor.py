@@ -63,7 +63,7 @@ def begun(request: AuthedRequest) -> str:
 @requires(Action.OWN_ACCOUNT)
 @factor_proof.needs_proof
 def remove(request: AuthedRequest) -> HttpResponse:
-    """Remove the own app, after the proof and the password."""
+    """Remove the person's own app, after the proof and the password."""
     form = FactorPasswordForm(request, request.user, request.POST)
     if not form.is_valid():
         return _refused(request, form)
@@ -75,7 +75,7 @@ def remove(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def remove_of(request: AuthedRequest, person_id: int) -> HttpResponse:
-    """Remove the second factors of another person, who lost them; sessions that lack a required one are confined."""
+    """Remove the second factors of another person, who lost them; a session without a required one is confined."""
     if person_id == request.user.pk:
         raise NotAllowed("Remove your own second factor on your account page.")
     removed = second_factors.remove(request.user.pk, person_id, "on the page People")

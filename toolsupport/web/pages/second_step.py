@@ -1,6 +1,6 @@
 """Asks for the code of the second factor after the password; no session begins before it is right.
 
-Between the two steps the browser has a signed cookie, which ends with its time and with the password.
+Between the two steps the browser has a signed cookie, which expires, and ends when the password changes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def code(request: HttpRequest) -> HttpResponse:
 
 
 def waiting(request: HttpRequest) -> tuple[User | None, str]:
-    """Return whose password this browser gave, and the address to return to; None if it must be given again."""
+    """Return the person whose password was accepted here, and the address to return to; None without one."""
     kept = json.loads(str(request.get_signed_cookie(COOKIE, "{}", SALT, max_age=PATIENCE)))
     person = accounts.with_mark(kept.get("person", 0), kept.get("mark", ""))
     if person is None or not second_factors.active(person.pk):
@@ -80,6 +80,6 @@ def completed(request: HttpRequest, person: User, back: str) -> HttpResponse:
 
 
 def signed_in(request: HttpRequest, person: User, back: str) -> HttpResponse:
-    """Begin the session, in a browser that is known from now on."""
+    """Begin the session, and remember the browser."""
     session_origin.login(request, person)
     return device_cookie.remember(request, redirect(back), person)

@@ -49,7 +49,7 @@ class ServerForm(forms.Form):
 
 
 class ServerEditForm(ServerForm):
-    """A server as it is to be. An empty key keeps the stored one, which is never shown."""
+    """The new values of a server. An empty key keeps the stored one, which is never shown."""
 
     remove_key = forms.BooleanField(required=False, label="Remove the stored API key")
 

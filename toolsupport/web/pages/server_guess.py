@@ -20,7 +20,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_POST
 @requires(Action.ADMINISTER)
 def guess(request: AuthedRequest) -> HttpResponse:
-    """Show what answers at an address, with the button that adds it as such."""
+    """Show the kind of server at an address, with the button that adds it."""
     if not wants_part(request):
         return redirect("servers")
     context: dict[str, object] = {}

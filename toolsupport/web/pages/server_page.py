@@ -34,7 +34,7 @@ def shown(request: AuthedRequest, server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def edit(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Change a server, which is asked at once."""
+    """Change a server, and list its models at once."""
     form = ServerEditForm(request.POST, has_key=True)
     if not _saved(form, server_id, int(request.user.pk)):
         return _answer(request, server_id, {"form": form})

@@ -37,7 +37,7 @@ DEEDS: Mapping[str, Deed] = MappingProxyType(
 @require_GET
 @requires(Action.ADMINISTER)
 def shown(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """One part of it, as it is now: the downloads, what is in memory, what is on disk."""
+    """The current state of one part: the downloads, the models in memory, the models on disk."""
     part = request.GET.get("part")
     server = servers.shown(server_id)
     answer = render(request, f"{PAGE}#{part if part in PARTS else 'upkeep'}", context(server))
@@ -61,7 +61,7 @@ def act(request: AuthedRequest, server_id: int) -> HttpResponse:
 
 
 def context(server: ListedServer) -> dict[str, Any]:
-    """What the part shows; empty where models are not kept from here."""
+    """The context of the part; empty if the models of this server cannot be managed here."""
     if not server.keeps_models:
         return {"server": server}
     asks = server.enabled and server.reachable is not False

@@ -27,7 +27,7 @@ RECOMMENDED = ("qwen3:8b", "granite3.2")
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """List every server: online, or since when not, why, and what to do."""
+    """List every server: online, or offline since when and why, and what to do."""
     return _answer(request, {})
 
 
@@ -76,7 +76,7 @@ def switch(request: AuthedRequest, server_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def status(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """When a server is asked again; its whole card where that changed what is known of it."""
+    """Show when a server is asked again, or its whole card after its status changed."""
     server = servers.shown(server_id)
     if server.again_in is not None and request.GET.get("badge") == server.badge:
         return render(request, "toolsupport/servers.html#again", {"server": server})

@@ -45,14 +45,14 @@ class SignInView(LoginView):
 
 
 def sign_in_ways(request: HttpRequest) -> dict[str, bool]:
-    """Return which ways to sign in the page offers."""
+    """Return the ways to sign in that the page offers."""
     password = settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]
     passkey = password and not passkey_challenge.problem(request)
     return {"password": password, "passkey": passkey, "provider": oidc_client.configured()}
 
 
 def refusal(request: HttpRequest, why: str, status: int) -> HttpResponse:
-    """Return the page with the reason why a sign-in in another way than with a password was refused."""
+    """Return the page with the reason why a sign-in without a password was refused."""
     context = {"failed": why, "ways": sign_in_ways(request), "form": LoginForm(request)}
     return render(request, "registration/login.html", context, status=status)
 
@@ -113,7 +113,7 @@ def join(request: HttpRequest) -> HttpResponse:
 
 
 def refused(request: HttpRequest, kind: str, page: str, context: dict[str, str]) -> HttpResponse:
-    """Return the page for an invalid token; 429 after many from one address. Without a token nothing was guessed."""
+    """Return the page for an invalid token; 429 after many from one address. Without a token it is no guess."""
     wait = 0
     if request.POST.get("token") or request.GET.get("token"):
         address = address_of(request)

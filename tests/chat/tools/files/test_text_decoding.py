@@ -1,4 +1,4 @@
-"""What becomes of bytes before a model reads them."""
+"""The decoding of bytes before a model reads them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.factories import ModelProfileFactory
 from tests.markup import flat
 from toolsupport.rendering import message_html
 from toolsupport.work_pool import pool as pools
-from toolsupport.work_pool.types import Task, WorkRefused
+from toolsupport.work_pool.types import Task, WorkError, WorkRefused, WorkTimedOut
 
 pytestmark = pytest.mark.django_db
 
@@ -106,11 +106,12 @@ def test_html_without_the_seal_is_not_shown(
     assert "<script>" not in row.html
 
 
-def test_a_page_without_workers_shows_the_plain_text(
-    answer: Message, alice: User, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [WorkRefused("stopping"), WorkTimedOut("the machine is busy")])
+def test_a_page_without_workers_shows_the_plain_text_and_stores_nothing(
+    answer: Message, alice: User, monkeypatch: pytest.MonkeyPatch, error: WorkError
 ) -> None:
     def refuse(*_: object) -> None:
-        raise WorkRefused("stopping")
+        raise error
 
     monkeypatch.setattr(pools.WorkPool, "submit", refuse)
     assert '<div class="toolong">**Bold** and' in page(alice, answer)

@@ -1,4 +1,4 @@
-"""The title a conversation gets by itself: the first words, without the marks of Markdown."""
+"""The automatic title of a chat: the first words, without Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grades: what is right, what is wrong, and what an inattentive grader would let pass."""
+"""Grades: right and wrong calls, and those that an inattentive grader would accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read in Hermes' tags, sound and broken, and what stays text."""
+"""Calls in Hermes' tags, sound and broken, and text that stays text."""
 
 from __future__ import annotations
 

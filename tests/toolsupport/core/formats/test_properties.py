@@ -1,4 +1,4 @@
-"""What holds for every format and every text: pieces never matter, nothing is lost, what is shown only grows."""
+"""Properties of every format and every text: pieces never matter, nothing is lost, shown text only grows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for the formats of Python beyond the tables: what they write, and what nobody should be able to do."""
+"""Properties of the formats in Python beyond the tables: their output, and hostile input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A value that holds the closing marks of its own call is read as it is or rejected: never cut, never run longer."""
+"""A value with the closing marks of its own call is read unchanged or rejected: never cut, never extended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is drawn from a schema fits it, judged by a validator of another project."""
+"""Every value drawn from a schema fits it, judged by a validator of another project."""
 
 from __future__ import annotations
 

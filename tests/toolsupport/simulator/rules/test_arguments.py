@@ -1,4 +1,4 @@
-"""How arguments are filled in."""
+"""The choice of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a later call takes over from an earlier one."""
+"""The values that a later call takes from an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is understood of a person's words."""
+"""The intents that are recognised in a person's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tool results are read."""
+"""The reading of tool results."""
 
 from __future__ import annotations
 

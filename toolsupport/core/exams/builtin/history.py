@@ -1,4 +1,4 @@
-"""A long conversation came before the request, with earlier calls, and the request refers to it."""
+"""A long conversation comes before the request, with earlier calls, and the request refers to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TALK = (
 
 
 def _after(before: tuple[ChatMessage, ...], asked: str) -> tuple[ChatMessage, ...]:
-    """Return a conversation in which the long talk stands between what matters and the request."""
+    """Return a conversation with a long talk between the needed fact and the request."""
     talk = tuple(part for question, reply in TALK for part in (user(question), assistant(reply)))
     return (*before, *talk, user(asked))
 

@@ -1,4 +1,4 @@
-"""A later call needs what an earlier one returned."""
+"""A later call needs the result of an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of the arguments are what may go wrong: numbers, switches, fixed values, lists, texts with digits."""
+"""The types of the arguments may go wrong: numbers, switches, fixed values, lists, texts with digits."""
 
 from __future__ import annotations
 
