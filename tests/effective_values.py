@@ -1,4 +1,4 @@
-"""What holds for a model now, for tests that ask for one capability."""
+"""Reads an effective value of a model, for tests of one capability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a large space of cases is tried: a part by day, all of it by night."""
+"""Decides how much of a large space of cases is tried: a part by day, all of it by night."""
 
 from __future__ import annotations
 

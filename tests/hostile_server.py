@@ -1,4 +1,4 @@
-"""A model server that is ill or hostile, in Ollama's words; the name of a model says how."""
+"""A faulty or hostile model server with Ollama's protocol; the name of a model chooses the fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model server whose one model does whatever it reads: it makes every call that stands in what it was last given."""
+"""A model server whose one model obeys every text: it makes every call in the last text that it got."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters of addresses stand for: whose thing, and how tests make one."""
+"""The parameters of addresses: their owners, and how tests make one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An animated PNG holds every picture, and programs that show only the first one find it."""
+"""An animated PNG contains every picture, and programs that show only the first one find it."""
 
 from __future__ import annotations
 

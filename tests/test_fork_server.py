@@ -1,4 +1,4 @@
-"""What the tests start ends with them, however they end."""
+"""Processes that tests start end with them, however the tests end."""
 
 from __future__ import annotations
 

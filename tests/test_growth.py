@@ -1,4 +1,4 @@
-"""The comparison of costs tells linear work from quadratic work."""
+"""The comparison of costs distinguishes linear from quadratic work."""
 
 from __future__ import annotations
 

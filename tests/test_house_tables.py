@@ -1,4 +1,4 @@
-"""Whatever comes in kinds stands in its table: a file that was forgotten there is found here."""
+"""Every file of a kind is in the table of its kind: a forgotten one is found here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process keeps for all of its conversations is named here, with the reason why one may not mislead another."""
+"""State that a process keeps for all of its chats is listed here, with the reason why one cannot affect another."""
 
 from __future__ import annotations
 

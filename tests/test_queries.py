@@ -1,4 +1,4 @@
-"""How many queries each page takes: a ceiling for each, and none asked more than twice before something is written."""
+"""The number of queries of each page: a ceiling for each, and none made more than twice before something is written."""
 
 from __future__ import annotations
 

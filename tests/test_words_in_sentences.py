@@ -1,4 +1,4 @@
-"""No sentence that the code holds has an identifier or a word that pages do not use (tests/words_on_pages.py)."""
+"""No sentence in the code has an identifier or a word that pages do not use (tests/words_on_pages.py)."""
 
 from __future__ import annotations
 

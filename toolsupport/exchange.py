@@ -237,16 +237,20 @@ def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
 
 def _slices(texts: Iterable[str]) -> Iterator[str]:
     """Yield the texts in slices; one that fits into a slice is not cut, since a reader may look for it whole."""
-    joined = ""
+    parts, size = list[str](), 0
     for text in texts:
-        if joined and len(joined) + len(text) > SLICE:
-            yield joined
-            joined = ""
-        rest = len(text) % SLICE if len(text) > SLICE else len(text)
-        yield from (text[at : at + SLICE] for at in range(0, len(text) - rest, SLICE))
-        joined += text[len(text) - rest :]
-    if joined:
-        yield joined
+        if parts and size + len(text) > SLICE:
+            yield "".join(parts)
+            parts, size = [], 0
+        if len(text) > SLICE:
+            rest = len(text) % SLICE
+            yield from (text[at : at + SLICE] for at in range(0, len(text) - rest, SLICE))
+            text = text[len(text) - rest :]
+        if text:
+            parts.append(text)
+            size += len(text)
+    if parts:
+        yield "".join(parts)
 
 
 async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:

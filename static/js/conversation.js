@@ -16,14 +16,14 @@ import { gone, online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn, meet } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
-import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript, unformatted } from "./transcript.js";
+import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import * as unformatted from "./unformatted.js";
 import * as unknown from "./unknown.js";
 import "./once.js";
 import "./sidebar.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
-const FORMAT_PAUSE = 1000, FORMAT_RETRIES = 5; // milliseconds, per answer
 let catching = false, waiting = [];
 
 const setTurn = (turn, ended) => {
@@ -54,13 +54,7 @@ const refresh = async () => {
   const late = waiting.splice(0);
   deltas.restart(send);
   for (const frame of late) receive(frame, true);
-  formatLater();
-};
-
-// Formatting an answer goes on where a page asks for it, in its own time: a busy machine may need several.
-let retries = 0;
-const formatLater = () => {
-  if (unformatted() && retries-- > 0) setTimeout(refresh, FORMAT_PAUSE);
+  unformatted.again(refresh);
 };
 
 const FRAMES = {
@@ -97,7 +91,7 @@ const FRAMES = {
   "turn.ended": (frame) => {
     over(frame.reason === "done");
     setTurn(null, frame.reason), unknown.offer(), context.show(frame.usage);
-    retries = FORMAT_RETRIES, formatLater();
+    unformatted.ended(refresh);
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "text.block": (frame) => deltas.block(frame, send), "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
@@ -115,10 +109,7 @@ const receive = (frame, late = false) => {
   if (typeof frame.seq === "number") {
     const tail = Number(transcript().dataset.tail);
     if (frame.seq <= tail) return;
-    if (frame.seq > tail + 1 && !late) {
-      waiting.push(frame);
-      return void refresh();
-    }
+    if (frame.seq > tail + 1 && !late) return waiting.push(frame), void refresh();
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);

@@ -113,10 +113,6 @@ export const catchUp = async (address) => {
   return true;
 };
 
-// Whether the text of an answer is shown plain because formatting it was not ready when it ended. A text that stays plain
-// has a note above it.
-export const unformatted = () => transcript().querySelector(".prose > .toolong:first-child") !== null;
-
 export const answerWords = () => {
   const last = [...document.querySelectorAll(".message[data-role=assistant] .prose")].pop();
   const count = last?.textContent.trim().split(/\s+/).filter(Boolean).length ?? 0;

@@ -1,4 +1,6 @@
-"""`python -m tests.bench [--quick] [--parts …] [--kinds …]`: what is measured, then one table and one picture."""
+"""`python -m tests.bench [--quick] [--parts …] [--kinds …]`: runs the measurements, then prints one table and draws
+one picture.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ASGI servers cost without the product, in turns: CPU milliseconds of 50 frames, 50 events, or a page.
+"""The cost of ASGI servers without the product, in turns: CPU milliseconds of 50 frames, 50 events, or a page.
 
 `python -m tests.bench.bare ROUNDS NAME…`, with the names of tests/bench/servers.py; decision 023 has the figures.
 """

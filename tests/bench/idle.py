@@ -1,4 +1,4 @@
-"""Many open pages on which nothing happens: what each costs, and whether answers still come beside them."""
+"""Many open idle pages: the cost of each, and whether answers still arrive beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the heaviest pages cost on the server: `python -m tests.bench.pages`.
+"""The cost of the heaviest pages on the server: `python -m tests.bench.pages`.
 
 The table of models with 300 of them, the page of one of these, and a conversation of 500 messages: in milliseconds of
 the processor, HTML included, and in queries.

@@ -1,4 +1,4 @@
-"""How long a page of the history takes where it has a million entries: `python -m tests.bench.timeline`."""
+"""The time of a page of the history with a million entries: `python -m tests.bench.timeline`."""
 
 from __future__ import annotations
 

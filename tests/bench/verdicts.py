@@ -1,4 +1,4 @@
-"""What was promised beside what was measured: as a table, as a picture."""
+"""Promises beside measurements: as a table, as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strict servers refuse in the body of a request, by their own rules; each check fails with what is wrong.
+"""Rules of strict servers for the body of a request; each check fails with the fault.
 
 The rules are written after the servers' documents, error texts and templates, and read nothing but the JSON that goes
 over the wire: no code of the product is used here.

@@ -1,4 +1,4 @@
-"""What a machine does to a running answer: a locked database, a full disk, a person who is kept out, too many pages."""
+"""Faults of a machine during an answer: a locked database, a full disk, a deactivated person, too many pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a model server does: the person reads what happened, and the site goes on."""
+"""Faults of model servers: the person reads the reason, and the site continues."""
 
 from __future__ import annotations
 

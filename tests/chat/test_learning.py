@@ -1,4 +1,4 @@
-"""A server refuses the tools of a running answer: what is kept, what is asked, what an answer to that does."""
+"""A server refuses the tools of a running answer: the stored refusal, the question, and the effect of each answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another model goes on with an answer whose model cannot, visibly, and no tool runs twice."""
+"""A fallback model visibly continues an answer whose model failed, and no tool runs twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question about a model that nobody knows: asked once, answered once, for everyone or for one chat."""
+"""The question about an unknown model: asked once, answered once, for everyone or for one chat."""
 
 from __future__ import annotations
 

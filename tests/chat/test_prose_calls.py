@@ -1,4 +1,4 @@
-"""A call that a model writes into its prose is asked about, and never runs by itself."""
+"""A call in a model's prose leads to a question, and never runs without approval."""
 
 from __future__ import annotations
 

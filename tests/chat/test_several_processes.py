@@ -1,4 +1,4 @@
-"""Two processes of one site: whatever happens in one shows itself in the other, word for word."""
+"""Two processes of one site: every event in one appears in the other, word for word."""
 
 from __future__ import annotations
 

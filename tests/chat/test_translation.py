@@ -1,4 +1,4 @@
-"""A model that refuses tools for files, and speaks bash, works with files all the same (T6, F11)."""
+"""A model that refuses file tools, but calls bash, still works with files (T6, F11)."""
 
 from __future__ import annotations
 

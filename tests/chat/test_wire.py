@@ -1,4 +1,4 @@
-"""What went over the wire for an answer: as it was kept, else made again from rows, for its owner alone."""
+"""The raw exchange of an answer: as it was stored, else rebuilt from rows, for its owner alone."""
 
 from __future__ import annotations
 

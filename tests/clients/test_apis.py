@@ -1,4 +1,4 @@
-"""The packages openai and anthropic pass on calls at once, errors and images, in whatever format a model calls."""
+"""The packages openai and anthropic pass on parallel calls, errors and images, in every call format of a model."""
 
 from __future__ import annotations
 

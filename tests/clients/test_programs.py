@@ -1,4 +1,4 @@
-"""Programs of others use the gateway unchanged: a loop of two rounds ends alike in whatever language a model calls."""
+"""Programs of other projects use the gateway unchanged: a loop of two rounds ends alike in every call format."""
 
 from __future__ import annotations
 

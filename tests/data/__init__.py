@@ -1,1 +1,1 @@
-"""What tests share as facts: tools of public servers, with questions that are answered by them."""
+"""Facts that tests share: tools of public servers, with questions that they answer."""

@@ -1,4 +1,4 @@
-"""The systemd unit and the Containerfile: what they restrict, and a site that works under it."""
+"""The systemd unit and the Containerfile: their restrictions, and a site that works under them."""
 
 from __future__ import annotations
 

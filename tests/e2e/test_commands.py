@@ -1,4 +1,4 @@
-"""What one types with a slash, and the cards of calls while they live."""
+"""Slash commands, and the cards of running calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation that outgrows its model's context, as people see it noticed, cured and taken back (F9)."""
+"""A chat that outgrows its model's context: the notice, the larger context and its undo, as people see them (F9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see of models that changed, servers that lack a setting and models changed in mid-answer."""
+"""Changed models, servers that lack a setting, and a change of the model in mid-answer, as people see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaving a tool out of a chat by the keyboard, on the page that tells why a model gets its tools."""
+"""Leaving a tool out of a chat by keyboard, on the page *Why these tools*."""
 
 from __future__ import annotations
 

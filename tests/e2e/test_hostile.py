@@ -1,4 +1,4 @@
-"""Whatever a model, a tool, a file, a name or a title says: nothing runs, nothing is fetched, nothing breaks apart."""
+"""Hostile texts of models, tools, files, names and titles: nothing runs, nothing is fetched, no layout breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask of tools first, by models that go four different ways about it, from the words to the answer."""
+"""Usual first requests for tools, with models of four kinds, from the message to the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered in a chat and which prompts guide it: by a model's call, by hand, in both themes."""
+"""The memory of a chat and its chosen prompts: by a model's call, by hand, in both themes."""
 
 from __future__ import annotations
 

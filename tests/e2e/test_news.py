@@ -1,4 +1,4 @@
-"""What other pages show of a chat: the list with its states, lines about answers, the row menu by keyboard."""
+"""Signs of a chat on other pages: the list with its states, lines about answers, the row menu by keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that refuses tools for files and speaks bash, as people see it work with files (T6)."""
+"""A model that refuses file tools and calls bash works with files, as people see it (T6)."""
 
 from __future__ import annotations
 

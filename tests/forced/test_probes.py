@@ -1,4 +1,4 @@
-"""Servers that enforce a schema, ignore it, refuse it or drop it where they cannot read it are told apart each time."""
+"""Servers that enforce a schema, ignore it, refuse it or drop unreadable ones are distinguished each time."""
 
 from __future__ import annotations
 

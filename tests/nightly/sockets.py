@@ -1,4 +1,4 @@
-"""Five hundred pages of one person at once: the limit holds, and others notice nothing."""
+"""Five hundred pages of one person at once: the limit works, and others notice nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random statements for PostgreSQL: whatever calls a function there is seen as a call by our lexer."""
+"""Random statements for PostgreSQL: our lexer sees every call of a function that PostgreSQL makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stops answers at random moments, and measures how soon the model's server is left and the page is told.
+"""Stops answers at random moments, and measures how soon the connection to the server closes and the page is notified.
 
 python -m tests.nightly.stops --times 200
 """

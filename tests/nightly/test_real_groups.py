@@ -1,4 +1,4 @@
-"""The control groups of commands hold on a real kernel, whatever this machine has."""
+"""Control groups limit commands on a real kernel, independent of this machine."""
 
 from __future__ import annotations
 

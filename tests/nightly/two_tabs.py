@@ -1,4 +1,4 @@
-"""Two pages of one conversation do whatever comes to their minds; afterwards rows and pages are compared.
+"""Two pages of one chat act at random; afterwards rows and pages are compared.
 
 python -m tests.nightly.two_tabs --runs 1000 --steps 50
 

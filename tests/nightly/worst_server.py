@@ -1,4 +1,4 @@
-"""A model server that answers with whatever the last message of a request asks for, in Ollama's words.
+"""A model server with Ollama's protocol that sends the text that the last message of a request asks for.
 
 The message is JSON: {"text": …} is a reply in one piece, {"error": …} a refusal with that body, {"call": …} a call with
 these arguments, {"count": n} counts to n, one number every 20 ms. As a command it prints its port.

@@ -1,4 +1,4 @@
-"""The same tiny models behind real servers: what a test finds, what a chat does, what a program gets.
+"""The same tiny models on real servers: the findings of a test, and the results in a chat and in a program.
 
 Each model recites, so what is right here follows from its script alone. On mlx-lm by day; on llama-server and Ollama
 where LLAMA_SERVER and OLLAMA name the programs.

@@ -1,4 +1,4 @@
-"""What the tests of models and servers share."""
+"""Fixtures of the tests of models and servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a test alive survives a database that does not answer; no test ends without a verdict and a reason."""
+"""The heartbeat of a test survives a database that does not answer; no test ends without a verdict and a reason."""
 
 from __future__ import annotations
 

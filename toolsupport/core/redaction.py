@@ -13,7 +13,7 @@ REPEATED = 400
 
 _known: set[str] = set()
 
-# By a part that they share.
+# Grouped by a part that they share.
 _WORDS_BY_PART = {
     "pass": ("password", "passwd", "passphrase"),
     "secret": ("secret",),
@@ -24,7 +24,7 @@ _WORDS_BY_PART = {
     "credential": ("credential", "credentials"),
 }
 _NAMES = rf"(?:{'|'.join(word for words in _WORDS_BY_PART.values() for word in words)})"
-# By their last letter.
+# Grouped by their last letter.
 _PREFIXES = {"k": ("sk", "pk", "rk", "gsk", "tsk"), "f": ("hf",), "i": ("xai",), "p": ("ghp",)}
 _QUOTE = r"(?:\\{0,3}[\"'])?"  # inside JSON that stands in JSON a quotation mark has backslashes before it
 # What a secret looks like where its name stands beside it; the group is what stays. Each with texts one of which it
@@ -61,7 +61,7 @@ def add_secrets(*secrets: str) -> None:
 
 
 def known_secrets() -> int:
-    """Return the number of known secrets, which only grows: what was redacted before a new one does not count."""
+    """Return the number of known secrets, which only grows: a new one makes earlier redactions outdated."""
     return len(_known)
 
 
@@ -112,7 +112,7 @@ def redact_json(value: Any) -> Any:
 
 
 def _names_secret(name: str) -> bool:
-    """Return whether what stands under this name is a secret."""
+    """Return whether the value under this name is a secret."""
     return _is_secret_name(name) if len(name) <= REPEATED else bool(_NAME.fullmatch(name))
 
 

@@ -179,7 +179,7 @@ LANGUAGES = {
     ),
 }
 
-# What ends on its own.
+# States that end on their own.
 PASSING = (
     r"暂时|暫時|现在|目前不可用|稍后|稍後|维护|維護|繁忙|一時的|メンテナンス|일시적|점검|현재 사용",
     r"temporairement|pour le moment|actuellement indisponible|tymczasowo|chwilowo|obecnie niedostępn"
@@ -219,7 +219,7 @@ CONTRACT = (
     r"|paket|langganan|wilayah",
 )
 
-# A part of the thing only.
+# Only a part of the tools.
 PARTS = (
     r"并行|並行|平行|该工具|此工具|該工具|类型的?工具|工具类型|多个工具|自定义工具|工具选择|工具選擇|并发|並列|병렬",
     r"(?:名称|名字|名稱|\.name|参数类型|描述|数量|數量|个数|結果|结果)[^。]{0,6}(?:不支持|不支援|超)|(?:不支持|不支援)[^。]{0,4}(?:类型|類型|多个|多個|图|圖)",
@@ -279,7 +279,7 @@ def of_the_model_only(found: Match[str]) -> bool:
     begin = max((end.end() for end in _ENDS.finditer(text, 0, found.start())), default=0)
     pause = _PAUSES.search(text, found.end())
     before, after = text[begin : found.start()], text[found.end() : pause.start() if pause else None]
-    # What is not available, and of no model, may be back tomorrow.
+    # Something unavailable that is not of a model may return.
     if _AVAILABLE.search(found[0]) and not _MODEL.search(f"{before} {found[0]} {after}"):
         return False
     return not any(

@@ -38,7 +38,7 @@ _PART_OF_A_PAGE = rule(
 )
 
 _NOT_ABOUT_TOOLS = (
-    # What was refused is the text that a person wrote.
+    # Refusals of the text that a person wrote.
     rule(
         OTHER,
         "moderation",
@@ -86,7 +86,7 @@ _FLAGS = (
     ),
 )
 
-# What ends on its own, or holds for one contract, place or trial: a model is not its host's offer of today.
+# States that end on their own, or limits of a contract, place or trial: they show nothing about the model itself.
 _NOT_FOR_EVER = (
     rule(
         OTHER,
@@ -250,7 +250,7 @@ _TAKES_NO_TOOLS = (
     of_tools(
         UNSUPPORTED,
         "is-not-supported",
-        # What is not available, and of no model, may be back tomorrow.
+        # Something unavailable that is not of a model may return.
         r"(?!.{0,60}available(?!.*A_MODEL| (?:for|with) A_NAME))HEADABILITY(?: features?| capabilit(?:y|ies)"
         r"| functionality)? (?:IS_UN|not (?:yet |currently )?|un)SUPPORTEDOF_IT",
         r"\bmodel features? ABILITY not support",

@@ -1,4 +1,4 @@
-"""Recognises servers that take tools only where the answer is not streamed.
+"""Recognises servers that accept tools only if the answer is not streamed.
 
 The whole sentence counts, in any order of its words: it names tools, it names streaming, and it denies or limits.
 """
@@ -23,7 +23,7 @@ _DENIES = re.compile(
     r"\b(?:not|cannot|no|never|without|only|non|pas|nie|não|nicht|keine?n?|niet|geen|не|нет|disable\w*|false|off"
     r"|unsupported|incompatible|unavailable|incompatibles?|inkompatibel)\b|n't\b|不|仅|只|無法|无法|ません|ない|非対応|않|없"
 )
-# What is refused is a third thing: an option, a part of the answer, more than one call.
+# Refusals of something else: an option, a part of the answer, more than one call.
 _ELSE = re.compile(
     r"logprobs?\b|tokenizer|stream[._]options|parallel|tool_choice|response_format|json|\busage\b|audio|image|\blogit"
     r"|(?<!no )\barguments?\b|fine.?grained|并行|並列"

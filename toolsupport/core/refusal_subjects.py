@@ -11,7 +11,7 @@ _VERB = re.compile(r" ?(?:does|do|did|can|could|will|is|are|has|have)? ?$")
 _DETERMINERS = re.compile(
     r"\b(?:the|this|that|an?|your|our|its|selected|requested|provided|chosen|current|error|sorry)\b"
 )
-# What follows these words only describes the subject: "the template of this model".
+# The words after these only describe the subject: "the template of this model".
 _DESCRIPTION = re.compile(r" (?:of|for|in|on|with|from|behind|by) ")
 _MODEL = re.compile(r"\b(?:models?|llms?|it|they)\b")
 _NAME = re.compile(r"\d|\w[/:@_-]\w|['`\"]")

@@ -51,7 +51,7 @@ SHORT = {
     # A word of a sentence, not a part of a model's name: zephyr-7b-beta, deepseek-r1:free.
     "WORD": r"(?<![\w/@-])(?<!\w[.:])",
     "END": r"(?![\w/@-]|:\w)",
-    # What may stand before and after a sentence that counts: a model, or nothing. Everything else limits it.
+    # Text before and after a sentence that counts: a model, or nothing. Any other text limits it.
     "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:the|this|that|its|native|external|because|since|as|but|so|any|error"
     r"|use of|using|feature|capability) )",
     "OF_IT": r"(?: (?:features?|capabilit(?:y|ies)|functionality|support|abilit(?:y|ies)|parameters?))?"
@@ -72,7 +72,7 @@ SHORT = {
     r"|before|because|since|as|given|provided|due to|through|via|outside|inside|within|except|despite|from|at|by"
     r"|out of|although|upon)",
     "A_SERVER": r"(?:server|backend|inference engine|proxy|gateway|adapter|api version|build)",
-    # What follows limits the sentence to something else than tools as such.
+    # The words after this limit the sentence to something other than tools in general.
     "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"
     r"|at the same time|unless|without|with (?!A_MODEL|A_NAME)|if )",
     "SPECIAL": r"parallel|multiple|multi-\w+|nested|custom|strict|hosted|built-?in|server|mcp|computer|web|search"

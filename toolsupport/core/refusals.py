@@ -40,7 +40,7 @@ __all__ = [
     "classify",
 ]
 
-# The rule of a server that takes tools only where the answer is not streamed.
+# The rule of a server that accepts tools only if the answer is not streamed.
 STREAMING = "stream"
 
 # Missing permission, payment, limits and retries prove nothing about the model. Neither does a proxy in front of
@@ -62,7 +62,7 @@ FAILED = frozenset({200, 500})
 # A gateway gives these when its own server gave another one.
 GATEWAY = frozenset({502, 503, 504})
 
-# What was quoted from a request or from a model: cut before any phrase is looked for.
+# Quotations from a request or from a model, which are cut before phrases are searched.
 ECHOES = (
     (re.compile(r"raw='.*?'(?=\]?, err=|$)|raw=\".*?\"(?=\]?, err=|$)"), "raw="),
     (re.compile(r"(failed to parse input at pos \d+):.*"), r"\1:"),

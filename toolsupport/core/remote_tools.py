@@ -167,5 +167,5 @@ def _written(definition: JSON) -> str:
     if not definition:
         return ""
     written = json.dumps(definition, indent=2, sort_keys=True, ensure_ascii=False)
-    # What cannot be seen is written out: it would be approved without having been read.
+    # Invisible characters are written out: they would be approved unread.
     return written_out(written)

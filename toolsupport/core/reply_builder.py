@@ -54,7 +54,7 @@ class ReplyBuilder:
         elif isinstance(event, CallReady | CallRejected | CallFound):
             self.calls.append(event)
         elif isinstance(event, CallGarbled):
-            # The model is asked again: what it called may come again, and what was refused is answered already.
+            # The model is asked again: its calls may come again, and refused ones are answered already.
             self.calls = [call for call in self.calls if isinstance(call, CallRejected)]
         elif isinstance(event, Failed):
             self.failed = event

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-# Of tokens and milliseconds: what the columns of both databases hold.
+# Largest number of tokens and milliseconds in the columns of both databases.
 MOST = 2**31 - 1
-# Of bytes and parameters; sums of thousands still fit.
+# Largest number of bytes and parameters; sums of thousands still fit.
 MOST_BYTES = 2**50
 
 

@@ -25,7 +25,7 @@ GO_ON = (
 )
 CALL = (
     r"\b(?:an?|your|such an?|example|tool|any|the) (?:(?:tool|function|example|valid|delete|mail) )?calls?\b"
-    # A noun after it is what is asked about: a call log, the tool call parser.
+    # With a noun after it, the question is about that: a call log, the tool call parser.
     rf"(?![ \t]+(?!(?:{GO_ON})\b)\w)|\byour (?:own )?(?:format|syntax|notation)\b|"
     r"\b(?:call|calling|tool) (?:format|syntax|notation)\b|"
     r"\b(?:aufruf|appel d|llamada|chamada|chiamata|wywołani|вызов)|"
@@ -76,7 +76,7 @@ TEXT_WANTED = re.compile(
 def circumstances(
     messages: Sequence[ChatMessage], is_result: Callable[[str], bool], called_for: bool = False
 ) -> Circumstances:
-    """Return what the log shows about the reply to its last entry; `called_for`: the request demands a call."""
+    """Return the findings from the log about the reply to its last entry; `called_for`: the request demands a call."""
     if called_for:
         return Circumstances(is_result, continues=True)
     logged = [one for one in messages if one.role not in (Role.SYSTEM, Role.NOTICE)]

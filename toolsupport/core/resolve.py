@@ -13,8 +13,8 @@ from toolsupport.core.types import Capabilities, Capability
 
 __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"]
 
-# What the API and the pages always show, known or not. `format` is a text format that works; `call_format` is the one
-# the family was taught to write, which proves nothing.
+# Capabilities that the API and the pages always show, known or not. `format` is a text format that works;
+# `call_format` is the one of the family's training, which proves nothing.
 CAPABILITIES = tuple(reasons.LABELS)
 
 # Capability → field of FamilyProfile.

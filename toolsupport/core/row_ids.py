@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MOST_DIGITS = 18  # whatever has more is no number of a row, and no database would look it up
+MOST_DIGITS = 18  # digits; a longer text is no number of a row, and databases would refuse it
 
 
 def row_number(text: str) -> int:

@@ -31,9 +31,9 @@ PART, LONGEST_COUNTED = 16, 128 * 1024
 MOST_DESCRIBED = 5_000
 # The library matches names of properties itself: their patterns, and characters of names times patterns.
 MOST_NAME_PATTERNS, MOST_NAMES, LONGEST_NAME, NAME = 16, 40_000, 256, 30
-# What lets one place in the arguments be looked at several times.
+# Keywords that make one place in the arguments be checked several times.
 AGAIN = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "patternProperties"})
-# What applies to any number of parts of the arguments.
+# Keywords that apply to any number of parts of the arguments.
 EACH = frozenset(
     (
         *("items", "additionalItems", "contains", "unevaluatedItems"),
@@ -45,7 +45,7 @@ EACH = frozenset(
 MAPPINGS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 DATA = frozenset({"enum", "const", "default", "examples"})
 DEFINITIONS = frozenset({"$defs", "definitions"})
-# What is looked for in every part of a schema.
+# Keywords that are searched for in every part of a schema.
 SPECIAL = frozenset({"$id", "$dynamicRef", "$recursiveRef", "$anchor", "patternProperties"})
 COMPARING = frozenset({"enum", "const", "multipleOf"})
 # Steps for a value of an enum that is no text and no whole number, and for a division without rounding.

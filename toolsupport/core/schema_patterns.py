@@ -1,4 +1,4 @@
-"""Checks the patterns of a schema within a limit of work, whatever the pattern and the text.
+"""Checks the patterns of a schema within a limit of work, for any pattern and any text.
 
 The engine of `jsonschema_rs` takes 7 µs a character for some short patterns, and minutes for lookarounds in others. So
 `pattern` is renamed before a schema is compiled, and checked here: by the linear engine where that can, by the

@@ -96,7 +96,7 @@ PROGRESS = {
     "passed_of": "{right} of {tried}. {last}",
     "passed_of_open": "{right} of {tried}, too few or too mixed for a result. {last}",
 }
-# What a test found.
+# The findings of a test.
 FINDINGS = {
     "called_natively": "Called natively: {right} of {tried}.",
     "called_natively_mixed": "Called natively: {right} of {tried}. Otherwise: {wrong:codes}.",
@@ -145,7 +145,7 @@ VERDICTS = {
     "verdict_inconclusive": "the test was inconclusive",
     "formats_do_not_arrive": "{formats} do not arrive",
 }
-# What to do about a conversation that is too long, by kind of server.
+# Advice for a chat that is too long, by kind of server.
 CONTEXT = {
     "context_of_request": "A larger context (`num_ctx`) or fewer tools would help.",
     "context_llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
@@ -153,7 +153,7 @@ CONTEXT = {
     "context_sglang": "Start its server with a larger --context-length, or offer fewer tools.",
     "context_of_server": ("Start its server with a larger context, choose a model with one, or offer fewer tools."),
 }
-# Why a value changed, where a program wrote the reason.
+# Reasons of a change that a program wrote.
 CHANGES = {
     "answered_in_chat": "Answered in a chat.",
     "refused_in_chat": "The server refused tools in a chat.",
@@ -227,7 +227,7 @@ CAUSES = {
     "no_description": "it does not describe its models",
     "other_vectors": "it returned other vectors than requested",
 }
-# What a person can do about a server that does not answer, by its kind.
+# Advice about a server that does not answer, by its kind.
 HINTS = {
     "start_ollama": "Start it with `ollama serve`, or correct its address.",
     "start_simulator": "It starts with this site; alone, start it with `{command} simulator`.",

@@ -1,4 +1,4 @@
-"""Names why a model server could not be asked: the word on its badge, and whether asking again may help."""
+"""Classifies why a model server could not be asked: the word on its badge, and whether a retry may help."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def badge(fault: str, title: str) -> tuple[str, str]:
 
 
 def hint(fault: str) -> str:
-    """What to do, "" where that depends on the kind of server."""
+    """Return the advice, "" if it depends on the kind of server."""
     return FAULTS[fault].hint if fault in FAULTS else ""
 
 

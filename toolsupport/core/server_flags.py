@@ -9,7 +9,7 @@ from functools import cache
 from toolsupport.core.families import FAMILIES
 from toolsupport.core.sentences import SENTENCES
 
-# Kind of server → how it is started so that it takes tools; and the name it has in the family table.
+# Kind of server → how to start it with support for tools, and its name in the family table.
 FLAGS: Mapping[str, str] = {
     "vllm": "--enable-auto-tool-choice --tool-call-parser {parser}",
     "sglang": "--tool-call-parser {parser}",
@@ -24,7 +24,7 @@ OF_FAMILIES = {"mistral": "mistral_json"}
 # The one sentence about a missing setting. Pages show what stands in backquotes as code.
 SENTENCE = SENTENCES.templates["needs_setting"]
 
-# Words of an error that only one server writes, also where a gateway stands before it.
+# Words of an error that only one server writes, also through a gateway.
 _MARKS = (("--jinja", "llamacpp"), ("--enable-auto-tool-choice", "vllm"))
 _PARSER = re.compile(r"tool[-_ ](?:call[-_ ])?parser", re.I)
 _FLAG = re.compile(r"--[a-z][\w-]+")

@@ -102,7 +102,7 @@ def _echo(command: ShellCommand) -> ShellCall | None:
     while words and re.fullmatch(r"-[neE]+", words[0]):
         switches += words.pop(0)[1:]
     end = "" if "n" in switches else "\n"
-    # The last one of -e and -E holds.
+    # The last one of -e and -E counts.
     escapes = "e" in switches.rpartition("E")[2]
     text = _with_meanings(" ".join(words), ECHOED) if escapes else " ".join(words)
     return None if text is None or command.document is not None else _written(command, text + end)
@@ -153,7 +153,7 @@ def _between_slots(form: str) -> list[str]:
 # -- changing --
 
 SCRIPT = re.compile(r"s([/|#,:@%!])(.*)")
-# What has a meaning of its own in a pattern of sed, and in what is put in its place.
+# Characters with a meaning in a pattern of sed, and in its replacement.
 IN_PATTERN, IN_REPLACEMENT = ".*[]^$", "&"
 
 

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 SINGLE = r"'[^']*+'"
 DOUBLE = r'"(?:[^"\\$`]|\\[^\n]|(?!))*+"'
 ESCAPED = r"\\[^\n]"
-# Every sign that has no meaning of its own anywhere in a word.
+# Characters without a meaning of their own anywhere in a word.
 PLAIN = r"[\w./,:@%+=^\-]|[^\x00-\x7f]"
 WORD = rf"(?:{PLAIN}|{SINGLE}|{DOUBLE}|{ESCAPED}|(?!))++"
-# As people write it who think of Windows: there a backslash stands between names.
+# Windows syntax: a backslash between names.
 WINDOWS_WORD = rf"(?:[\w./\\,:@+=\-]|[^\x00-\x7f]|{SINGLE}|\"[^\"$`%]*+\"|(?!))++"
 
 STEP = r"[ \t]*+(>>|>|<<(?!-))?[ \t]*+({})"
 POSIX, WINDOWS = (re.compile(STEP.format(word), re.DOTALL) for word in (WORD, WINDOWS_WORD))
 PART = re.compile(rf"({SINGLE})|({DOUBLE})|({ESCAPED})|(?:{PLAIN})++", re.DOTALL)
-# What a backslash takes the meaning from between double quotes; before anything else it stays.
+# Characters that a backslash escapes between double quotes; before any other it stays.
 IN_DOUBLE = re.compile(r'\\([$`"\\])')
 
 
@@ -96,6 +96,6 @@ def _whole(found: ShellCommand, delimiter: str, rest: str) -> ShellCommand | Non
         return None
     body = "".join(f"{line}\n" for line in lines[: lines.index(name)])
     after = "\n".join(lines[lines.index(name) + 1 :])
-    # In a document under a bare delimiter the shell fills in variables and takes backslashes away.
+    # In a document with an unquoted delimiter the shell expands variables and removes backslashes.
     changed = name == delimiter and any(sign in body for sign in "$`\\")
     return None if changed or after.strip(" \t\n") else replace(found, document=body)

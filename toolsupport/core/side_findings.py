@@ -18,7 +18,7 @@ from toolsupport.core.sentences import sentence
 
 LEAST = 2  # passes in agreement before a yes
 LEAST_ALONE = 3  # the same for leaving tools alone, where no failure is allowed
-FIRST = 3  # trials of the first round where they differ
+FIRST = 3  # trials of the first round if they differ
 LEAST_NO = 4  # failures in agreement before a no
 AGAINST_ONE = 8  # agreeing trials that outweigh a single dissenting one
 SAMPLED_AGAINST_ONE = 12  # such trials before sampling stops
@@ -34,7 +34,7 @@ MOST = 14
 CONSTRAINS = 3  # replies as a schema demands, each with another constant, before a server counts as enforcing
 CONSTRAINS_NOT = 2  # replies that do not fit, or refusals
 CONSTRAINS_MOST = 9
-# What the schemas of these trials have, each tried once: a call, several calls, references with nested alternatives
+# The kinds of schemas in these trials, each tried once: a call, several calls, references with nested alternatives
 # and many tools, a pattern, and a pattern that no grammar can express.
 PLAIN, SEVERAL, NESTED, PATTERN, ODD = SHAPES = ("plain", "several", "nested", "pattern", "odd")
 
@@ -75,7 +75,7 @@ def constrains(outcomes: Iterable[TrialOutcome]) -> str:
 
 
 def of_server(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
-    """Return what was measured about the server, whatever the verdict on the model is."""
+    """Return the measurements of the server, which do not depend on the verdict on the model."""
     found = constrains(outcomes)
     if found != "enforced":
         return {"constrains": found} if found else {}
@@ -93,7 +93,7 @@ def constrains_settled(outcomes: Sequence[TrialOutcome]) -> bool:
 
 
 def next_shape(outcomes: Sequence[TrialOutcome]) -> str:
-    """Return what the schema of the next trial has: the first shape without a result."""
+    """Return the shape of the next trial's schema: the first one without a result."""
     return next(iter(_untried_shapes(of_step(outcomes, "constrains"))), PLAIN)
 
 
@@ -127,7 +127,7 @@ def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> l
 
 
 def decided(tried: Sequence[bool], step: str = "") -> bool | None:
-    """Return what these trials prove, None if they are too few or too mixed."""
+    """Return the finding of these trials, None if they are too few or too mixed."""
     right, wrong = tried.count(True), tried.count(False)
     if right > wrong:
         outweighed = wrong == 0 or (wrong == 1 and right >= AGAINST_ONE and step != "control")

@@ -13,7 +13,7 @@ from typing import Any
 _FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 # A number is no formula, and a quote in front would make it text.
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,4})?")
-# The largest cell that is read; the limit of the csv module (128 KiB) is below what a result may hold.
+# The largest cell that is read; the limit of the csv module (128 KiB) is too low for a result.
 _LONGEST_CELL = 16 * 1024 * 1024
 
 

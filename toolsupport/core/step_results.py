@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolsupport.core import side_findings, verdicts
 from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
 
-# What may follow a verdict, when no other test of the server waits: nothing of it changes the verdict.
+# Steps that may follow a verdict, when no other test of the server waits; they do not change the verdict.
 LATER = ("loaded", "constrains")
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 
@@ -23,7 +23,7 @@ class StepResult:
 
 
 def result(step: str, outcomes: Sequence[TrialOutcome]) -> StepResult:
-    """Return the result of a step: a mark states what the trials showed, never that the step is over."""
+    """Return the result of a step: a mark states the result of the trials, never that the step is over."""
     made = of_step(outcomes, step, "tools" if step == "accepted" else "")
     counted = counting(made)
     passed, tried = sum(bool(outcome.passed) for outcome in counted), len(counted)

@@ -1,4 +1,4 @@
-"""Reads JSON from outside, and rejects whatever JSON readers interpret differently."""
+"""Reads JSON from outside, and rejects text that JSON readers interpret differently."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(data: str | bytes, wide: Callable[[str], Any] = _refused) -> Any:
     """
     if len(data) > MOST_CONTAINERS and (why := too_many(data.encode() if isinstance(data, str) else data)):
         raise OversizedJson(why)
-    # orjson is strict about everything but double keys, of which it keeps the last without a word.
+    # orjson is strict about everything except double keys, of which it silently keeps the last.
     orjson.loads(data)
     text = data if isinstance(data, str) else data.decode()
     whole = (lambda found: _whole(found, wide)) if MANY_DIGITS.search(text) else None
@@ -58,7 +58,7 @@ def _beyond(data: bytes) -> bool:
 
 
 def _between_strings(data: bytes) -> Iterator[bytes]:
-    """Yield what stands between strings, one piece at a time, so that other threads continue."""
+    """Yield the text between strings, one piece at a time, so that other threads continue."""
     at = 0
     for found in STRING.finditer(data):
         yield data[at : found.start()]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 CONTEXT = 3
-# Of a comparison, and of one line of it.
+# Limits of a comparison, and of one line of it.
 MOST_LINES, MOST_CHARACTERS = 400, 200_000
 # Lines of one text times those of the other that are compared at once: at most some milliseconds.
 FEW = 40_000

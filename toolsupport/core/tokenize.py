@@ -23,7 +23,7 @@ give show
 """
 FILLERS = frozenset(_FILLERS.split())
 
-# Words that people use for what tools call by another name.
+# Synonyms that people use for words of tools.
 ALIKE = (
     ("delete", "remove", "erase", "drop", "discard", "trash", "rid"),
     ("create", "make", "add", "new", "insert", "file"),

@@ -15,11 +15,11 @@ from toolsupport.core.types import JSON, ToolSpec
 
 # A word of the name counts as often as so many of the description.
 NAME_WEIGHT = 3
-# What another word for the same thing counts.
+# The weight of a synonym.
 ALIKE_WEIGHT = 0.4
 # The constant of reciprocal rank fusion: the larger, the less the very first places are ahead of the next.
 RANK_SMOOTHING = 5
-# Further down, the orders are noise.
+# Below this position the orders are noise.
 COUNTED, MEANT = 60, 20
 
 Vector = Sequence[float]

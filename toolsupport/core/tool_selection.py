@@ -26,7 +26,7 @@ INCLUDED = MappingProxyType(
         "sql": "A database is available.",
     }
 )
-# The rules by which something falls out that would be offered to another model.
+# The rules that exclude tools that another model would be offered.
 LIMITS = frozenset({"max_tools", "mcp_limit"})
 NATIVE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -175,7 +175,7 @@ def choose(capabilities: Capabilities, candidates: Sequence[Candidate], preferen
 NONE_LEFT = "The model can call tools, but no tool is left to offer."
 
 
-# -- what keeps all tools out --
+# -- rules that exclude all tools --
 
 
 def _tools_off(model: _ServedModel) -> str:
@@ -201,7 +201,7 @@ def _unsupported(model: _ServedModel) -> str:
     return f"This model cannot call tools. {tools.reason}".strip()
 
 
-# -- what keeps one tool out --
+# -- rules that exclude one tool --
 
 
 def _server_off(case: _RuleInput) -> str:

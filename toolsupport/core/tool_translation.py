@@ -15,7 +15,7 @@ from toolsupport.core.shell_equivalents import understood
 from toolsupport.core.types import Capabilities, Exclusion, RequestSpec, ToolCall, ToolSpec
 
 BASH = "bash"
-# What is offered in place of the tools for files where no shell is: all of it is done by those very tools.
+# The stand-in for file tools without a real shell: the file tools themselves do its work.
 COMMANDS = ToolSpec(
     BASH,
     "Work with the files of the workspace by one simple command: cat FILE, head -n 20 FILE, tail -n 20 FILE, "
@@ -29,7 +29,7 @@ COMMANDS = ToolSpec(
         "additionalProperties": False,
     },
 )
-# Tool for files → what is known of how a model takes it.
+# File tool → the capability with its evidence.
 KNOWN_BY: Mapping[str, str] = MappingProxyType(
     {
         "read_file": "tool:read_file",
@@ -77,7 +77,7 @@ def rerouted(request_spec: RequestSpec) -> RequestSpec:
         return request_spec
     request_spec = replace(request_spec, translates=True)
     gone = {name for name in KNOWN_BY if _taken(request_spec.capabilities, name) in REFUSES}
-    # Programs have no shell: their functions stay, whatever the model makes of the tools natively.
+    # Programs have no shell: their functions stay, independent of the model's native calls.
     if gone and request_spec.format != CODE_MODE.name and _can_use_bash(request_spec.capabilities):
         return through_bash(request_spec, gone)
     offered = {spec.name for spec in request_spec.tools}
@@ -126,7 +126,7 @@ def only_commands(request_spec: RequestSpec) -> bool:
 
 
 def _taken(capabilities: Capabilities, tool: str) -> Any:
-    """Return how a model takes a tool; what is unknown of a change is taken from writing."""
+    """Return how a model uses a tool; an unknown `edit_file` is treated like `write_file`."""
     known = capabilities[KNOWN_BY[tool]].value
     return capabilities["tool:write_file"].value if known is None and tool == "edit_file" else known
 

@@ -213,7 +213,7 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class CallConstraint:
-    """What a constrained reply may be, in the format of constrained output.
+    """The permitted forms of a constrained reply, in the format of constrained output.
 
     `tools` are the names of those that may be called, () for all offered ones; `answer`: it may answer in words.
     `narrow`: after rejected calls its schema may leave out rare values that fit. `plain`: its server refused the whole

@@ -11,7 +11,7 @@ from re import Match
 
 from toolsupport.core.refusal_vocabulary import MALFORMED, RefusalRule, of_tools, rule
 
-# What decoders of JSON write: Go's, then those of Python and others.
+# Errors of JSON decoders: Go's, then those of Python and others.
 _GO_JSON = (
     r"unexpected end of json input|invalid character .{1,20} (?:looking for beginning of|after (?:object|array|top)"
     r"|in (?:string|numeric|literal|\\u))|json: cannot unmarshal \w{1,20} into go (?:value of type map|struct field"

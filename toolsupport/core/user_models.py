@@ -169,7 +169,7 @@ def _build(value: Any, place: str) -> dict[str, str]:
     return {name: value.get(name, "") for name in BUILD}
 
 
-# What names a build besides the server and the model, with how long it may be.
+# The fields of a build besides the server and the model, with their maximum lengths.
 BUILD = {"digest": 100, "template_hash": 64, "server_version": 80}
 
 # Field → its parser; null means "not set" everywhere.

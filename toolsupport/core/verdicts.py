@@ -75,7 +75,7 @@ def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
         return _alone(outcomes, side)
     native = _native(outcomes)
     if native.name != "native":
-        # What calls only now and then, or not at all, has not refused this tool rather than another.
+        # A model that calls rarely, or not at all, has not refused this tool in particular.
         side = {name: value for name, value in side.items() if value != "refused"}
     works = _text(outcomes)
     if works and native.values.get("tools") is not True:
@@ -264,7 +264,7 @@ class _TrialGroup:
 
 
 def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
-    """Return what works with thinking on, off, or both; a no needs both settings measured."""
+    """Return the setting of thinking with which calls work: on, off, or both; a no needs both settings measured."""
     best, other = (on, off) if on.calls or not off.calls else (off, on)
     if not best.calls:
         best = next((tried for tried in (on, off) if "tools" not in tried.verdict.values), max(on, off, key=_right))

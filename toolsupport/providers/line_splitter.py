@@ -27,14 +27,15 @@ class LineSplitter:
         if self.overflow:
             return []
         lines = data.split(b"\n")
-        rest = lines.pop()
+        rest, longest = lines.pop(), len(self._pending) + len(data)
         if lines and self._pending:
             lines[0] = bytes(self._pending + lines[0])
             self._pending.clear()
-        for number, line in enumerate(lines):
-            if len(line) > self._limit or too_many_values(line):
-                self.overflow = True
-                return lines[:number]
+        if longest > self._limit or longest > SHORT:
+            for number, line in enumerate(lines):
+                if len(line) > self._limit or too_many_values(line):
+                    self.overflow = True
+                    return lines[:number]
         self._pending += rest
         self.overflow = len(self._pending) > self._limit
         return lines

@@ -8,12 +8,13 @@ together, so that they need one timer and one round of the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 LONGEST = 0.045  # seconds: 22 pieces a second still read as a flow
-EACH = 0.00025  # seconds for each answer: the longest pause at 180
+FEW = 8  # answers, with which nothing waits
+EACH = 0.0006  # seconds for each answer beyond them: 25 ms at 50, the longest pause at 83
 SHORTEST = 0.002  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
 TOGETHER = 0.004  # seconds: reads that are due within this time begin together
@@ -31,13 +32,14 @@ class ReadingPace:
 
     def pause(self) -> float:
         """Return the seconds to wait before the next read of an answer."""
-        pause = min(LONGEST, self.answers * EACH)
+        pause = min(LONGEST, (self.answers - FEW) * EACH)
         return pause if pause > SHORTEST else 0.0
 
-    async def wait(self, size: int) -> None:
-        """Wait until the next piece should be read, after one of this size."""
+    async def wait(self, size: int, begin: Callable[[], None] = lambda: None) -> None:
+        """Wait until the next piece should be read, after one of this size; `begin` is called before a wait."""
         pause = self.pause() if size < LARGE else 0.0
         if pause:
+            begin()
             await self._moment(pause)
 
     def _moment(self, pause: float) -> asyncio.Future[None]:

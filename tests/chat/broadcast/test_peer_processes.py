@@ -1,4 +1,4 @@
-"""What one process tells another, without processes: two of them on one layer in memory."""
+"""Messages between processes, without processes: two of them on one layer in memory."""
 
 from __future__ import annotations
 

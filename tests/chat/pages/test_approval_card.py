@@ -1,4 +1,4 @@
-"""What an approval shows of the call that it is about."""
+"""The content of an approval about its call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One call of a tool for a program: the same policy as for a model, and a person is asked where one has to be (T7)."""
+"""One call of a tool for a program: the same policy as for a model, with approval by a person where it is needed
+(T7).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of the palette: what each person may reach, and nothing of others."""
+"""The options of the palette: everything a person may reach, and nothing of other people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation allows without asking: listed for its owner, taken back with a button."""
+"""The permissions of a chat: listed for its owner, and revoked with a button."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A turn as a case: for Alice, whose chat it is; for nobody else."""
+"""A turn as a case: only for Alice, the owner of the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool bash: what a model reads of a command, what a person is asked before (T3)."""
+"""The tool bash: the output for the model, and the approval by a person (T3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools search_schemas and execute_sql: what a model reads is bounded, what people may save is whole (T3 T10)."""
+"""The tools search_schemas and execute_sql: models get a bounded result, people can save all of it (T3 T10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool that remembers: what it takes, what it shows first, what it refuses."""
+"""The tool memory_dump: its arguments, its preview, its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read is remembered for as long as it is sure to be the same, and no longer (T8)."""
+"""File contents are cached only as long as they are certain to be unchanged (T8)."""
 
 from __future__ import annotations
 

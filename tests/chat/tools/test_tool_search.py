@@ -1,4 +1,4 @@
-"""The tool tool_search: what is found is listed with what it takes, and can be called from then on (T5)."""
+"""The tool tool_search: found tools are listed with their parameters, and can be called from then on (T5)."""
 
 from __future__ import annotations
 

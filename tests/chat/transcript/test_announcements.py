@@ -1,4 +1,4 @@
-"""What is announced is numbered by its writer: without a gap and growing, whichever processes write."""
+"""Announcements are numbered by their writer: growing and without a gap, with any number of processes."""
 
 from __future__ import annotations
 

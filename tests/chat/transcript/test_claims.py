@@ -1,4 +1,4 @@
-"""Compared answers and turns: nobody but the owner of a running row writes it, and nothing that ended changes."""
+"""Compared answers and turns: only the owner of a running row writes it, and an ended one never changes."""
 
 from __future__ import annotations
 

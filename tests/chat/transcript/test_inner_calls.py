@@ -1,4 +1,4 @@
-"""Calls that a program made: shown inside of it, left out of what a model is told, gone on with from rows."""
+"""Calls of a program: shown inside it, left out of the model's history, continued from rows."""
 
 from __future__ import annotations
 

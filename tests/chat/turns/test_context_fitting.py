@@ -1,4 +1,4 @@
-"""A request that its server refuses as too long is asked again in a larger context, or told with both numbers."""
+"""A request that its server refuses as too long is repeated in a larger context, or fails with both numbers."""
 
 from __future__ import annotations
 

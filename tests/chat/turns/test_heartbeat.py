@@ -1,4 +1,4 @@
-"""The heartbeat goes on through errors, shows once that nothing can be written, and obeys what the rows want."""
+"""The heartbeat continues after errors, shows once that nothing can be written, and follows the rows."""
 
 from __future__ import annotations
 

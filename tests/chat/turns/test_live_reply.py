@@ -1,4 +1,4 @@
-"""What open pages are sent of a reply that is being written, and what of it is in the rows already."""
+"""The text of a growing reply for open pages, and the part of it that is stored already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While a model server is silent, pages show why; when it goes on, they show that too."""
+"""While a model server is silent, pages show the reason; when it continues, they show that too."""
 
 from __future__ import annotations
 

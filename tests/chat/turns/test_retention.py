@@ -1,4 +1,4 @@
-"""What is too old is deleted a few rows at a time; pinned chats and evidence in force stay."""
+"""Old rows are deleted a few at a time; pinned chats and evidence in force stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the owner of running answers promises: they stay alive, end when they should, and are never too many."""
+"""The runner of answers: they stay alive, end when they should, and are never too many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of a turn are those of its own request, whatever other conversations and administrators change."""
+"""The tools of a turn are those of its own request, independent of other chats and administrators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply comes to in the end, put together as a chat or a program does it."""
+"""Combines the events of a reply, as a chat or a program does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real servers and the templates of real models insist on in a history; each check fails with what is wrong.
+"""Requirements of real servers and of real templates for a history; each check fails with the fault.
 
 The rules are those of Mistral's API and its tokenizer, of Anthropic's and OpenAI's APIs, of llama-server, and of chat
 templates that raise an exception: Llama 3 (one call in a message), Gemma and Llama 2 (roles alternate), Kimi K2 (ids

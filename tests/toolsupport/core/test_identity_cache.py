@@ -1,4 +1,4 @@
-"""What was made of an object is found again for that object only."""
+"""The result for an object is found again for that object only."""
 
 from __future__ import annotations
 

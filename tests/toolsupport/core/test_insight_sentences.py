@@ -1,4 +1,4 @@
-"""What is written above the counts of calls."""
+"""The sentences above the counts of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the patterns of core/ cost: none may keep memory for each character it reads, as alternatives in a repeat do."""
+"""The cost of the patterns of core/: none may keep memory for each character, as alternatives in a repeat do."""
 
 from __future__ import annotations
 

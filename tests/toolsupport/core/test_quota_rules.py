@@ -1,4 +1,4 @@
-"""Which quota holds, what exceeds it, and when it starts again."""
+"""Which quota applies, when it is exceeded, and when it starts again."""
 
 from __future__ import annotations
 

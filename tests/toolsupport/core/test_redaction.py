@@ -1,4 +1,4 @@
-"""What looks like a secret leaves a text, however often it was quoted, and no text takes long."""
+"""Secrets are removed from a text, however often it was quoted, and no text takes long."""
 
 from __future__ import annotations
 

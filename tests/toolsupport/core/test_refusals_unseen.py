@@ -1,4 +1,4 @@
-"""The classifier on the words of servers it was not written for, and on words that nearly say the same."""
+"""The classifier on texts of servers for which it was not written, and on texts that are nearly refusals."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@every("shape", SHAPES)
 def test_more_envelopes(shape: str) -> None:  # D9
     assert classify(400, json.dumps(SHAPES[shape])).label == UNSUPPORTED
 
@@ -232,7 +232,7 @@ def test_more_envelopes(shape: str) -> None:  # D9
 ECHO = {"model": "m", "messages": [{"role": "user", "content": REFUSAL}], "tools": [{"description": REFUSAL}]}
 
 
-@pytest.mark.parametrize(
+@every(
     "body",
     [
         {"error": f"Bad request: {json.dumps(ECHO)}"},

@@ -1,4 +1,4 @@
-"""What is taken of the tools of others, what a model sees of them, and what a person is shown before approving."""
+"""Definitions of other programs' tools: accepted parts, the form for models, and the form for people who approve."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core import remote_tools
 
 OBJECT = {"type": "object"}
@@ -15,7 +16,7 @@ def tool(**parts: Any) -> dict[str, Any]:
     return {"name": "send", "inputSchema": OBJECT} | parts
 
 
-@pytest.mark.parametrize(
+@every(
     ("definition", "why"),
     [
         ("no object", "name is missing"),

@@ -1,4 +1,4 @@
-"""What the events of a reply add up to, however its text is split."""
+"""The sum of the events of a reply, however its text is split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log shows about the next reply: whether a person wants to see a call, and whether work continues."""
+"""The findings from the log about the next reply: whether a person wants to see a call, and whether work continues."""
 
 from __future__ import annotations
 

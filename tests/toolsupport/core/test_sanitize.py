@@ -1,4 +1,4 @@
-"""What a text is made of can be kept in every database and sent over every socket."""
+"""Sanitised texts can be stored in every database and sent over every socket."""
 
 from __future__ import annotations
 

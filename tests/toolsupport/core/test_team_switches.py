@@ -1,4 +1,4 @@
-"""What each switch lets happen."""
+"""The effect of each switch."""
 
 from __future__ import annotations
 

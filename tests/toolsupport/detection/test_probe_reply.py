@@ -1,4 +1,4 @@
-"""A reply under test is judged by the same events as a reply in a chat: what a chat makes void counts nowhere."""
+"""A reply under test is judged by the same events as one in a chat: void calls of a chat count nowhere."""
 
 from __future__ import annotations
 

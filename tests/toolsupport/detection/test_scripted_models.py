@@ -1,4 +1,4 @@
-"""Verdicts on models that are scripted in Ollama's words: what each of them does, and what may be concluded from it."""
+"""Verdicts on scripted models with Ollama's protocol: the behaviour of each, and the permitted conclusions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.detection.test_silent_servers import examined, server
 from toolsupport.detection.probe_limits import ProbeLimits
 
@@ -112,7 +113,7 @@ HALVES = {
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("case", MODELS)
+@every("case", MODELS)
 async def test_the_verdict_on_a_scripted_model(case: str) -> None:  # D6
     name, tools, answer = MODELS[case]
     async with server(lambda received, body: answer(body)) as endpoint:

@@ -1,4 +1,4 @@
-"""A model without a family that writes its calls in a way of its own is found, whatever it was told to write."""
+"""A model without a family that writes calls in a form of its own is recognised, against its instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many answers a program may ask for at once, over real sockets."""
+"""The limit of a program's answers at once, over real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks follow each other, whatever the order in which a server wrote them."""
+"""Blocks follow each other, in any order of a server's events."""
 
 from __future__ import annotations
 

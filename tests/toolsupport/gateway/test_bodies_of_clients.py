@@ -1,4 +1,4 @@
-"""Bodies as real clients send them are read, and whatever is changed in them is refused by the name of a field."""
+"""Bodies of real clients are read, and any changed part is refused by the name of a field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that its server cut is left out on the three APIs, whatever the server calls the end of the reply."""
+"""A call that its server cut is left out on the three APIs, with every name for the end of the reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Embeddings API: what is read, what is refused, and what comes back."""
+"""The Embeddings API: requests, refusals and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images reach the model in whatever form it calls tools, and its call comes back, through each API."""
+"""Images reach the model in every call format, and its call is returned, through each API."""
 
 from __future__ import annotations
 

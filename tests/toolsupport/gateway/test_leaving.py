@@ -1,4 +1,4 @@
-"""A program that leaves stops the model server, whatever it was waiting for."""
+"""A program that disconnects stops the model server, at any point of its request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation of thousands of messages holds up nobody else while it is read and built again for the model."""
+"""A request of thousands of messages delays no one else while it is read and built for the model."""
 
 from __future__ import annotations
 

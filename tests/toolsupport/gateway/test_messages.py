@@ -1,4 +1,4 @@
-"""The Messages API: what is read, what is refused, and what comes back."""
+"""The Messages API: requests, refusals and answers."""
 
 from __future__ import annotations
 

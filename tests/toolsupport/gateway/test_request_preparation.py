@@ -1,4 +1,4 @@
-"""What a request of a program is sent with besides its own words."""
+"""The parts of a program's request that the site adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Responses API: what is read, what is refused, and what comes back."""
+"""The Responses API: requests, refusals and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs read fits the API description: both are made from the same tables of fields."""
+"""Answers to programs fit the API description: both are made from the same tables of fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that does exactly what a test tells it."""
+"""A real HTTP server on loopback that follows the script of a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong on the way to a server has a kind and words, with either of httpx's transports."""
+"""Every failure on the way to a server has a kind and words, with either of httpx's transports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes long for one exchange is done in a thread: reading a long error, writing many definitions of tools."""
+"""Long work of one exchange is done in a thread: reading a long error, writing many definitions of tools."""
 
 from __future__ import annotations
 

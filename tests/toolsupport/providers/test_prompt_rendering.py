@@ -1,4 +1,4 @@
-"""What a server shows of the prompt it makes: by debug render, by template, or not at all."""
+"""The rendered prompt of a server: by debug render, by template, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of servers that no column holds count as not reported, on every wire."""
+"""Numbers of servers that no column can hold count as not reported, in every protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that processes claim: nobody but the owner of a running row writes it, and nothing that ended changes."""
+"""Work that processes claim: only the owner of a running row writes it, and an ended one never changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of the database is what a query would return at that moment."""
+"""Kept rows are equal to the result of a query at that moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever people, tests and servers do in whatever order: nothing is lost, and no machine overrules a person."""
+"""Acts of people, tests and servers in any order: nothing is lost, and no machine overrules a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the site is run, in words: backup, proxies, processes."""
+"""The checks of how the site is run: backup, proxies, processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could be wrong with an installation, and what to do about it."""
+"""The possible faults of an installation, and their remedies."""
 
 from __future__ import annotations
 

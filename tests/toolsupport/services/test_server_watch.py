@@ -1,4 +1,4 @@
-"""What answers in chats and to programs show of their server."""
+"""The status of a server from its answers in chats and to programs."""
 
 from __future__ import annotations
 

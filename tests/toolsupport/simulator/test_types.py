@@ -1,4 +1,4 @@
-"""What a person asked is read apart from what their program added."""
+"""A person's request is read without the texts that their program added."""
 
 from __future__ import annotations
 

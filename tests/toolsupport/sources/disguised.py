@@ -1,4 +1,4 @@
-"""Statements whose harm is in a function, a system table or a spelling: what they call is not written as usual."""
+"""Statements whose harm is in a function, a system table or a spelling that hides the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On real databases: what changes or reaches out is refused, what reads runs (T10)."""
+"""On real databases: statements that change or reach out are refused, those that read run (T10)."""
 
 from __future__ import annotations
 

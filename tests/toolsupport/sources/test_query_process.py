@@ -1,4 +1,4 @@
-"""A question has a process of its own: it ends in time, whatever it does, and hands over nothing else."""
+"""A query has a process of its own: it ends in time, and returns nothing but its result."""
 
 from __future__ import annotations
 

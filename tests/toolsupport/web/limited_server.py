@@ -1,4 +1,4 @@
-"""Serves a small ASGI application with small limits, and prints its port: what is tested is the server alone."""
+"""Serves a small ASGI application with small limits, and prints its port, so that tests reach the server alone."""
 
 from __future__ import annotations
 

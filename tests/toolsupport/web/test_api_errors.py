@@ -1,4 +1,4 @@
-"""Every error under /v1 and /api is JSON in the shape that programs read, whatever path and method was asked."""
+"""Every error under /v1 and /api is JSON in the shape of its API, for any path and method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a browser that takes gzip gets is whole, shown over the socket of a running site."""
+"""Responses with gzip are complete, over the socket of a running site."""
 
 from __future__ import annotations
 

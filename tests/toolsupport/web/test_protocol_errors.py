@@ -1,4 +1,4 @@
-"""What a client does wrong leaves one line in the log at most, and never a traceback."""
+"""A client's fault leaves one line in the log at most, and never a traceback."""
 
 from __future__ import annotations
 

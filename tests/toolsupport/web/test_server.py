@@ -1,4 +1,4 @@
-"""What a client sends or leaves unread may not fill the server, shown on a running one."""
+"""Sent or unread data of clients cannot fill the memory of a running server."""
 
 from __future__ import annotations
 

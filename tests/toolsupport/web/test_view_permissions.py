@@ -1,4 +1,4 @@
-"""What a view declares is kept: who is let in, who is sent to sign in, what is read for it."""
+"""The declaration of a view is enforced: who may enter, who is sent to sign in, and what is read for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One person's work never holds up that of another for more than one piece."""
+"""One person's work never delays that of another by more than one piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model reads of a result, whatever a server put into it."""
+"""The text that a model gets of a result, for any content from a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves a program is JSON, and never more of it than fits."""
+"""Values that leave a program are JSON, and never too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sandbox of programs: what they can do, where they are stopped, and that nothing gets out of it."""
+"""The sandbox of programs: their abilities, their limits, and that nothing escapes."""
 
 from __future__ import annotations
 

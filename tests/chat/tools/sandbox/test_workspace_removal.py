@@ -1,4 +1,4 @@
-"""Files of a deleted chat go, at whatever moment of a write the deletion comes (P8)."""
+"""Files of a deleted chat are removed, at any moment of a write (P8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered in a conversation: written by its owner or its model, told with every message, taken back."""
+"""The memory of a chat: written by its owner or its model, sent with every message, undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question about a call: who may answer it, what each answer does, and for how long and for what it holds."""
+"""A question about a call: who may answer it, the effect of each answer, and the scope of a permission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn is told besides the conversation: the files that speak to every model, and a call that was proven."""
+"""The context of a turn besides the chat: the files for every model, and a proven call."""
 
 from __future__ import annotations
 

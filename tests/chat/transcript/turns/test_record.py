@@ -1,4 +1,4 @@
-"""What a tool gave back is written down, or its call fails: the turn goes on."""
+"""The result of a tool is stored, or its call fails: the turn continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of a program in rows: whose conversation it may be, what is told of it, what its model may call (T6, T7)."""
+"""A program's call in rows: the chats it may use, its result, and the tools of its model (T6, T7)."""
 
 from __future__ import annotations
 

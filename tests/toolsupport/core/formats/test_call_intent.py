@@ -1,4 +1,4 @@
-"""Words that lead to a call: those that announce none make it a mention, whatever they are."""
+"""Words that lead to a call: any that announce none make it a mention."""
 
 from __future__ import annotations
 

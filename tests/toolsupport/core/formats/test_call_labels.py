@@ -1,4 +1,4 @@
-"""Labels in front of a call (a place in a file, what holds a text), words whose object it is, and announcements."""
+"""Labels before a call (a place in a file, things that contain a text), words whose object it is, and announcements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every case of every format: what is read in a reply, however the reply was cut into pieces."""
+"""Every case of every format: the events of a reply, however it was cut into pieces."""
 
 from __future__ import annotations
 

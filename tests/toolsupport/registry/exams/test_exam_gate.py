@@ -1,4 +1,4 @@
-"""A required exam holds a new build, and another call format, back until it is passed or a person decides."""
+"""A required exam blocks a new build, and another call format, until it is passed or a person decides."""
 
 from __future__ import annotations
 

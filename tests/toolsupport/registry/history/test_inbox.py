@@ -1,4 +1,4 @@
-"""What waits for a reviewer, and what takes it from the list: agreement, decision, undo."""
+"""The changes to review, and the acts that remove them: agreement, decision, undo."""
 
 from __future__ import annotations
 

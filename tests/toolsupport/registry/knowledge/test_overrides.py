@@ -1,4 +1,4 @@
-"""Claims are appended and withdrawn; what holds is always their fold."""
+"""Claims are appended and withdrawn; the effective values are always their fold."""
 
 from __future__ import annotations
 

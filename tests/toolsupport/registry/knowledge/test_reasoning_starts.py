@@ -1,4 +1,4 @@
-"""What a reply showed counts most, then the template, then the family."""
+"""The finding from a reply counts most, then the template, then the family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families of the team's own: whom they mean, what they outrank, and that what holds follows."""
+"""Families of the team: the models they match, the families they replace, and the effective values that follow."""
 
 from __future__ import annotations
 

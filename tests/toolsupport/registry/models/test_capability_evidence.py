@@ -1,4 +1,4 @@
-"""The evidence of one capability: what a test tried is shown as tried, also where it decided nothing (D1, D8)."""
+"""The evidence of one capability: trials of a test are shown even if it decided nothing (D1, D8)."""
 
 from __future__ import annotations
 

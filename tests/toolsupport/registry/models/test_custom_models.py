@@ -1,4 +1,4 @@
-"""What people define and write of models, and what surveys leave of it."""
+"""Models and descriptions that people write, and that surveys keep them."""
 
 from __future__ import annotations
 

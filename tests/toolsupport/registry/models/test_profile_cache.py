@@ -1,4 +1,4 @@
-"""What is remembered of a model is never older than its rows."""
+"""The cached row of a model is never older than the database."""
 
 from __future__ import annotations
 

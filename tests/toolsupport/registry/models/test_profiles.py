@@ -1,4 +1,4 @@
-"""What the pages read of the models."""
+"""The data of the model pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools never reach a model without support, whatever was claimed before (first of three layers)."""
+"""Tools never reach a model without support, for any earlier claims (first of three layers)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""user_models.json merged into the rows: what may come in how, and that nothing is lost on the way round."""
+"""Merging user_models.json into the rows: the permitted changes, and that a round trip loses nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each role may do."""
+"""The permissions of each role."""
 
 from __future__ import annotations
 

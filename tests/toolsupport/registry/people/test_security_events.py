@@ -1,4 +1,4 @@
-"""What an attack leaves for administrators: one row per source and hour, in plain English, and never a flood."""
+"""The events of an attack for administrators: one row per source and hour, in plain English, and never a flood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guessing is limited whoever guesses from where, and nobody is locked out by the guesses of others (S7)."""
+"""Guesses are limited for every attacker and address, and lock no one else out (S7)."""
 
 from __future__ import annotations
 

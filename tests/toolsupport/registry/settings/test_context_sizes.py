@@ -1,4 +1,4 @@
-"""A context is raised for everybody, taken back where it does not load, and remembered for its build (F8, F9)."""
+"""A context is raised for everybody, reverted if it does not load, and stored for its build (F8, F9)."""
 
 from __future__ import annotations
 

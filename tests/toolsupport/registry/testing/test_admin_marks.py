@@ -1,4 +1,4 @@
-"""What administrators have to solve is counted once, and until it is solved: drift, and quotas that are used up."""
+"""The problems that administrators have to solve count once, until they are solved: drift, and used-up quotas."""
 
 from __future__ import annotations
 

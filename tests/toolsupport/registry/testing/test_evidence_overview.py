@@ -1,4 +1,4 @@
-"""What the page of the first visit shows of each model: the claim of its server beside the proof of its newest test."""
+"""The data of each model on the first visit: the claim of its server beside the proof of its newest test."""
 
 from __future__ import annotations
 

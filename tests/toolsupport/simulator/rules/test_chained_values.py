@@ -1,14 +1,15 @@
-"""What a later call takes over from an earlier one."""
+"""The values that a later call takes from an earlier one."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator.rules.chained_values import received, secret, wanted
 from toolsupport.simulator.types import OfferedTool, SimulatedCall
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "needs"),
     [
         ("Call get_code, then call record_note with the code it returns.", True),

@@ -1,4 +1,4 @@
-"""An answer that was cut goes on where it ended, without repeating."""
+"""An answer that was cut continues where it ended, without repeating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered by tools that keep facts about things."""
+"""The calls of tools that store facts."""
 
 from __future__ import annotations
 

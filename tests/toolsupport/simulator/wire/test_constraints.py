@@ -1,4 +1,4 @@
-"""What each simulated server does with the JSON schema of a request, on both protocols."""
+"""The treatment of a JSON schema by each simulated server, on both protocols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How programs come in: Alice with a key, Bob who is kept out, Charlie whose role does not chat."""
+"""Access of programs: Alice with a key, Bob who is deactivated, Charlie whose role does not chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session is read with its person and their roles: none of it holds longer than a request."""
+"""A session is read with its person and their roles, and none of it lasts longer than a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fallback models on the page of a model: who may change them, what is refused, what the history holds."""
+"""The fallback models on the page of a model: permissions, refusals, and the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One reply of a model, and what has to be read in it."""
+"""One reply of a model, and the expected events."""
 
 from __future__ import annotations
 

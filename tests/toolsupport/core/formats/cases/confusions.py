@@ -1,4 +1,4 @@
-"""What one format writes between the marks of another, JSON without quotes, and marks that stand twice."""
+"""The syntax of one format between the marks of another, JSON without quotes, and repeated marks."""
 
 from __future__ import annotations
 

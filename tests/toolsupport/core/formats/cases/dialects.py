@@ -1,4 +1,4 @@
-"""How models of the newest families write calls: invoke tags under several names, pairs of tags, CDATA."""
+"""Calls of the newest families: invoke tags under several names, pairs of tags, CDATA."""
 
 from __future__ import annotations
 

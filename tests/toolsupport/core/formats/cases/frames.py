@@ -1,4 +1,4 @@
-"""The same situations for every format: each format only says how it writes a call, and this makes the cases."""
+"""The same situations for every format: each format only gives its syntax, and this makes the cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How models really write the calls of Hermes, sound and broken."""
+"""Calls of Hermes as models really write them, sound and broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the models of Mistral write calls: as an array, and as a name with arguments behind it."""
+"""Calls of Mistral's models: as an array, and as a name with arguments after it."""
 
 from __future__ import annotations
 

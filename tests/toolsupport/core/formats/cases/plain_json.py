@@ -1,4 +1,4 @@
-"""Calls that are nothing but JSON, as Llama 3 writes them: what is a call depends on the names."""
+"""Calls that are only JSON, as Llama 3 writes them: the names decide what is a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Qwen3-Coder writes calls, where values are text as it stands and only the schema knows their types."""
+"""Calls of Qwen3-Coder, whose values are raw text with types from the schema alone."""
 
 from __future__ import annotations
 

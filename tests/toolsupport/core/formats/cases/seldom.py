@@ -1,4 +1,4 @@
-"""How models of the less common families write calls; many cases more follow from FRAMES."""
+"""Calls of the less common families; many more cases follow from FRAMES."""
 
 from __future__ import annotations
 
