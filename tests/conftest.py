@@ -23,7 +23,7 @@ from django.template import Template
 from django.test import TransactionTestCase
 from django.test.utils import _TestState
 
-from tests import databases, examples  # noqa: F401 registers the profiles
+from tests import databases, examples, fast_tests  # noqa: F401 registers the profiles
 from tests.exam_sites import jobs, simulator  # noqa: F401 fixtures
 from tests.factories import UserFactory
 from tests.installed import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 hooks
@@ -70,73 +70,6 @@ def pytest_configure(config: pytest.Config) -> None:
         use_database(OTHER_DATABASE)
 
 
-# One file with a running site for each feature; `make test-fast` leaves the other ones out.
-FEATURES = (
-    "chat/test_end_to_end.py",
-    "chat/test_approvals.py",
-    "chat/test_mcp_turns.py",
-    "chat/test_programs.py",
-    "toolsupport/web/test_server.py",
-)
-
-# What starts no site and takes long all the same: it starts programs, tests simulated models in every format, walks
-# through every address or hostile text, or measures costs.
-SLOW = (
-    "test_permissions.py",
-    "test_queries.py",
-    "test_reading.py",
-    "test_unstorable_texts.py",
-    "test_words_on_pages.py",
-    "toolsupport/test_admin.py",
-    "test_growth.py",
-    "test_offered_acts.py",
-    "test_set_up.py::test_make_knows",
-    "test_set_up.py::test_nothing_speaks_of_the_workplace",
-    "chat/mcp/client/test_floods.py",
-    "chat/mcp/test_mcp_hosts.py",
-    "chat/transcript/test_announcements.py",
-    "forced/test_campaign.py",
-    "forced/test_grammars.py",
-    "loss/test_loss.py",
-    "toolsupport/detection/test_faults.py",
-    "toolsupport/gateway/test_long_conversations.py",
-    "toolsupport/services/backups/test_killed.py",
-    "toolsupport/examination/test_planted_regressions.py",
-    "toolsupport/simulator/test_main.py",
-    "toolsupport/sources/test_engines.py",
-    "toolsupport/sources/test_query_process.py",
-    "toolsupport/test_start.py",
-    "hostile_texts/test_entry_points.py",
-    "toolsupport/registry/people/test_sign_in_limits.py",
-    "toolsupport/rendering/test_markdown.py",
-    "toolsupport/web/pages/test_hostile_forms.py",
-    "test_contracts.py",
-    "test_deployment.py",
-    "test_installed.py",
-    "chat/tools/test_escapes.py",
-    "chat/test_ends.py",
-    "chat/test_mallory.py",
-    "chat/test_model_questions.py",
-    "forced/test_chat_campaign.py",
-    "toolsupport/detection/test_probe_run.py",
-    "toolsupport/detection/test_text_formats.py",
-    "toolsupport/detection/test_left_in_text.py",
-    # What measures costs, cuts every call at every sign or waits for a model to load; the other tests of these files
-    # are fast.
-    "chat/test_end_to_end.py::test_a_context_is_raised_before_what_does_not_fit_is_sent",
-    "chat/test_end_to_end.py::test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back",
-    "toolsupport/core/test_cut_replies.py::test_a_stop_string_that_ends_the_turn_cuts_no_call",
-    "toolsupport/core/formats/test_cases.py::test_where_it_is_cut_does_not_matter",
-    "toolsupport/core/formats/test_flow.py::test_four_times_the_text_is_four_times_the_work",
-    "toolsupport/core/formats/test_flow.py::test_repeated_openers_cost_no_more_than_their_length",
-    "toolsupport/core/formats/test_values_with_marks.py::test_no_value_is_cut_or_made_longer",
-    "toolsupport/core/test_cut_replies.py::test_a_stop_string_within_a_call_makes_no_half_call",
-    "toolsupport/core/test_patterns.py::test_a_pattern_keeps_no_memory_for_what_it_read",
-    "toolsupport/core/test_reasoning.py::test_the_time_is_linear",
-    "toolsupport/core/test_reply_reader.py::test_the_end_of_a_reply_is_read_in_steps",
-)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays: looking for garbage meanwhile takes a seventh of the time."""
@@ -154,8 +87,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         file = item.path.relative_to(databases.ROOT / "tests").as_posix()
-        function = f"{file}::{getattr(item, 'originalname', '')}"
-        if function not in SLOW and (file in FEATURES or not (file in SLOW or starts_sites(item))):
+        if fast_tests.is_fast(file, getattr(item, "originalname", ""), starts_sites(item)):
             item.add_marker("fast")
     items.sort(key=lambda item: 2 if "e2e" in item.path.parts else not starts_sites(item))
 

@@ -83,6 +83,7 @@ CEILINGS = {
     "get history-news": 2,
     "get history-export": 4,
     "post history-read": 5,
+    "post history-entry-read": 8,
     "get in-code": 10,
     "post in-code-filled": 10,
     "get insights": 8,

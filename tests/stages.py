@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tests.fast_tests import SLOW
+
 DAILY = "not nightly and not real_server and not clients and not agents"
 # A file's tests share what they start, so they stay together.
 WORKERS = ("--dist", "loadfile", "--no-loadscope-reorder")
@@ -120,7 +122,9 @@ class Target(Part):
 def parts(kind: str) -> list[Part]:
     """The tests in a browser have processes of their own: a worker without them starts no Chromium."""
     if kind == "fast":
-        return [Part("fast", 3, ("tests", f"--ignore={BROWSER}"), f"fast and {DAILY}")]
+        # Files without a fast test are not even collected, which each process would do.
+        left = [BROWSER, *(f"tests/{file}" for file in sorted(SLOW) if "::" not in file)]
+        return [Part("fast", 3, ("tests", *(f"--ignore={path}" for path in left)), f"fast and {DAILY}")]
     if kind == "everything":
         return everything()
     rest = Part("rest", 3, ("tests", f"--ignore={BROWSER}"))

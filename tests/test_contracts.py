@@ -15,7 +15,7 @@ from tests import house
 # contract (its id in pyproject.toml) → file that would break it and what that file would import
 SINS = {
     "layers": ("toolsupport/registry/knowledge/planted.py", "import chat.turns.loop"),
-    "core": ("toolsupport/core/types.py", "import toolsupport.core.resolve"),
+    "circles": ("toolsupport/core/types.py", "import toolsupport.core.resolve"),
     "registry": ("toolsupport/registry/settings/planted.py", "import toolsupport.registry.models.picker"),
     "transcript": ("chat/transcript/messages/planted.py", "import chat.transcript.turns.begin"),
     "pure-core": ("toolsupport/core/planted.py", "import django.db"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import house
+from tests.tables import every
 
 SCRIPT_LINES, STYLE_BYTES = 120, 65_000  # decision 25
 LINE = 160
@@ -69,12 +70,12 @@ def test_a_long_line_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert long_lines(tmp_path / "page.html") == [f"page.html:2 has {LINE + 1} characters"]
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+@every("path", TEMPLATES)
 def test_templates_hold_nothing_that_the_policy_refuses(path: Path) -> None:
     assert broken(path.read_text()) == []
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name)
+@every("path", SCRIPTS)
 def test_a_script_is_one_behaviour(path: Path) -> None:
     text = path.read_text()
     assert text.count("\n") <= SCRIPT_LINES
@@ -99,7 +100,7 @@ def forms_without_token(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=str)
+@every("path", TEMPLATES)
 def test_a_form_in_a_part_gets_its_token(path: Path) -> None:
     assert set(forms_without_token(path)) <= WITHOUT_FORM
 
@@ -120,6 +121,6 @@ def test_styles_stay_small() -> None:
     assert sum(sizes.values()) <= STYLE_BYTES, sizes
 
 
-@pytest.mark.parametrize("path", STYLES, ids=name)
+@every("path", STYLES)
 def test_styles_fetch_nothing_from_elsewhere(path: Path) -> None:
     assert not re.search(r"@import|url\(\s*[\"']?(?:https?:)?//", path.read_text())

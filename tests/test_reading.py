@@ -32,7 +32,6 @@ WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", r
 # Addresses whose GET writes, each with the reason.
 PROBES = {"readyz"}  # it writes a row and deletes it, at most once in some seconds, to see whether that can be done
 WRITES = {
-    "history-entry": "opening an entry marks it as read for this person, and a second time writes nothing",
     "chat": "`/` leads to the newest conversation and creates the first one (DESIGN 6)",
 }
 

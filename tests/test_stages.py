@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests import stages
-from tests.conftest import FEATURES, SLOW
+from tests.fast_tests import FEATURES, SLOW, is_fast
 from tests.house import ROOT
 from tests.stages import AGAIN, BROWSER, ON_SERVERS, STORED, Part, Target
+from tests.tables import every
 
 
 class Scripted(Part):
@@ -108,3 +109,20 @@ def test_what_is_left_out_of_the_fast_tests_exists() -> None:
     for name in (*SLOW, *FEATURES):
         file, _, function = name.partition("::")
         assert f"def {function}" in (ROOT / "tests" / file).read_text(), name
+
+
+@every(
+    ("file", "function", "starts_sites", "fast"),
+    [
+        ("chat/test_wire.py", "test_it", True, False),
+        ("toolsupport/core/test_calls.py", "test_it", False, True),
+        ("test_permissions.py", "test_it", False, False),
+        ("chat/test_approvals.py", "test_it", True, True),
+        ("chat/test_approvals.py", "test_an_approval_survives_kill_9", True, False),
+        ("toolsupport/core/test_reasoning.py", "test_the_time_is_linear", False, False),
+    ],
+)
+def test_the_fast_tests_start_no_site_and_take_no_long(
+    file: str, function: str, starts_sites: bool, fast: bool
+) -> None:
+    assert is_fast(file, function, starts_sites) == fast

@@ -148,9 +148,15 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     page.goto("/history/?kind=refusal")
     row = page.locator("[data-row]").first
     expect(row).to_contain_text("refused although confirmed")
-    row.locator("summary").first.click()
+    expect(row.get_by_text("New", exact=True)).to_be_visible()
+    with page.expect_response("**/history/*/read/") as marked:
+        row.locator("summary").first.click()
+    assert marked.value.status == 204
     expect(row).to_contain_text("does-not-support")
     photograph(page, "history-evidence")
+    page.goto("/history/?kind=refusal")
+    expect(row).to_contain_text("refused although confirmed")
+    expect(row.get_by_text("New", exact=True)).to_have_count(0)
 
 
 # What the site is told of a simulated model: its server declares tools, and whatever people decided is withdrawn.

@@ -42,6 +42,12 @@ RULES = """async () => {
   }).map((row) => JSON.stringify(row));
 }"""
 
+# Those of the elements in whose middle lies something else.
+COVERED = """all => all.filter((one) => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return !one.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}).map((one) => one.outerHTML)"""
+
 
 def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     assert page.evaluate(RULES) == []
@@ -56,6 +62,8 @@ def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     expect(line).to_contain_text("needs your approval.")
     row = other.locator(f"#listed-{page.url.rstrip('/').rpartition('/')[2]}")
     expect(row.locator("[data-state]")).to_have_attribute("data-answer", "needs approval")
+    expect(other.locator("#news .line")).to_contain_text("needs your approval.")
+    assert other.locator("#news .line > *").evaluate_all(COVERED) == []
     assert violations(elsewhere) == []
     photograph(elsewhere, "news")
     page.get_by_role("button", name=re.compile("once$")).first.click()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.providers.scripted import (
     DONE,
     FINE,
@@ -132,9 +133,9 @@ def test_the_codec_refuses_for_itself(value: object, permit: Permit, kind: str) 
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("kind", providers.PROVIDERS)
-@pytest.mark.parametrize("value", [True, False, None])
-@pytest.mark.parametrize("format_", ["native", ""])
+@every("kind", providers.PROVIDERS)
+@every("value", [True, False, None])
+@every("format_", ["native", ""])
 async def test_what_really_leaves_the_house(kind: str, value: bool | None, format_: str) -> None:
     async with scripted(FINE) as server:
         await ask(server.endpoint(kind=kind), request_spec(tools=value, format=format_))
@@ -326,7 +327,7 @@ async def test_batches_stay_as_they_were_read() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
+@every(
     ("model", "tools", "first", "last"),
     [
         ("sim-honest", True, CallReady, Finished),

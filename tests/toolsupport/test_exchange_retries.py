@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import orjson
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.providers.scripted import (
     FINE,
     HEAD,
@@ -85,8 +86,8 @@ def text(events: Sequence[Event]) -> str:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("stream", [True, False])
+@every("words", WORDS)
+@every("stream", [True, False])
 async def test_the_model_is_asked_again_and_told_why(words: str, stream: bool) -> None:
     before, garbled = counted(), answer(500, orjson.dumps({"error": words}))
     async with scripted(garbled, FINE) as server:
@@ -99,7 +100,7 @@ async def test_the_model_is_asked_again_and_told_why(words: str, stream: bool) -
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("words", WORDS)
+@every("words", WORDS)
 async def test_also_after_it_thought(words: str) -> None:
     async with scripted(in_mid_stream(words, THOUGHT), FINE) as server:
         events = await ask(server.endpoint(), request_spec())
@@ -108,7 +109,7 @@ async def test_also_after_it_thought(words: str) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("words", WORDS)
+@every("words", WORDS)
 async def test_also_after_it_said_something(words: str) -> None:
     async with scripted(in_mid_stream(words, said("Let me look.")), FINE) as server:
         events = await ask(server.endpoint(), request_spec())
@@ -119,8 +120,8 @@ async def test_also_after_it_said_something(words: str) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("error", [{"message": PEG, "code": 500, "type": "server_error"}, *GROQ])
-@pytest.mark.parametrize("before", [(), (delta(reasoning_content="Hm"),), (delta(content="Let me look."),)])
+@every("error", [{"message": PEG, "code": 500, "type": "server_error"}, *GROQ])
+@every("before", [(), (delta(reasoning_content="Hm"),), (delta(content="Let me look."),)])
 async def test_on_the_other_wire(error: dict[str, object], before: tuple[dict[str, object], ...]) -> None:
     async with scripted(as_events(*before, {"error": error}), FINE_EVENTS) as server:
         events = await ask(server.endpoint(kind="vllm"), request_spec())

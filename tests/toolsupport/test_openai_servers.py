@@ -17,6 +17,7 @@ from pytest_django import Settings
 from tests.effective_values import holding
 from tests.factories import ServerFactory
 from tests.house import ROOT
+from tests.tables import every
 from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
 from tests.toolsupport.stand_in import Servers
 from tests.toolsupport.test_exchange import QUESTION, ask, request_spec
@@ -201,7 +202,7 @@ def test_servers_of_each_kind_come_from_the_environment(servers_out_there: Serve
     assert set(Server.objects.values_list("kind", "base_url")) == {(kind, f"http://{kind}:1") for kind in KINDS}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PROVIDERS if kind != "simulator"])
+@every("kind", [kind for kind in PROVIDERS if kind != "simulator"])
 def test_the_documentation_knows_each_kind_with_its_address(kind: str):
     row = next(line for line in DOCUMENT.read_text().splitlines() if line.startswith(f"| `{kind}` |"))
     assert (PROVIDERS[kind].default_url or "none") in row

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from channels.db import database_sync_to_async as in_database
 
 from toolsupport.gateway.request_preparation import Caller
-from toolsupport.registry.people import program_access
+from toolsupport.registry.people import revoked_access
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.supervisor import every
 
@@ -32,5 +32,5 @@ class RevokedCallers:
     async def look(self) -> None:
         """Check the callers of the answers that run now."""
         held = {(caller.person, caller.key) for caller in self._running()}
-        refused = await in_database(program_access.refused)(held, Action.CHAT) if held else ()
+        refused = await in_database(revoked_access.refused)(held, Action.CHAT) if held else ()
         self._refused = frozenset(Caller(person, key) for person, key in refused)

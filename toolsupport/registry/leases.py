@@ -1,4 +1,13 @@
-"""Manages leases: how long a process owns a turn, a test or a periodic job, by the database's clock."""
+"""Manages leases: how long a process owns a turn, a test or a periodic job, by the database's clock.
+
+In: a lifetime, or the name of a job and the id of a process. Out: the end of a lease and the condition for expired
+ones, which others write into their own statements; for a job, whether this process has it. Callers: turns, tests of
+models, exams, downloads, and the periodic jobs.
+- Only the database's clock counts: several machines agree on no other.
+- A claim is one conditional UPDATE: of several processes, the one that changed the row is the owner.
+- An owner renews long before the end; one that died frees its work by doing nothing.
+It ends no work: an owner that lost its lease finds that out when it writes.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.services import site_lock
+from toolsupport.services import schema_lock
 
 APPS = ("toolsupport", "chat")
 COPIES = 5  # how many copies from before an upgrade are kept
@@ -31,7 +31,7 @@ def exclusive() -> Iterator[None]:
     """Allow one process of a site at a time; the second finds the work done. Raises ConfigError."""
     with ExitStack() as held:
         try:
-            held.enter_context(site_lock.held(wait=True) if connection.vendor == "postgresql" else _file_lock())
+            held.enter_context(schema_lock.held(wait=True) if connection.vendor == "postgresql" else _file_lock())
         except DatabaseError as error:
             raise ConfigError(f"The database cannot be reached: {str(error).strip()}. Check DATABASE_URL.") from error
         except OSError as error:

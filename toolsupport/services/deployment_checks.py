@@ -18,7 +18,7 @@ from toolsupport.config import traces
 from toolsupport.config.locations import COMMAND
 from toolsupport.core import passkey_rules
 from toolsupport.core.history_sentences import counted
-from toolsupport.services import site_lock
+from toolsupport.services import schema_lock
 from toolsupport.services.backups import making
 from toolsupport.services.doctor import Finding
 
@@ -105,7 +105,7 @@ def pooler() -> Iterator[Finding]:
     if connection.vendor != "postgresql":
         return
     try:
-        if site_lock.through_a_pooler():
+        if schema_lock.through_a_pooler():
             words = (
                 "DATABASE_URL leads to a pooler (such as PgBouncer). `restore` needs the address of PostgreSQL itself."
             )

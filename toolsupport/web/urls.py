@@ -93,6 +93,7 @@ urlpatterns = [
     path("history/agree/", history.agree, name="history-agree"),
     path("history/read/", history.read_all, name="history-read"),
     path("history/<int:entry_id>/", history.entry, name="history-entry"),
+    path("history/<int:entry_id>/read/", history.read_one, name="history-entry-read"),
     path("history/<int:entry_id>/act/", history.act, name="history-act"),
     path("history/export.<str:ending>", history.export, name="history-export"),
     path("insights/", insights.shown, name="insights"),

@@ -147,10 +147,10 @@ def test_no_key_in_a_field_of_an_approval_presses_its_first_button() -> None:
     assert html.index('value="once"') < html.index('value="deny"')
 
 
-@pytest.mark.parametrize("role", ["user", "assistant"])
-@pytest.mark.parametrize("parent", [None, 41])
-@pytest.mark.parametrize("model", ["", "qwen3:8b", "<b>&</b>"])
-@pytest.mark.parametrize("text", ["", "Hello", "<script>alert(\"1\")</script> & '2'", "{{ message.id }}\n0"])
+@every("role", ["user", "assistant"])
+@every("parent", [None, 41])
+@every("model", ["", "qwen3:8b", "<b>&</b>"])
+@every("text", ["", "Hello", "<script>alert(\"1\")</script> & '2'", "{{ message.id }}\n0"])
 def test_a_message_that_begins_an_answer_is_rendered_from_parts_as_from_its_template(
     role: str, parent: int | None, model: str, text: str
 ) -> None:
@@ -183,8 +183,8 @@ USAGES: list[ShownUsage | None] = [
 ]
 
 
-@pytest.mark.parametrize("usage", USAGES)
-@pytest.mark.parametrize(
+@every("usage", USAGES)
+@every(
     "changes",
     [
         {},

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from chat.broadcast import client_frames, frames
 from chat.broadcast.error_codes import ERRORS, FrameError
 from chat.websocket.frame_parsing import parse
+from tests.tables import every
 
 GOOD = [
     ({"type": "message.send", "client_id": "c1", "text": "hi"}, client_frames.MessageSend("c1", "hi")),
@@ -82,17 +83,17 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("kind", client_frames.CLIENT_FRAMES)
+@every("kind", client_frames.CLIENT_FRAMES)
 def test_every_frame_may_carry_a_client_id(kind: str) -> None:
     assert "client_id" in {field.name for field in dataclasses.fields(client_frames.CLIENT_FRAMES[kind])}
 
 
-@pytest.mark.parametrize(("frame", "expected"), GOOD, ids=lambda case: str(case)[:40])
+@every(("frame", "expected"), GOOD)
 def test_good_frames(frame: dict[str, object], expected: object) -> None:
     assert parse(json.dumps(frame)) == expected
 
 
-@pytest.mark.parametrize(("text", "code"), BAD, ids=lambda case: str(case)[:40])
+@every(("text", "code"), BAD)
 def test_bad_frames_get_a_typed_error(text: str | bytes | None, code: str) -> None:
     with pytest.raises(FrameError) as caught:
         parse(text)

@@ -14,6 +14,7 @@ import pytest
 from chat.tools import policy
 from chat.tools.files.workspace import FileContent
 from chat.tools.tool import LEVELS, Tool, ToolContext
+from tests.tables import every
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.types import JSON, ToolCall, ToolResult, ToolSpec
 
@@ -68,8 +69,8 @@ async def test_only_what_needs_no_permission_runs(context: ToolContext, level: s
 
 
 # T11
-@pytest.mark.parametrize("tainted", [False, True])
-@pytest.mark.parametrize(
+@every("tainted", [False, True])
+@every(
     ("level", "clean", "after_others"),
     [
         ("A0", "run", "run"),

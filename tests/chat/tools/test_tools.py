@@ -6,11 +6,11 @@ import importlib
 import pkgutil
 
 import jsonschema_rs
-import pytest
 
 import chat.tools
 from chat.tools import BUILTINS
 from chat.tools.tool import LEVELS, Tool
+from tests.tables import every
 
 
 def test_every_file_that_holds_a_tool_stands_in_the_table() -> None:
@@ -19,7 +19,7 @@ def test_every_file_that_holds_a_tool_stands_in_the_table() -> None:
     assert {name: module.TOOL for name, module in modules.items() if hasattr(module, "TOOL")} == BUILTINS
 
 
-@pytest.mark.parametrize("tool", BUILTINS.values(), ids=BUILTINS)
+@every("tool", BUILTINS.values())
 def test_a_model_is_told_all_it_needs(tool: Tool) -> None:
     parameters = tool.spec.parameters
     jsonschema_rs.meta.validate(parameters)
@@ -29,7 +29,7 @@ def test_a_model_is_told_all_it_needs(tool: Tool) -> None:
     assert all(len(described["description"]) > 20 for described in parameters["properties"].values())
 
 
-@pytest.mark.parametrize("tool", BUILTINS.values(), ids=BUILTINS)
+@every("tool", BUILTINS.values())
 def test_a_card_and_the_policy_are_told_all_they_need(tool: Tool) -> None:
     assert tool.level in LEVELS
     assert tool.phrase and tool.target in tool.spec.parameters["properties"]

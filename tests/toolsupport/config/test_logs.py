@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.config.logs import JsonFormatter, TextFormatter, request_id
 from toolsupport.core import redaction
 from toolsupport.core.redaction import GONE, redact
@@ -32,7 +33,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "stays"), TOLD)
+@every(("text", "stays"), TOLD)
 def test_what_looks_like_a_secret_goes_and_the_rest_stays(text: str, stays: str) -> None:
     told = redact(text)
     assert SECRET not in told and "canary" not in told

@@ -14,6 +14,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings as site
 
 from tests.factories import UserFactory
+from tests.tables import every
 from toolsupport.config import metrics
 from toolsupport.config.asgi import HttpApplication, ProgramASGIHandler, ThreadedASGIHandler
 from toolsupport.gateway import model_list
@@ -168,7 +169,7 @@ async def test_a_request_is_numbered_counted_and_logged(caplog: pytest.LogCaptur
     assert "GET /v1/models 200" in caplog.text and key[1].decode() not in caplog.text
 
 
-@pytest.mark.parametrize(
+@every(
     ("path", "headers", "short"),
     [
         ("/v1/models", [(b"authorization", b"Bearer a")], True),

@@ -41,7 +41,7 @@ def test_a_call_that_fits_is_left_alone() -> None:
     assert check(given_call, OFFERED) == CallReady(given_call)
 
 
-@pytest.mark.parametrize(
+@every(
     ("asked", "meant"),
     [
         ("Read_File", "read_file"),
@@ -62,7 +62,7 @@ def test_a_name_is_corrected_and_that_is_written_down(asked: str, meant: str) ->
     assert outcome.call.repairs == (f"asked for {asked}, meant {meant}",)
 
 
-@pytest.mark.parametrize("asked", ["delete_file", "profile", "unread_file_s", "file_read", "", "directory.", "_", "."])
+@every("asked", ["delete_file", "profile", "unread_file_s", "file_read", "", "directory.", "_", "."])
 def test_a_name_is_not_guessed(asked: str) -> None:
     assert rejected(check(call(asked), OFFERED)).name == asked
 

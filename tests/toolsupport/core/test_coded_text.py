@@ -12,6 +12,7 @@ import pytest
 
 from chat.sentences import SENTENCES as CHAT
 from tests import house
+from tests.tables import every
 from tests.words_on_pages import faults_of_text
 from toolsupport.core import coded_text
 from toolsupport.core.coded_text import Sentence, encoded, formatted, joined, mapped, needed
@@ -61,7 +62,7 @@ def test_every_code_is_used() -> None:
     assert unused == []
 
 
-@pytest.mark.parametrize("code", sorted(CHAT.templates))
+@every("code", sorted(CHAT.templates))
 def test_a_sentence_has_no_identifier_and_is_read_back(code: str) -> None:
     template = CHAT.templates[code]
     facts = {name: _fact(template, name) for name in needed(template)}

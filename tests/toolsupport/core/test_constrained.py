@@ -229,7 +229,7 @@ CODE: JSON = {"type": "string", "pattern": "^[A-Z]{3}$"}
 HALVES: JSON = {"type": "number", "multipleOf": 0.5}
 
 
-@pytest.mark.parametrize(
+@every(
     ("schema", "rules", "sent"),
     [
         (CODE, ALL, CODE),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.context_limits import OTHERWISE, ContextExceeded, exceeded, help_for
 
 ERROR = {"code": 400, "message": "request (7912 tokens) exceeds", "n_prompt_tokens": 7912, "n_ctx": 4096}
@@ -45,7 +46,7 @@ def test_a_sentence_with_both_numbers_is_read(sentence: str, prompt: int, contex
         assert exceeded(400, body) == ContextExceeded(prompt, context)
 
 
-@pytest.mark.parametrize(
+@every(
     "body",
     [
         "request (10 tokens) exceeds the available context size (8192 tokens)",

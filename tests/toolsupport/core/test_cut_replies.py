@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,8 +38,8 @@ def end_of_the_call(written: str) -> int:
     return min((len(text) for text in inner if text.endswith(CALL_HAS_ITS_END)), default=len(written))
 
 
-@pytest.mark.parametrize(("thinking", "calls"), [("", ONE), ("<think>hm</think>", OTHER), ("hm</think>\n", EMPTY_ENDS)])
-@pytest.mark.parametrize("format", FORMATS)
+@every(("thinking", "calls"), [("", ONE), ("<think>hm</think>", OTHER), ("hm</think>\n", EMPTY_ENDS)])
+@every("format", FORMATS)
 def test_no_cut_makes_a_call(format: str, thinking: str, calls: list[ToolCall]) -> None:
     written = FORMATS[format].write_calls(calls)
     whole = end_of_the_call(written)

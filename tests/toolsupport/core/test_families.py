@@ -91,7 +91,7 @@ def test_a_family_cannot_be_changed() -> None:
 
 
 # Facts the rest of the house leans on.
-@pytest.mark.parametrize(
+@every(
     ("name", "tools"),
     [
         ("qwen3", True),
@@ -219,7 +219,7 @@ INSIDE = (
 )
 
 
-@pytest.mark.parametrize(("model", "inside"), INSIDE)
+@every(("model", "inside"), INSIDE)
 def test_what_the_table_says_of_the_beginning_of_replies(model: str, inside: bool | None) -> None:
     family = find(model)
     assert family is not None and begins_inside(family, model) is inside

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core.families.names import is_size, pattern_words, same_model, words
 
 
-@pytest.mark.parametrize(
+@every(
     ("model_id", "expected"),
     [
         ("qwen3", "qwen 3"),
@@ -44,7 +43,7 @@ def test_a_pattern_may_leave_the_size_open() -> None:
     assert pattern_words("llama3.2-{size}-vision") == ("llama", "3.2", "{size}", "vision")
 
 
-@pytest.mark.parametrize(
+@every(
     ("rest", "same"),
     [
         ("", True),
@@ -72,11 +71,11 @@ def test_what_may_follow_a_family(rest: str, same: bool) -> None:
     assert same_model(tuple(rest.split())) is same
 
 
-@pytest.mark.parametrize("word", ["8b", "0.5b", "8x7b", "8x22b", "a3b", "e4b", "16e", "270m", "1t"])
+@every("word", ["8b", "0.5b", "8x7b", "8x22b", "a3b", "e4b", "16e", "270m", "1t"])
 def test_a_size(word: str) -> None:
     assert is_size(word)
 
 
-@pytest.mark.parametrize("word", ["b", "8", "8bb", "x7b", "r7b", "v3", "a3", "8gb", ""])
+@every("word", ["b", "8", "8bb", "x7b", "r7b", "v3", "a3", "8gb", ""])
 def test_no_size(word: str) -> None:
     assert not is_size(word)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core.prompt.token_counts import (
     MeasuredPrompt,
     TokenCounts,
@@ -61,7 +60,7 @@ def test_tools_cost_what_they_make_a_difference() -> None:
     assert expected(request_spec(TOOL), TokenCounts(MeasuredPrompt(0, 300), None), 400) == 400
 
 
-@pytest.mark.parametrize(
+@every(
     ("num_ctx", "seen", "cut"),
     [
         (1000, MeasuredPrompt(400, 110), False),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.format_choice import FormatPreferences, if_refused, judged, label, names, usable
 from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.types import Capabilities, Capability
@@ -61,7 +61,7 @@ CASES: dict[str, tuple[dict[str, Any], FormatPreferences, str]] = {  # F2
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@every("name", CASES)
 def test_the_choice(name: str) -> None:
     values, preferences, expected = CASES[name]
     assert first(known(**values), preferences) == expected
@@ -96,7 +96,7 @@ def decided(source: str, **others: Any) -> Capabilities:
     return Capabilities({**known(**others).values, "tools": Capability("tools", True, source, "Why.")})
 
 
-@pytest.mark.parametrize(
+@every(
     ("capabilities", "preferences", "expected"),
     [
         (decided("user_confirmed"), FormatPreferences(), "hermes"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core import http_address
 from toolsupport.core.errors import ConfigError
 
@@ -38,7 +39,7 @@ STRANGE = (
 )
 
 
-@pytest.mark.parametrize("address", NEVER)
+@every("address", NEVER)
 def test_some_addresses_are_never_asked(address: str) -> None:  # SAFETY 2 (Web)
     assert not http_address.may_be_asked(address)
 
@@ -48,7 +49,7 @@ def test_an_administrator_may_name_the_others(address: str) -> None:
     assert http_address.may_be_asked(address)
 
 
-@pytest.mark.parametrize("written", GOOD)
+@every("written", GOOD)
 def test_a_good_address_stays_as_it_is(written: str) -> None:
     assert http_address.checked(f" {written} ").geturl().lower() == written.lower()
 
@@ -60,7 +61,7 @@ def test_names_and_passwords_are_refused_and_not_repeated(written: str) -> None:
     assert "secret" not in str(raised.value)
 
 
-@pytest.mark.parametrize("written", FOREIGN)
+@every("written", FOREIGN)
 def test_a_host_that_is_never_asked_is_refused_where_it_is_written(written: str) -> None:
     with pytest.raises(ConfigError, match="never contacted"):
         http_address.checked(written)
@@ -72,7 +73,7 @@ def test_an_address_in_disguise_is_refused(written: str) -> None:
         http_address.checked(written)
 
 
-@pytest.mark.parametrize("written", [*WRONG, *STRANGE])
+@every("written", [*WRONG, *STRANGE])
 def test_what_is_no_address_is_refused(written: str) -> None:
     with pytest.raises(ConfigError, match="not an address"):
         http_address.checked(written)

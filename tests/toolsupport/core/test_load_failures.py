@@ -6,11 +6,12 @@ import json
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.events import Failed
 from toolsupport.core.load_failures import why
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "model requires more system memory (39.4 GiB) than is available (30.0 GiB)",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.lost_keywords import LONGEST, KeptKeywords, in_words
 from toolsupport.core.types import ToolSpec
 
@@ -61,7 +62,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("lost", "words"), WORDS)
+@every(("lost", "words"), WORDS)
 def test_each_dropped_keyword_is_written_with_its_value(lost: dict[str, Any], words: str) -> None:  # K7
     assert described({"type": "string", **lost}) == {"type": "string", **lost, "description": words}
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, RaiseContext, after_cut, fits, remedy
 
 TOOLS = {"far": 300, "near": 300, "bash": 200}
@@ -35,7 +36,7 @@ def test_what_a_context_can_be_raised_to(window: ContextWindow, larger: list[int
     assert list(window.larger) == larger
 
 
-@pytest.mark.parametrize(
+@every(
     ("window", "needed", "todo"),
     [
         (ContextWindow(8192, 32_768), 7000, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core import families, model_sizes
 from toolsupport.core.tool_limits import limits_of
 from toolsupport.core.types import Capabilities, Capability
@@ -18,7 +19,7 @@ def most(name: str) -> int:
     return limit.most
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "billions"),
     [
         ("Qwen/Qwen3-32B-AWQ", 32),
@@ -42,7 +43,7 @@ def test_the_size_stands_in_the_name_or_the_family(name: str, billions: float) -
     assert model_sizes.parameters(name, families.find(name)) == int(billions * BILLION)
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     [
         *("gpt-4o", "gpt-4.1-mini", "openai/gpt-5", "gpt-35-turbo", "o3-mini", "chatgpt-4o-latest"),
@@ -67,7 +68,7 @@ def test_large_models_are_not_cut_to_two(name: str) -> None:
     assert most(name) == 10
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     [
         *("gpt2", "gpt4all-j", "gpt-neox", "gpt-j", "mystery", "qwen3", "llama3.1", "gpt-oss"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core import modelfile
 
 
-@pytest.mark.parametrize(
+@every(
     ("parameters", "found"),
     [
         (
@@ -27,7 +26,6 @@ from toolsupport.core import modelfile
         ("num_ctx " + "9" * 400, {}),
         (" " * 100_000, {}),
     ],
-    ids=lambda value: repr(value)[:30],
 )
 def test_parameters(parameters: str, found: dict[str, Any]) -> None:
     assert modelfile.settings("", parameters) == found

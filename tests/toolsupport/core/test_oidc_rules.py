@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core import oidc_rules
 
 ROLES = ("viewer", "user", "reviewer", "admin")
 
 
-@pytest.mark.parametrize(
+@every(
     ("claim", "claims", "role"),
     [
         ("groups", {"groups": ["user", "reviewer"]}, "reviewer"),
@@ -31,7 +30,7 @@ def test_the_role_in_a_claim(claim: str, claims: dict[str, Any], role: str) -> N
     assert oidc_rules.role_of(claims, claim, ROLES) == role
 
 
-@pytest.mark.parametrize(
+@every(
     ("claims", "name"),
     [
         ({"preferred_username": "dora", "email": "d@x", "email_verified": True}, ("dora", True)),
@@ -49,7 +48,7 @@ def test_the_name_in_the_claims(claims: dict[str, Any], name: tuple[str, bool]) 
     assert oidc_rules.name_of(claims) == name
 
 
-@pytest.mark.parametrize(
+@every(
     "url",
     ["https://id.example\\.evil.example/", "https://id.example/\n", "https://me@id.example/", "https://id.example/#x",
      "http://id.example/", "https:///x", "https://id.example:port/", "https://[::1", "https://\uff49d.example/", ""],

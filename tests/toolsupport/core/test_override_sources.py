@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.override_sources import SOURCES, STORED, outranks
 
 # D3, M3: highest first.
@@ -24,7 +25,7 @@ def test_the_ranks_are_the_precedence() -> None:
     assert tuple(sorted(SOURCES, key=lambda name: SOURCES[name].rank)) == PRECEDENCE
 
 
-@pytest.mark.parametrize(("higher", "lower"), list(combinations(PRECEDENCE, 2)))
+@every(("higher", "lower"), list(combinations(PRECEDENCE, 2)))
 def test_a_higher_source_beats_each_lower_one_and_never_the_other_way(higher: str, lower: str) -> None:
     assert outranks(higher, lower)
     assert not outranks(lower, higher)
@@ -35,7 +36,7 @@ def test_no_source_beats_itself(name: str) -> None:
     assert not outranks(name, name)
 
 
-@pytest.mark.parametrize(("one", "other"), [*product(["hearsay"], PRECEDENCE), ("profile", "runtime_error")])
+@every(("one", "other"), [*product(["hearsay"], PRECEDENCE), ("profile", "runtime_error")])
 def test_a_stranger_has_no_rank(one: str, other: str) -> None:
     with pytest.raises(KeyError):
         outranks(one, other)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from tests.tables import every
 from tests.toolsupport.core.test_resolve import CHAT, NOW, THEN, withdrawal
 from toolsupport.core.overrides import OverrideRow, older_tests
 
@@ -29,6 +28,6 @@ OLDER: list[tuple[list[OverrideRow], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("claims", "kinds"), OLDER)
+@every(("claims", "kinds"), OLDER)
 def test_tests_of_another_build_are_to_be_repeated(claims: list[OverrideRow], kinds: set[str]) -> None:  # M3
     assert older_tests(claims, NOW) == kinds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core import passkey_rules
 
 
@@ -21,7 +22,7 @@ def test_an_address_with_a_name_can(origin: str, site: str) -> None:
     assert (passkey_rules.site_of(origin), passkey_rules.why_not(origin)) == (site, "")
 
 
-@pytest.mark.parametrize(
+@every(
     ("origin", "words"),
     [
         ("http://tools.example.org", "https"),

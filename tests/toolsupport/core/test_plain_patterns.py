@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from tests.forced.grammar import compiled
+from tests.tables import every
 from toolsupport.core.constrained.plain_patterns import PlainPattern, plain
 from toolsupport.simulator.fitting import patterns
 
@@ -67,12 +68,12 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "expected"), EXACT)
+@every(("pattern", "expected"), EXACT)
 def test_a_pattern_in_the_common_form(pattern: str, expected: PlainPattern) -> None:  # K7
     assert plain(pattern) == expected
 
 
-@pytest.mark.parametrize("pattern", NONE)
+@every("pattern", NONE)
 def test_what_has_no_common_form_is_left_out(pattern: str) -> None:  # K7
     assert plain(pattern) == PlainPattern()
 
@@ -86,7 +87,7 @@ def test_a_lossy_form_adds_no_text(pattern: str) -> None:  # K7
     assert all(json.dumps(text, ensure_ascii=False) == f'"{text}"' for text in drawn)
 
 
-@pytest.mark.parametrize("pattern", [pattern for pattern, found in EXACT if found.text and found.text != "^$"])
+@every("pattern", [pattern for pattern, found in EXACT if found.text and found.text != "^$"])
 def test_the_common_form_matches_the_same_texts(pattern: str) -> None:  # K7
     sent = compiled({"type": "string", "pattern": plain(pattern).text})
     chance = Random(pattern)

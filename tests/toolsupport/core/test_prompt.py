@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.families.table import PROMPT_STYLES
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import GO_ON, messages, options, system
@@ -40,7 +41,7 @@ def excluded(rule: str) -> tuple[Exclusion, ...]:
     return (Exclusion("f", rule, "because"),)
 
 
-@pytest.mark.parametrize(
+@every(
     ("request_spec", "text"),
     [
         (request_spec(), ""),
@@ -68,7 +69,7 @@ def test_every_style_of_the_family_table_has_words() -> None:  # F6
     assert set(STYLES) == PROMPT_STYLES
 
 
-@pytest.mark.parametrize("style", sorted(STYLES))
+@every("style", sorted(STYLES))
 def test_a_style_speaks_of_the_tools_that_are_offered(style: str) -> None:
     words = about(style, [ToolSpec("read_file"), ToolSpec("{odd}")])
     assert style == STANDARD or "read_file, {odd}" in words or "- read_file\n- {odd}" in words
@@ -87,7 +88,7 @@ def test_an_unknown_style_is_the_standard_one(style: object) -> None:
     assert about(style, [TOOL]) == STYLES[STANDARD]
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@every("format_", FORMATS)
 def test_a_text_format_tells_the_tools_and_shows_a_call_that_worked(format_: str) -> None:  # F12
     proven = (ToolCall("1", "gone", {"a": 1}), ToolCall("2", "f", {"path": "x"}))
     told = system(with_tools(format_, system="Be kind.", examples=proven))

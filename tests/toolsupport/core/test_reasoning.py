@@ -148,7 +148,7 @@ def test_the_words_of_apriel_count_only_as_the_first_ones() -> None:
     assert told("jamba", "Well. Here are my reasoning steps: add 1.").text.startswith("Well. Here are")
 
 
-@pytest.mark.parametrize(
+@every(
     "answer",
     [
         "Use `</think>` to end it.",
@@ -160,7 +160,7 @@ def test_the_words_of_apriel_count_only_as_the_first_ones() -> None:
         "~~~\n</think>\n~~~\nThat is it.",
     ],
 )
-@pytest.mark.parametrize("format", ["hermes", "pythonic", "code_mode", "auto", "native", ""])
+@every("format", ["hermes", "pythonic", "code_mode", "auto", "native", ""])
 def test_a_quoted_mark_is_text(answer: str, format: str) -> None:
     for size in SIZES:
         assert told(format, answer, size) == Told(answer)
@@ -310,7 +310,7 @@ def test_where_the_answer_so_far_ends() -> None:
     assert around.fence == ""
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fence"),
     [
         ("```py\nx\n``` ```py\ny\n", "```"),
@@ -359,7 +359,7 @@ TEMPLATES = {
 }
 
 
-@pytest.mark.parametrize(("template", "begins_inside"), TEMPLATES.items())
+@every(("template", "begins_inside"), TEMPLATES.items())
 def test_a_template_shows_how_replies_begin(template: str, begins_inside: bool | None) -> None:
     assert template_begins_inside(template) is begins_inside
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.refusal_phrases import claims_no_file_access
 
 DENIALS = (
@@ -44,7 +44,7 @@ OTHERS = (
 )
 
 
-@pytest.mark.parametrize("text", DENIALS)
+@every("text", DENIALS)
 def test_it_says_no(text: str) -> None:
     assert (
         claims_no_file_access(text)
@@ -53,7 +53,7 @@ def test_it_says_no(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize("text", OTHERS)
+@every("text", OTHERS)
 def test_it_says_something_else(text: str) -> None:
     assert not claims_no_file_access(text)
 

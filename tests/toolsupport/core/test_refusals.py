@@ -147,8 +147,8 @@ def test_what_stands_before_a_server_proves_nothing(_: int, text: str, label: st
     assert classify(200, json.dumps({"error": {"code": status, "message": text}})).label == OTHER
 
 
-@pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize("status", [401, 402, 403, 408, 429, 502, 503, 504, 529])
+@every("envelope", ENVELOPES)
+@every("status", [401, 402, 403, 408, 429, 502, 503, 504, 529])
 def test_who_must_pay_wait_or_come_back_learns_nothing(status: int, envelope: str) -> None:
     assert classify(status, ENVELOPES[envelope](REFUSAL)).label == OTHER
 

@@ -224,7 +224,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@every("shape", SHAPES)
 def test_more_envelopes(shape: str) -> None:  # D9
     assert classify(400, json.dumps(SHAPES[shape])).label == UNSUPPORTED
 
@@ -232,7 +232,7 @@ def test_more_envelopes(shape: str) -> None:  # D9
 ECHO = {"model": "m", "messages": [{"role": "user", "content": REFUSAL}], "tools": [{"description": REFUSAL}]}
 
 
-@pytest.mark.parametrize(
+@every(
     "body",
     [
         {"error": f"Bad request: {json.dumps(ECHO)}"},

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core import remote_tools
 
 OBJECT = {"type": "object"}
@@ -15,7 +16,7 @@ def tool(**parts: Any) -> dict[str, Any]:
     return {"name": "send", "inputSchema": OBJECT} | parts
 
 
-@pytest.mark.parametrize(
+@every(
     ("definition", "why"),
     [
         ("no object", "name is missing"),

@@ -77,8 +77,8 @@ def test_two_calls_of_one_id_in_one_message() -> None:
     assert [message.call_id for message in results] == [call.id for call in asked.calls]
 
 
-@pytest.mark.parametrize("call_format", ["hermes", "mistral_json"])
-@pytest.mark.parametrize("given_id", ["call_0", "", "abcdef123", "x" * 40, "é", "\ud800"])
+@every("call_format", ["hermes", "mistral_json"])
+@every("given_id", ["call_0", "", "abcdef123", "x" * 40, "é", "\ud800"])
 def test_the_same_id_in_two_rounds(call_format: str, given_id: str) -> None:
     log = (user(), said("", given_id), result(given_id, "one"), said("", given_id), result(given_id, "two"))
     rendered = history(log, RenderTarget("native", call_format))
@@ -92,8 +92,8 @@ def test_the_same_id_in_two_rounds(call_format: str, given_id: str) -> None:
 FOREIGN = ("functions.g:4", "toolu.01:x", "call 1", "x" * 65, "ü", "a/b", "id\n")
 
 
-@pytest.mark.parametrize("call_format", ["", "hermes", "mistral_args", "llama3_json"])
-@pytest.mark.parametrize("given_id", FOREIGN)
+@every("call_format", ["", "hermes", "mistral_args", "llama3_json"])
+@every("given_id", FOREIGN)
 def test_an_id_that_servers_refuse_is_replaced_in_the_call_and_its_result(call_format: str, given_id: str) -> None:
     log = (user(), said("", given_id, ONE), result(ONE, "one"), result(given_id, "foreign"))
     asked, *told = history(log, RenderTarget("native", call_format))[1:]
@@ -305,7 +305,7 @@ def test_what_was_rendered_once_stays_when_the_log_grows(log: list[ChatMessage],
 
 
 # The marks are tokens of their own in many models: shown beforehand, they look like a result that is already there.
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@every("name", sorted(FORMATS))
 def test_instructions_show_no_mark_of_a_result(name: str) -> None:
     look = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
     marks = re.findall(r"<[^<>]+>|\[/?[A-Z_]+\]", FORMATS[name].write_results([result(ONE)]))

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -136,7 +137,7 @@ THOUGHT, MARKED, CLOSED = ThinkingDelta("hm"), TextDelta("<think>hm</think>"), T
 STOP = Finished("stop")
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "before", "outside"),
     [
         (None, (), True),
@@ -168,7 +169,7 @@ def test_no_piece_of_a_call_in_open_reasoning_is_told() -> None:
         assert not [event for event in listener.hear([PIECE]) if isinstance(event, CallDelta)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "reply", "seen"),
     [
         (None, (HI, STOP), [False]),

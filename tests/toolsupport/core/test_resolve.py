@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.families import FamilyProfile, find
 from toolsupport.core.override_sources import SOURCES, STORED
 from toolsupport.core.resolve import CAPABILITIES, OverrideRow, explain, resolve
@@ -22,9 +23,8 @@ SILENT = FamilyProfile("silent", ("silent",), ("a test",))
 
 def claim(seq: int, value: Any, source: str, **changes: Any) -> OverrideRow:
     """A claim about tools on the build that runs now; `id` differs from `seq`, so that mixing them up shows."""
-    written = OverrideRow(
-        seq + 1000, seq, "tools", value, source, build_key=NOW, created_at="2026-11-12T10:00:00+00:00"
-    )
+    at = "2026-11-12T10:00:00+00:00"
+    written = OverrideRow(seq + 1000, seq, "tools", value, source, build_key=NOW, created_at=at)
     return replace(written, **changes)
 
 
@@ -232,7 +232,7 @@ REASONS = [
 ]
 
 
-@pytest.mark.parametrize(("claims", "family", "session", "reason"), REASONS)
+@every(("claims", "family", "session", "reason"), REASONS)
 def test_the_reason_names_what_is_in_force_and_what_it_overrides(
     claims: list[OverrideRow], family: FamilyProfile | None, session: str, reason: str
 ) -> None:  # D3

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core import retry_prompts
 from toolsupport.core.events import CallGarbled, Failed
 from toolsupport.core.types import ChatMessage, Role, ToolCall
@@ -14,10 +13,8 @@ RESULT = ChatMessage(Role.TOOL, "a.txt", call_id="1", name="list_directory")
 WHY = "XML syntax error on line 14: element <parameter> closed by </function>"
 
 
-@pytest.mark.parametrize(
-    "log", [(USER,), (USER, CALL, RESULT), (USER, CALL, RESULT, ChatMessage(Role.ASSISTANT, "Hm."))]
-)
-@pytest.mark.parametrize("shown", ["", " \n", "Let me look.\n\n"])
+@every("log", [(USER,), (USER, CALL, RESULT), (USER, CALL, RESULT, ChatMessage(Role.ASSISTANT, "Hm."))])
+@every("shown", ["", " \n", "Let me look.\n\n"])
 def test_people_and_models_take_turns(log: tuple[ChatMessage, ...], shown: str) -> None:
     asked = retry_prompts.messages(log, shown, WHY)
     assert asked[-1].role is Role.USER and WHY in asked[-1].content

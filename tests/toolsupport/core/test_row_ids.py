@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.row_ids import row_number
 
 
@@ -14,6 +14,6 @@ def test_numbers_come_back(number: int) -> None:
     assert row_number(str(number)) == number
 
 
-@pytest.mark.parametrize("text", ["", " 1", "-1", "1.0", "0x1", "²", "１", "٣", "1" * 19, "9" * 5000, "one"])
+@every("text", ["", " 1", "-1", "1.0", "0x1", "²", "１", "٣", "1" * 19, "9" * 5000, "one"])
 def test_what_is_none_is_nothing(text: str) -> None:
     assert row_number(text) == 0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_further_keywords, is_refusal
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "unconstrained"),
     [
         ('{"tool": "f", "arguments": {}}', False),
@@ -26,7 +25,7 @@ from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, has_
         ("[THINK]Hm.", False),
     ],
 )
-@pytest.mark.parametrize("size", [1, 1000])
+@every("size", [1, 1000])
 def test_the_beginning_of_a_reply(text: str, unconstrained: bool, size: int) -> None:  # K1
     beginning = ReplyBeginning()
     for place in range(0, len(text), size):
@@ -34,7 +33,7 @@ def test_the_beginning_of_a_reply(text: str, unconstrained: bool, size: int) -> 
     assert beginning.unconstrained is unconstrained
 
 
-@pytest.mark.parametrize(
+@every(
     ("status", "body", "refused"),
     [
         (400, '{"error": "Invalid json_schema: unsupported pattern"}', True),

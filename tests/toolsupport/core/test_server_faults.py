@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.tables import every
 from toolsupport.core import server_faults
 
 LOADING = '{"error":{"message":"Loading model","type":"unavailable_error","code":503}}'
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "status", "body", "title", "words"),
     [
         ("unreachable", 0, "", "Ollama", "Offline"),

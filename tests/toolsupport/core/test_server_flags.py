@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core import families, server_flags
 
 AUTO = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
 JINJA = "tools param requires --jinja flag"
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "model", "words", "rule", "flag"),
     [
         ("vllm", "Qwen/Qwen3-8B", AUTO, "flag", "--enable-auto-tool-choice --tool-call-parser hermes"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.shell_equivalents import MOST_PRINTED, ShellCall, understood
 
 
@@ -150,12 +150,12 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", UNDERSTOOD)
+@every("command", UNDERSTOOD)
 def test_it_is_understood(command: str) -> None:
     assert understood(command) == UNDERSTOOD[command]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@every("command", COMMANDS)
 def test_it_stays_a_command(command: str) -> None:
     assert understood(command) is None
 
@@ -169,7 +169,7 @@ def test_any_text_is_understood_or_not(text: str, form: str) -> None:
     assert found is None or found[1]["path"]
 
 
-@pytest.mark.parametrize("sign", ["'", '"', "\\", "a", " ", "<<E", "\n", "%s", "$", "a\\"])
+@every("sign", ["'", '"', "\\", "a", " ", "<<E", "\n", "%s", "$", "a\\"])
 def test_long_commands_are_read_at_once(sign: str) -> None:
     for form in ("cat {}", "echo {} > a", "printf '{}' > a", "sed -i 's/{}/b/' f", "cat > a <<E\n{}\nE"):
         found = understood(form.replace("{}", sign * 100_000))

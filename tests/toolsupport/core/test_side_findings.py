@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.side_findings import (
     IN_DOUBT,
@@ -40,7 +41,7 @@ DECIDED = {  # D6
 }
 
 
-@pytest.mark.parametrize("name", DECIDED)
+@every("name", DECIDED)
 def test_what_trials_prove(name: str) -> None:
     tried, value = DECIDED[name]
     assert decided(tried) is value
@@ -65,7 +66,7 @@ WAYS = {  # D13
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
+@every("name", WAYS)
 def test_how_a_file_tool_is_served(name: str) -> None:
     codes, way = WAYS[name]
     assert way_of(tries(*codes, step="per_tool", subject="read_file"), "read_file") == way
@@ -86,7 +87,7 @@ SETTLED = {
 }
 
 
-@pytest.mark.parametrize("name", SETTLED)
+@every("name", SETTLED)
 def test_how_long_a_step_samples(name: str) -> None:
     codes, over = SETTLED[name]
     assert settled(tries(*codes), "parallel", 4) is over
@@ -140,7 +141,7 @@ BEGUN = {
 }
 
 
-@pytest.mark.parametrize("name", BEGUN)
+@every("name", BEGUN)
 def test_the_first_round_tries_each_finding_as_often_as_it_needs(name: str) -> None:
     codes, step, over = BEGUN[name]
     assert begun(tries(*codes, step=step), step) is over

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core import spreadsheet
 
 FORMULAS = [
@@ -27,12 +27,12 @@ FORMULAS = [
 PLAIN = ["", "a=b", "-1", "+1", "-1.5e-7", "-.5", "2024-01-01", "'=1", "name@example.org", "Tee, grün", 'say "hi"']
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@every("text", FORMULAS)
 def test_a_formula_becomes_text(text: str) -> None:
     assert spreadsheet.cell(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@every("text", PLAIN)
 def test_what_is_no_formula_stays_as_it_is(text: str) -> None:
     assert spreadsheet.cell(text) == text
 

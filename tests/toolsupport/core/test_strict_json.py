@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.strict_json import OversizedJson, read, too_many
 
 REFUSED = [
@@ -27,7 +28,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
+@every("text", REFUSED)
 def test_it_is_refused_as_text_and_as_bytes(text: str) -> None:
     for given_as in (text, text.encode()):
         with pytest.raises(ValueError, match=r"\S"):

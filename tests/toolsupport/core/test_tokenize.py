@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.tokenize import MOST_CHARACTERS, alike, stem, terms
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "words"),
     [
         ("delete_branch", ["delet", "branch"]),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.families import find
 from toolsupport.core.format_choice import FormatPreferences
 from toolsupport.core.resolve import OverrideRow, resolve
@@ -146,7 +147,7 @@ def mcp(name: str, relevance: float = 0.0, **facts: Any) -> Candidate:
 SEARCH = Candidate(ToolSpec("tool_search"), kind="search")
 
 
-@pytest.mark.parametrize(
+@every(
     ("candidate", "preferences", "rule"),
     [
         (mcp("w"), ToolPreferences(), None),

@@ -112,7 +112,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("data", "words"), FAULTS)
+@every(("data", "words"), FAULTS)
 def test_a_fault_is_named_with_its_place(data: bytes, words: str) -> None:  # M6
     with pytest.raises(ConfigError) as raised:
         read(data)

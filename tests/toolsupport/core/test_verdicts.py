@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.verdicts import (
     CODES,
     MOST,
@@ -99,7 +100,7 @@ CASES = {  # D6
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@every("name", CASES)
 def test_verdicts(name: str) -> None:
     outcomes, verdict, tools = CASES[name]
     judged = judge(outcomes)
@@ -137,7 +138,7 @@ LATER_CALLS = {  # D6: (later trials, whether they are streamed, whether calls c
 }
 
 
-@pytest.mark.parametrize("name", LATER_CALLS)
+@every("name", LATER_CALLS)
 def test_later_calls_count_as_streamed_ones(name: str) -> None:
     (step, *codes), streamed, streams = LATER_CALLS[name][0] or ("parallel",), *LATER_CALLS[name][1:]
     later = [TrialOutcome(step, code, streamed=streamed, subject="read_file") for code in codes]
@@ -220,7 +221,7 @@ SETTINGS = {  # D6
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@every("name", SETTINGS)
 def test_thinking_on_and_off_are_judged_apart(name: str) -> None:
     on, off, verdict, tools, found = SETTINGS[name]
     judged = judge((*OPEN, *thinking(*off, think=False), *thinking(*on, think=True)))
@@ -266,7 +267,7 @@ FORMAT_TRIALS: dict[str, tuple[list[str], bool, bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMAT_TRIALS)
+@every("name", FORMAT_TRIALS)
 def test_one_trial_never_settles_a_format(name: str) -> None:  # D6
     codes, over, works = FORMAT_TRIALS[name]
     tried = [replace(outcome, streamed=n % 2 == 0) for n, outcome in enumerate(formats("hermes", *codes))]

@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 
 from tests.forced.grammar import compiled
+from tests.tables import every
 from toolsupport.core.events import Event, Failed, Finished, TextDelta
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.side_findings import (
@@ -44,7 +45,7 @@ def reply(*events: Event) -> ProbeReply:
     return made
 
 
-@pytest.mark.parametrize(
+@every(
     ("events", "code"),
     [
         ([TextDelta(json.dumps(RIGHT)), Finished("stop")], "right"),
@@ -83,7 +84,7 @@ def test_the_demanded_code_stands_in_the_schema_alone() -> None:  # K1
     assert len(seen) == 50
 
 
-@pytest.mark.parametrize(
+@every(
     ("codes", "value", "settled"),
     [
         ("", "", False),

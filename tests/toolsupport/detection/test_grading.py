@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from itertools import islice
 
-import pytest
-
+from tests.tables import every
 from tests.toolsupport.detection.replied import replied
 from toolsupport.core.events import CallRejected, Failed
 from toolsupport.core.types import ToolCall
@@ -50,7 +49,7 @@ REPLIES = {  # D6
 }
 
 
-@pytest.mark.parametrize("what", REPLIES)
+@every("what", REPLIES)
 def test_each_way_has_its_code(what: str) -> None:
     reply, code = REPLIES[what]
     outcome = judge("called", ProbeRequest(ASKED.messages, TOOLS), reply, ASKED)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.detection.test_silent_servers import examined, server
 from toolsupport.detection.probe_limits import ProbeLimits
 
@@ -112,7 +113,7 @@ HALVES = {
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("case", MODELS)
+@every("case", MODELS)
 async def test_the_verdict_on_a_scripted_model(case: str) -> None:  # D6
     name, tools, answer = MODELS[case]
     async with server(lambda received, body: answer(body)) as endpoint:

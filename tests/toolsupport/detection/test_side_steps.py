@@ -114,7 +114,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@every("name", PAIRS)
 def test_two_calls_at_once(name: str) -> None:
     reply, code = PAIRS[name]
     assert parallel.judged(reply, (ONE, OTHER))[0] == code
@@ -156,7 +156,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@every("name", FILES)
 def test_a_file_tool_is_called_for_its_file(name: str) -> None:
     reply, code = FILES[name]
     assert per_tool.judged(reply, "read_file", ABOUT)[0] == code

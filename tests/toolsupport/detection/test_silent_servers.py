@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from tests.tables import every
 from toolsupport import providers
 from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
@@ -99,7 +100,7 @@ STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("status", STATUSES)
+@every("status", STATUSES)
 async def test_a_server_that_answers_nothing_proves_nothing(status: int) -> None:  # D6
     error = json.dumps({"error": "not now"}).encode()
     async with server(lambda received, body: (status, error)) as endpoint:
@@ -108,7 +109,7 @@ async def test_a_server_that_answers_nothing_proves_nothing(status: int) -> None
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("status", STATUSES)
+@every("status", STATUSES)
 async def test_nor_does_one_that_fails_as_soon_as_tools_come(status: int) -> None:  # D6
     error, greets = json.dumps({"error": "not now"}).encode(), json.dumps(GREETS).encode() + b"\n"
     async with server(lambda received, body: (status, error) if b'"tools"' in body else (200, greets)) as endpoint:

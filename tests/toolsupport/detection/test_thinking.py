@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.detection.test_silent_servers import server
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
@@ -143,7 +144,7 @@ MODELS = {  # D6
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("name", MODELS)
+@every("name", MODELS)
 async def test_a_model_that_thinks_gets_its_verdict(name: str) -> None:
     model, kind, thinks, verdict, found = MODELS[name]
     asked = Asked(model)

@@ -14,6 +14,7 @@ from django.test import AsyncClient
 
 from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
+from tests.tables import every
 from tests.toolsupport.gateway.conftest import LIST, PATH, Program, pieces
 from tests.toolsupport.gateway.test_required_calls import ASKED
 from toolsupport.core.first_use import untested
@@ -32,7 +33,7 @@ READ = {"type": "function", "function": {"name": "read_file", "description": "Re
 CONFIG = {"role": "user", "content": "Read the file config.json"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "source", "expected"),
     [
         *((None, "default", True), (False, "declared", True), (False, "profile", True)),

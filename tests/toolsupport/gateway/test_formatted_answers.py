@@ -9,6 +9,7 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.test import AsyncClient
 
+from tests.tables import every
 from tests.toolsupport.gateway.conftest import FOLDER, LIST, PATH, Program
 from tests.toolsupport.gateway.test_constrained import native, row, says
 from tests.toolsupport.providers.scripted import Step, scripted
@@ -178,7 +179,7 @@ async def test_a_cut_answer_is_not_asked_for_again(program: Program) -> None:
     assert json.loads(body)["choices"][0]["finish_reason"] == "length"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "form", "expected"),
     [
         (LISTED, FORM, True),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.gateway.conftest import Program
 from tests.toolsupport.gateway.test_answer_runner import END, ENDED, HEAD, RIGHT, answering, called
 from tests.toolsupport.gateway.test_required_calls import ASKED, post
@@ -69,7 +70,7 @@ async def test_a_wrong_optional_argument_behind_what_was_sent_ends_the_stream(pr
     assert lines[-2] == "event: error" and "[DONE]" not in "".join(lines)
 
 
-@pytest.mark.parametrize(
+@every(
     ("begun", "sure"),
     [
         ('{"path": "', True),

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from chat.urls import urlpatterns as CHAT
+from tests.tables import every
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_request
 from toolsupport.gateway.embeddings import request as embeddings_request
@@ -229,8 +230,8 @@ def test_what_does_not_fit_the_description_is_refused_by_the_name_of_the_field(s
     assert refused == set(schema["properties"])
 
 
-@pytest.mark.parametrize("body", [{}, [], None, "text", {"model": "m"}, {"name": "x", "messages": []}])
-@pytest.mark.parametrize("check", [QUESTIONS, CALLS])
+@every("body", [{}, [], None, "text", {"model": "m"}, {"name": "x", "messages": []}])
+@every("check", [QUESTIONS, CALLS])
 def test_what_is_missing_is_named(check: BodyCheck, body: Any) -> None:
     with pytest.raises(InvalidField, match="must be"):
         check.check(body)

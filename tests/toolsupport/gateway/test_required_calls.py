@@ -12,6 +12,7 @@ from channels.db import database_sync_to_async as in_database
 from django.test import AsyncClient
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.tables import every
 from tests.toolsupport.gateway.conftest import LIST, PATH, Program
 from tests.toolsupport.providers.scripted import LAST_CHUNK, Scripted, chunk, scripted
 from toolsupport.core.types import ToolSpec
@@ -149,8 +150,8 @@ STRICT: dict[str, tuple[Any, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("api", STRICT)
-@pytest.mark.parametrize("strict", [True, False, None])
+@every("api", STRICT)
+@every("strict", [True, False, None])
 def test_every_api_keeps_strict(api: str, strict: bool | None) -> None:  # K5
     read, body, shape = STRICT[api]
     tool: dict[str, Any] = {"type": "function", **TOOL, "strict": strict}

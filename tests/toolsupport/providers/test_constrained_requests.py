@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from tests.tables import every
 from toolsupport import exchange
 from toolsupport.core.constrained import call_schema, closed
 from toolsupport.core.errors import ToolsupportError
@@ -26,7 +27,7 @@ def sent_schema(written: JSON) -> object:
     return written.get("format") or written.get("response_format", {}).get("json_schema", {}).get("schema")
 
 
-@pytest.mark.parametrize("kind", PROVIDERS)
+@every("kind", PROVIDERS)
 def test_each_kind_has_the_field_of_its_row(kind: str) -> None:  # K1
     written, row = body(kind, Request("m", (), schema=SCHEMA)), PROVIDERS[kind]
     assert [field for field in ("format", "response_format") if field in written] == list(
@@ -35,7 +36,7 @@ def test_each_kind_has_the_field_of_its_row(kind: str) -> None:  # K1
     assert sent_schema(written) == (closed(SCHEMA) if kind in CLOSED else SCHEMA if row.constrains else None)
 
 
-@pytest.mark.parametrize("kind", PROVIDERS)
+@every("kind", PROVIDERS)
 def test_native_tools_and_a_schema_are_never_sent_together(kind: str) -> None:  # K6
     with pytest.raises(ToolsupportError, match="together"):
         codec(kind).encode(Request("m", (), (TOOL,), supports_tools=True, schema=SCHEMA))

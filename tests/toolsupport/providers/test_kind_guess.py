@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.providers.scripted import scripted
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
@@ -26,7 +27,7 @@ def answer(body: Any) -> list[bytes]:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
+@every(
     ("answers", "kind"),
     [
         ([owned("llamacpp")], "llamacpp"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.providers.line_splitter import LineSplitter
 
 PIECES = st.lists(st.text(alphabet="ab\n\r\v\f\x1c\x85\u2028\u2029é🦊", max_size=12).map(str.encode), max_size=12)
@@ -33,7 +33,7 @@ def test_the_limit_does_not_depend_on_chunks(pieces: list[bytes], limit: int) ->
     assert expected[1] is any(len(line) > limit for line in whole.split(b"\n"))
 
 
-@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\u0085", "\v", "\f", "\x1c", "\x1d", "\x1e", "\r"])
+@every("mark", ["\u2028", "\u2029", "\u0085", "\v", "\f", "\x1c", "\x1d", "\x1e", "\r"])
 def test_what_others_take_for_a_line_end(mark: str) -> None:
     text = f"one{mark}two".encode()
     assert split([text + b"\n"]) == ([text], False)
@@ -47,7 +47,7 @@ def test_a_line_without_end_is_not_kept_for_ever() -> None:
     assert splitter.flush() == b""
 
 
-@pytest.mark.parametrize("value", [b'{"x":-1}', b"[]", b'{"":{}}', b"[[]]", b'"a"', b"1", b"null", b"1.5e3"])
+@every("value", [b'{"x":-1}', b"[]", b'{"":{}}', b"[[]]", b'"a"', b"1", b"null", b"1.5e3"])
 def test_a_line_of_too_many_values_is_not_read(value: bytes) -> None:  # S2
     limit = 2 * 1024 * 1024
     many = b"[" + b",".join([value] * (limit // (len(value) + 1) - 1)) + b"]"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.events import (
     FAILURES,
     CallReady,
@@ -126,12 +127,12 @@ def test_every_recorded_stream_is_a_case() -> None:
     assert {path.stem for path in WIRE.glob("*.ndjson")} == set(CASES)
 
 
-@pytest.mark.parametrize("case", CASES)
+@every("case", CASES)
 def test_bytes_become_events(case: str) -> None:
     assert [request_spec(event) for event in decode([wire(case)])] == CASES[case]
 
 
-@pytest.mark.parametrize("case", CASES)
+@every("case", CASES)
 def test_every_split_gives_the_same_events(case: str) -> None:
     data = wire(case)
     whole = decode([data])

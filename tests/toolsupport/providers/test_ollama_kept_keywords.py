@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
-import pytest
 
+from tests.tables import every
 from toolsupport.core.types import ChatMessage, Permit, Request, Role, ToolSpec
 from toolsupport.providers import ollama_request
 
@@ -44,7 +44,7 @@ def seen_by_model(tool: ToolSpec) -> dict[str, Any]:
     return {keyword: value for keyword, value in sent.items() if keyword in KEPT}
 
 
-@pytest.mark.parametrize("keyword", DROPPED)
+@every("keyword", DROPPED)
 def test_a_dropped_keyword_reaches_the_model_in_words_with_its_value(keyword: str) -> None:  # K7
     value = DROPPED[keyword]
     part = {"type": "string", keyword: value, "description": "Anything."}

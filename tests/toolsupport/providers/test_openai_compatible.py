@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.providers.openai_reply import decode, request_spec
 from toolsupport.core.events import (
     FAILURES,
@@ -254,13 +255,13 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@every("case", CASES)
 def test_bytes_become_events(case: str) -> None:  # F10
     data, expected = CASES[case]
     assert [request_spec(event) for event in decode([data])] == expected
 
 
-@pytest.mark.parametrize("case", CASES)
+@every("case", CASES)
 def test_every_split_gives_the_same_events(case: str) -> None:
     data = CASES[case][0]
     whole = decode([data])

@@ -9,8 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.tables import every
 from tests.toolsupport.providers.openai_reply import decode
 from toolsupport.core.events import (
     CallDelta,
@@ -84,7 +83,7 @@ def recorded(name: str) -> bytes:
     return (WIRE / name).read_bytes()
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@every("name", RECORDED)
 def test_a_recorded_reply_says_what_its_bytes_say(name: str) -> None:  # F10
     data = recorded(name)
     expected = account_of(data.decode())
@@ -93,7 +92,7 @@ def test_a_recorded_reply_says_what_its_bytes_say(name: str) -> None:  # F10
     assert account_from(decode([data])) == expected
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@every("name", RECORDED)
 def test_a_recorded_reply_is_the_same_in_any_pieces(name: str) -> None:
     data = recorded(name)
     whole = decode([data])

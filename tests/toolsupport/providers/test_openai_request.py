@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.tables import every
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 from toolsupport.providers import PROVIDERS, codec
@@ -35,7 +36,7 @@ def test_what_is_not_set_is_not_sent() -> None:
     assert body(Request("m", (), stream=False)) == {"model": "m", "messages": [], "stream": False}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every("kind", KINDS)
 def test_no_server_is_sent_what_only_ollama_knows(kind: str) -> None:  # F8
     options = {"num_ctx": 8192, "temperature": 0.3, "num_predict": -1, "mirostat": 2}
     sent = body(Request("m", (), options=options, keep_alive="5m"), kind)
@@ -123,7 +124,7 @@ def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
     assert messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "think", "sent"),
     [
         ("llamacpp", False, {"chat_template_kwargs": {"enable_thinking": False}}),

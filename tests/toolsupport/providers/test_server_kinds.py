@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import PROVIDERS, http_client
 from toolsupport.providers.server_kinds import path_at
@@ -12,7 +13,7 @@ CHAT = "/v1/chat/completions"
 
 
 # M1
-@pytest.mark.parametrize(
+@every(
     ("base", "path", "asked"),
     [
         ("http://box:8080", CHAT, CHAT),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport import providers
 from toolsupport.core.events import Usage
@@ -117,7 +118,7 @@ LIVE = [
 ]
 
 
-@pytest.mark.parametrize(("counts", "counted", "kind", "dropped"), LIVE)
+@every(("counts", "counted", "kind", "dropped"), LIVE)
 def test_a_count_below_that_of_the_tools_shows_that_they_were_dropped(
     counts: TokenCounts, counted: int | None, kind: str, dropped: bool
 ) -> None:

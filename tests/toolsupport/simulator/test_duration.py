@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator import duration
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "seconds"),
     [(None, 300), (0, 0), (10, 10), (1.5, 1.5), ("5m", 300), ("1h30m", 5400), ("250ms", 0.25), ("0", 0), (".5s", 0.5)],
 )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.gosyntax import Malformed, decode
 
 COMPLAINTS = [
@@ -37,7 +38,7 @@ COMPLAINTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "complaint"), COMPLAINTS)
+@every(("text", "complaint"), COMPLAINTS)
 def test_complains_as_go_does(text: str, complaint: str) -> None:
     with pytest.raises(Malformed) as raised:
         decode(text.encode())

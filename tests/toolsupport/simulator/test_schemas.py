@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.gotypes import GoPath
 from toolsupport.simulator.schemas import NATIVE, OPENAI
 
@@ -124,12 +125,12 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize(("value", "fault"), NATIVE_FAULTS)
+@every(("value", "fault"), NATIVE_FAULTS)
 def test_native_faults(value: Any, fault: str) -> None:
     assert NATIVE.fault(value, GoPath()) == fault
 
 
-@pytest.mark.parametrize(("value", "fault"), OPENAI_FAULTS)
+@every(("value", "fault"), OPENAI_FAULTS)
 def test_openai_faults(value: Any, fault: str) -> None:
     assert OPENAI.fault(value, GoPath()) == fault
 

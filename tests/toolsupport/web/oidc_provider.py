@@ -57,8 +57,9 @@ class Provider:
         self.codes["code1"] = query
         return {"code": "code1", "state": query["state"]}
 
-    async def description(self, request: web.Request) -> web.StreamResponse:
-        found = {
+    def facts(self) -> dict[str, Any]:
+        """The description of this provider."""
+        found: dict[str, Any] = {
             "issuer": self.issuer,
             "authorization_endpoint": f"{self.issuer}/authorize",
             "token_endpoint": f"{self.issuer}/token",
@@ -70,7 +71,10 @@ class Provider:
             found[self.fault.partition(" ")[2]] = "http://127.0.0.1:1/x"
         if self.fault == "other issuer":
             found["issuer"] = "http://127.0.0.1:1"
-        return await self._faulty(request, "description") or web.json_response(found)
+        return found
+
+    async def description(self, request: web.Request) -> web.StreamResponse:
+        return await self._faulty(request, "description") or web.json_response(self.facts())
 
     async def token(self, request: web.Request) -> web.StreamResponse:
         form = await request.post()
@@ -81,25 +85,32 @@ class Provider:
         if begun is None or not known or begun.get("code_challenge") not in (None, challenge.decode()):
             return web.json_response({"error": "invalid_grant"}, status=400)
         found = await self._faulty(request, "token")
-        token = self._signed(begun.get("nonce")) if self.id_token is ABSENT else self.id_token
-        return found or web.json_response({"access_token": "x", "id_token": token})
+        return found or web.json_response(self.tokens(begun.get("nonce")))
+
+    def tokens(self, nonce: str | None) -> dict[str, Any]:
+        """What a code is exchanged for."""
+        return {"access_token": "x", "id_token": self._signed(nonce) if self.id_token is ABSENT else self.id_token}
 
     def _signed(self, nonce: str | None) -> str:
         now = int(time.time())
         facts = {"iss": self.issuer, "aud": "site", "iat": now, "exp": now + 60, "nonce": nonce} | self.claims
         facts = {name: value for name, value in (facts | self.lies).items() if value is not None}
+        claims = json.dumps(facts).encode()  # `jwt.encode` refuses some lies itself
         if self.fault == "alg none":
-            return jwt.encode(facts, "", algorithm="none")
+            return jwt.PyJWS().encode(claims, "", algorithm="none")
         if self.fault == "public key as a secret":
-            return jwt.encode(facts, public(1)["n"] * 2, algorithm="HS256", headers={"kid": "key1"})
+            return jwt.PyJWS().encode(claims, public(1)["n"] * 2, algorithm="HS256", headers={"kid": "key1"})
         signer = key(2) if self.fault == "another key" else key(1)
-        return jwt.encode(facts, signer, algorithm="RS256", headers={"kid": "key1"})
+        return jwt.PyJWS().encode(claims, signer, algorithm="RS256", headers={"kid": "key1"})
 
-    async def keys(self, request: web.Request) -> web.StreamResponse:
+    def published(self) -> dict[str, Any]:
+        """The public keys, and a secret one that nobody may use."""
         secret = base64.urlsafe_b64encode(public(1)["n"].encode() * 2).decode()
         found = [public(1), {"kty": "oct", "kid": "key1", "k": secret}]
-        given = {"keys": found} if self.key_set is ABSENT else {"keys": self.key_set}
-        return await self._faulty(request, "keys") or web.json_response(given)
+        return {"keys": found if self.key_set is ABSENT else self.key_set}
+
+    async def keys(self, request: web.Request) -> web.StreamResponse:
+        return await self._faulty(request, "keys") or web.json_response(self.published())
 
     async def _faulty(self, request: web.Request, name: str) -> web.StreamResponse | None:
         self.asked.append(request.path)

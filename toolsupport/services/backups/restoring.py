@@ -22,7 +22,7 @@ from toolsupport.config.restore_journal import KEPT, OLD, STAGED, RestoreJournal
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.history_sentences import counted
 from toolsupport.registry.servers import key_ring
-from toolsupport.services import database_upgrade, serve_lock, site_lock
+from toolsupport.services import database_upgrade, schema_lock, serve_lock
 from toolsupport.services.backups import archive, database_parts, making
 from toolsupport.services.backups.archive import Archive
 from toolsupport.services.backups.database_parts import SQLITE_PART
@@ -139,10 +139,10 @@ def _alone() -> Iterator[None]:
             raise ConfigError(OTHERS)
         yield
         return
-    if site_lock.through_a_pooler():
+    if schema_lock.through_a_pooler():
         raise ConfigError(POOLER)
-    with site_lock.held(wait=False):
-        if site_lock.others_connected():
+    with schema_lock.held(wait=False):
+        if schema_lock.others_connected():
             raise ConfigError(OTHERS)
         connection.close()
         yield

@@ -18,7 +18,7 @@ from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.registry.people import api_keys, security_events, sign_in_limits
 from toolsupport.web import api_errors
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of
 
 MINUTE = 60

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
 from toolsupport.registry.people import known_devices, security_events
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 
 NAME = "device"
 SALT = "toolsupport known device"

@@ -23,7 +23,7 @@ from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.people import identities, security_events, sessions
 from toolsupport.web import api_errors
 from toolsupport.web.authentication import session_origin
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 
 MARK = "named by the proxy"  # in a session: the name in the header
 # Browsers send at least one of these with each request that a page of another site can cause.

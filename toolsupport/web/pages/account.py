@@ -16,8 +16,8 @@ from toolsupport.registry.factors import second_factors
 from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.authentication import device_cookie, factor_proof
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.pages import passkey_challenge
-from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.factor_forms import FactorPasswordForm, NewPasskeyForm, RenewCodesForm
 from toolsupport.web.pages.form_page import moved_on
 from toolsupport.web.pages.key_form import KeyForm

@@ -21,8 +21,8 @@ from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.registry.people import audit_log, security_events, sign_in_limits
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.backups import kept_backups, making
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.file_stream import FileStream
-from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.form_page import moved_on
 from toolsupport.web.view_permissions import AuthedRequest, requires
 

@@ -14,7 +14,7 @@ from toolsupport.registry.factors import second_factors
 from toolsupport.registry.factors.passkeys import NAME_LENGTH
 from toolsupport.registry.people import known_devices, security_events, sign_in_limits
 from toolsupport.web.authentication import device_cookie
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 
 HELP = "The six digits that your app shows, or a recovery code. Each code works once."
 

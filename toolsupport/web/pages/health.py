@@ -19,7 +19,7 @@ from toolsupport.registry.people import security_events, sign_in_limits
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import admin_marks
 from toolsupport.services.doctor import migrated
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of, public
 
 # Headers that proxies add to requests.

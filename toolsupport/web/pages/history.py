@@ -88,8 +88,16 @@ def read_all(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
-    """Show one entry with its evidence; it then counts as read by this person."""
+    """Show one entry with its evidence; the shown page then asks for `read_one`."""
     return _entry(request, entry_id, {})
+
+
+@require_POST
+@requires(Action.SEE_MODELS)
+def read_one(request: AuthedRequest, entry_id: int) -> HttpResponse:
+    """Mark one entry as read for the person who asks: an address that is only fetched changes nothing."""
+    read_marks.mark_entry(request.user.pk, timeline.entry(entry_id).id)
+    return HttpResponse(status=204)
 
 
 @require_POST
@@ -170,7 +178,6 @@ def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> Htt
     """Return the page of one entry, or its evidence. `alone`: the first entry of a bundle, without the others."""
     shown = timeline.entry(entry_id)
     notice = _worded(notice, shown.kind)
-    read_marks.mark_entry(request.user.pk, shown.id)
     row = rows.one_row(shown, alone=bool(request.GET.get("alone")))
     tested = None if row.words else shown.detection
     trials = [_trial(trial) for trial in detection_reports.trials(tested)] if tested else []
@@ -186,9 +193,9 @@ def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> Htt
 
 def _acted(request: AuthedRequest, entry_id: int, result: dict[str, Any]) -> HttpResponse:
     """Return the row with the result; without htmx the page of the entry."""
+    read_marks.mark_entry(request.user.pk, entry_id)
     if not wants_part(request):
         return _entry(request, entry_id, result)
-    read_marks.mark_entry(request.user.pk, entry_id)
     shown = timeline.entry(entry_id)
     result = _worded(result, shown.kind)
     if shown.kind == "proposal" and result.get("again") and "done" in result:

@@ -25,7 +25,7 @@ from toolsupport.registry.people.permissions import ROLES
 from toolsupport.services import oidc_client
 from toolsupport.services.oidc_client import SignInAttempt
 from toolsupport.web.authentication import device_cookie, session_origin
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.pages.sign_in import refusal
 from toolsupport.web.view_permissions import public
 

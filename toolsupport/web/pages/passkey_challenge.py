@@ -15,7 +15,7 @@ from toolsupport.core import passkey_rules
 from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.factors.passkeys import SECONDS, Ceremony
 from toolsupport.registry.people import sign_in_limits
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 
 COOKIE, SALT = "passkey", "toolsupport challenge of a passkey"
 LATE = "This took too long, or it was sent twice. Try again."

@@ -16,8 +16,8 @@ from toolsupport.core.errors import Busy, NotAllowed
 from toolsupport.registry.factors import passkeys
 from toolsupport.registry.people import known_devices, security_events, sign_in_limits
 from toolsupport.web.authentication import device_cookie
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.pages import passkey_challenge, second_step, sign_in
-from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.view_permissions import public
 
 ALONE, STEP = "sign in", "second step of person"

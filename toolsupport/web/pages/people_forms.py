@@ -13,7 +13,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.registry.people import known_devices, password_rules, security_events, sign_in_limits
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.web.authentication import device_cookie
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 
 
 def new_password(label: str, help_text: str = "") -> forms.CharField:

@@ -18,8 +18,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people import accounts, first_admin, security_events, sign_in_limits
 from toolsupport.services import oidc_client
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.pages import passkey_challenge, second_step
-from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
 from toolsupport.web.view_permissions import confined, public
 

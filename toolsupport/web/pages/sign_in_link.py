@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people import security_events, sign_in_links
 from toolsupport.web.authentication import device_cookie, session_origin
-from toolsupport.web.pages.client_ip import address_of
+from toolsupport.web.client_ip import address_of
 from toolsupport.web.pages.sign_in import refused
 from toolsupport.web.view_permissions import public
 

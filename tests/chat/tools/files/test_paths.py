@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.tools.files import paths
+from tests.tables import every
 from toolsupport.core.errors import ToolError
 
 MEANINGS = {
@@ -47,12 +48,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("path", MEANINGS)
+@every("path", MEANINGS)
 def test_what_a_path_means(path: str) -> None:
     assert paths.parts(path) == MEANINGS[path]
 
 
-@pytest.mark.parametrize("path", REFUSED)
+@every("path", REFUSED)
 def test_what_is_refused_and_why(path: str) -> None:
     with pytest.raises(ToolError, match=REFUSED[path]):
         paths.parts(path)

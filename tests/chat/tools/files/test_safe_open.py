@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chat.tools.files import safe_open
+from tests.tables import every
 from toolsupport.core.errors import NotFound, ToolError
 
 
@@ -17,7 +18,7 @@ def open_descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-@pytest.mark.parametrize("code", [*safe_open.WORDS, errno.EIO, errno.EMFILE, 0])
+@every("code", [*safe_open.WORDS, errno.EIO, errno.EMFILE, 0])
 def test_an_error_of_the_system_never_names_a_path_of_the_host(code: int) -> None:
     with pytest.raises(ToolError) as caught, safe_open.in_words("notes.md"):
         raise OSError(code, "text of the system", "/srv/secret/place")

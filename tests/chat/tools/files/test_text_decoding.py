@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.tools.files import text_decoding
+from tests.tables import every
 
 SIZES = {
     0: "0 bytes",
@@ -37,12 +37,12 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@every("size", SIZES)
 def test_sizes_in_words(size: int) -> None:
     assert text_decoding.size_in_words(size) == SIZES[size]
 
 
-@pytest.mark.parametrize("data", TEXTS, ids=repr)
+@every("data", TEXTS)
 def test_what_is_read(data: bytes) -> None:
     assert text_decoding.read(data, len(data)) == TEXTS[data]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.messages.titles import TITLE_LENGTH, title_of
+from tests.tables import every
 
 TITLES = [
     ("short", "short"),
@@ -25,7 +25,7 @@ TITLES = [
 
 
 # C10
-@pytest.mark.parametrize(("text", "title"), TITLES, ids=lambda case: str(case)[:30])
+@every(("text", "title"), TITLES)
 def test_titles(text: str, title: str) -> None:
     assert title_of(text) == title
 

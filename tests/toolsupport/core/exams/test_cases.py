@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core import calls
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.events import CallReady
@@ -69,7 +70,7 @@ WRONG: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "why"), WRONG, ids=[why for _, why in WRONG])
+@every(("value", "why"), WRONG)
 def test_what_is_no_suite_is_refused_with_the_place(value: Any, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         read_suite(value)

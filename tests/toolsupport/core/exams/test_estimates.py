@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.estimates import (
     GroupShare,
@@ -31,7 +32,7 @@ def test_the_interval(right: int, trials: int, low: float, high: float) -> None:
     assert (GroupShare(right, trials).low, GroupShare(right, trials).high) == interval(right, trials)
 
 
-@pytest.mark.parametrize(
+@every(
     ("trials", "outcome", "more"),
     [
         ([], None, True),
@@ -59,7 +60,7 @@ def grades(rights: Mapping[str, Sequence[bool | None]]) -> list[TrialGrade]:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("rights", "verdict", "failed"),
     [
         ({}, "inconclusive", ()),

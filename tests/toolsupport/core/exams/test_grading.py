@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.builtin import CASES, SUITES
 from toolsupport.core.exams.cases import AnswerRule, ExamCase, ExpectedCall
@@ -29,7 +30,7 @@ def answer_of(case: ExamCase) -> str:
     return " ".join(["Here it is:", *(words[0] for words in case.answer.contains)])
 
 
-@pytest.mark.parametrize("group", sorted({case.group for case in CASES}))
+@every("group", sorted({case.group for case in CASES}))
 def test_the_expected_calls_of_each_case_are_right(group: str) -> None:
     for case in (case for case in CASES if case.group == group):
         made = expected_of(case)
@@ -88,7 +89,7 @@ TRAPS = [
 ]
 
 
-@pytest.mark.parametrize(("case", "made", "code"), TRAPS, ids=[trap[0] for trap in TRAPS])
+@every(("case", "made", "code"), TRAPS)
 def test_a_reply_that_looks_right(case: str, made: list[tuple[str, dict[str, Any]]], code: str) -> None:
     found = grade(BY_ID[case], CaseReply(calls(*made), len(made), text=answer_of(BY_ID[case])))
     assert found.code == code
@@ -112,7 +113,7 @@ def a_case(*expected: ExpectedCall, **more: Any) -> ExamCase:
     return ExamCase("a", (ChatMessage(Role.USER, "Note it."),), (TOOL,), expected, **more)
 
 
-@pytest.mark.parametrize(
+@every(
     ("made", "right"),
     [
         ({"text": "Owl"}, True),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from tests.tables import every
 from toolsupport.core.exams.next_steps import OTHER_FORMATS, STEPS, ExamFindings, other_formats, sentence, steps
 from toolsupport.registry.exams.exam_runs import FORMATS_OF_EXAMS
 
@@ -37,7 +36,7 @@ CASES = [
 
 
 # E8, D12
-@pytest.mark.parametrize(("found", "expected"), CASES)
+@every(("found", "expected"), CASES)
 def test_the_steps_fit_what_failed(found: ExamFindings, expected: list[str]) -> None:
     assert steps(found) == expected
     assert all("{" not in sentence(code, found) for code in expected)

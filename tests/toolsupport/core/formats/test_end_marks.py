@@ -61,7 +61,7 @@ def test_a_mark_at_the_end_is_left_out(name: str, mark: str) -> None:
         assert text(read(name, list(quoted))) == quoted
 
 
-@pytest.mark.parametrize("mark", END_MARKS)
+@every("mark", END_MARKS)
 def test_a_mark_behind_a_call_is_left_out(mark: str) -> None:
     events = read("hermes", list(f"{CALL}{mark}\nI wait."))
     assert (len(calls(events)), text(events)) == (1, "\nI wait.")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.examples import by_night
 from tests.growth import grows_no_faster
+from tests.tables import every
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core.events import CallDelta, CallReady, Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS, parser
@@ -61,7 +62,7 @@ def waits(name: str, reply: str, wanted: type[Event]) -> Iterator[int]:
             fed = 0
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@every("name", FORMATS)
 def test_an_argument_is_shown_while_it_is_written(name: str) -> None:  # F3
     text = "x = 1\nprint(x)\n" * 60 if name == "code_mode" else VALUE
     found = list(waits(name, long_call(name, text), CallDelta))
@@ -69,7 +70,7 @@ def test_an_argument_is_shown_while_it_is_written(name: str) -> None:  # F3
     assert max(found[1:]) <= LONGEST_WAIT
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@every("name", FORMATS)
 def test_prose_is_shown_while_it_is_written(name: str) -> None:  # F3
     for line in PROSE:
         reply = f"Well. {line}. {'More of it, word for word. ' * 8}"
@@ -148,7 +149,7 @@ def test_four_times_the_text_is_four_times_the_work(name: str, monkeypatch: pyte
         assert work.of(name, reply(name, LARGE)) <= 7 * work.of(name, reply(name, SMALL)), shape
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("auto", "code_mode")])
+@every("name", [name for name in FORMATS if name not in ("auto", "code_mode")])
 def test_a_call_that_a_limit_cut_anywhere_is_never_made(name: str) -> None:  # F3
     reply = long_call(name, "some words")
     for end in range(len(reply) // 3, len(reply.rstrip()) - len(reply.rsplit("words", 1)[1])):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.core.formats.replies import calls, read, rejections, text
 
 NOW = '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
@@ -32,8 +33,8 @@ READ: dict[str, tuple[str, list[tuple[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("reply", READ)
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 10_000])
+@every("reply", READ)
+@every("size", [1, 2, 3, 7, 10_000])
 def test_hermes(reply: str, size: int) -> None:
     events = read("hermes", [reply[at : at + size] for at in range(0, len(reply), size)])
     assert (text(events), calls(events)) == READ[reply]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.examples import by_night
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import read, text
@@ -22,7 +20,7 @@ def some_formats(number: int) -> list[str]:
     return [name for place, name in enumerate(FORMATS) if by_night() or (place + number) % len(BEHIND) == 0]
 
 
-@pytest.mark.parametrize("behind", BEHIND, ids=range(len(BEHIND)))
+@every("behind", BEHIND)
 def test_every_format_ends_behind_every_mark(behind: str) -> None:  # F3
     shift = BEHIND.index(behind)
     for number, opener in enumerate(OPENERS):

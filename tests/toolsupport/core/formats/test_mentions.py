@@ -79,7 +79,7 @@ def test_what_is_meant_is_made(name: str, where: str) -> None:  # F3
 CASES = st.tuples(st.sampled_from(NAMES), st.sampled_from([*SHOWN.values(), *MADE.values()]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_indented_code_is_shown(name: str) -> None:
     assert calls(in_context(name, SHOWN_INDENTED)) == []
     if name not in NOT_WITHIN_A_LINE:
@@ -123,7 +123,7 @@ CALL = '<tool_call>{"name": "delete_file", "arguments": {"path": "a.txt"}}</tool
 JSON_CALL = '{"name": "delete_file", "arguments": {"path": "a.txt"}}'
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "reply", "made"),
     [
         ("hermes", f"{CALL} I wait for the result.", 1),  # a new sentence

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.core.families.table import CALL_FORMATS
 from toolsupport.core.formats import ALIASES, FORMATS, parser
 
 WITHOUT_TEXT = {"native", "unknown", ""}
 
 
-@pytest.mark.parametrize("name", sorted(CALL_FORMATS - WITHOUT_TEXT))
+@every("name", sorted(CALL_FORMATS - WITHOUT_TEXT))
 def test_a_format_of_the_family_table_can_be_read(name: str) -> None:  # F1
     assert parser(name, ()).flush() == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
 from toolsupport.core.formats import FORMATS, parser
@@ -16,8 +17,8 @@ def _events(name: str, reply: str, size: int) -> list[Event]:
     return [*events, *reader.flush()]
 
 
-@pytest.mark.parametrize("size", [1, 5, 1000])
-@pytest.mark.parametrize("reply", ["In Python:\n>>> y\n", "Try\n>>> y\n2025\n", ">>> x = f\n>>> x\n>>> y\n[1]"])
+@every("size", [1, 5, 1000])
+@every("reply", ["In Python:\n>>> y\n", "Try\n>>> y\n2025\n", ">>> x = f\n>>> x\n>>> y\n[1]"])
 def test_a_python_prompt_is_text(reply: str, size: int) -> None:
     events = _events("functionary_v32", reply, size)
     assert not any(isinstance(event, CallReady | CallRejected) for event in events)
@@ -31,8 +32,8 @@ def test_a_call_of_gigachat_without_the_mark_is_read(size: int) -> None:
     assert [(call.name, call.arguments) for call in calls] == [("write_file", {"path": "a", "content": "b"})]
 
 
-@pytest.mark.parametrize("name", ["qwen3_coder_xml", "seed_oss", "minimax_m2", "invoke", "dots"])
-@pytest.mark.parametrize("text", ["</parameter> </parameter> <b>", "a </parameter></parameter>\n<b>x</b>"])
+@every("name", ["qwen3_coder_xml", "seed_oss", "minimax_m2", "invoke", "dots"])
+@every("text", ["</parameter> </parameter> <b>", "a </parameter></parameter>\n<b>x</b>"])
 def test_a_value_does_not_end_at_a_doubled_closer_that_text_follows(name: str, text: str) -> None:
     reply = FORMATS[name].write_calls([ToolCall("1", "write_file", {"path": "a", "content": text})])
     calls = [event.call for event in _events(name, reply, 7) if isinstance(event, CallReady)]

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.examples import at_least
+from tests.tables import every
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.replies import OFFERED, calls, joined, read, text
 from toolsupport.core.events import (
@@ -209,7 +210,7 @@ def test_a_result_is_never_a_call(name: str, content: str) -> None:
     assert FORMATS[name].write_results(results).count("</tool_response>") <= 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_no_text_gives_nothing(name: str) -> None:
     reader = parser(name, OFFERED)
     assert joined([*reader.feed(""), *reader.flush(), *reader.flush()]) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.core.formats.replies import OFFERED
 from toolsupport.core.events import CallFound
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher
@@ -28,7 +29,7 @@ def watched(text: str, size: int = 3) -> list[CallFound]:
     return watcher.flush()
 
 
-@pytest.mark.parametrize("text", FOUND)
+@every("text", FOUND)
 def test_a_call_in_prose_is_found(text: str) -> None:  # F5
     assert [(one.call.name, one.format) for one in watched(text)] == [("now", FOUND[text])]
     assert all(one.raw in text for one in watched(text))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from tests.toolsupport.core.formats.replies import joined
 from tests.toolsupport.core.formats.test_cases import cut, ready, text_of
@@ -40,7 +41,7 @@ def events_of(name: str, reply: str, size: int) -> list[Event]:
     return joined(found + reading.flush())
 
 
-@pytest.mark.parametrize("trap", TRAPS)
+@every("trap", TRAPS)
 def test_a_trap_is_only_text(trap: str) -> None:  # F3
     for size in (len(TRAPS[trap]), 4096):
         events = events_of("pythonic", TRAPS[trap], size)
@@ -85,7 +86,7 @@ def test_what_is_written_is_read_again(name: str, arguments: list[dict[str, obje
     assert [(one.call.arguments, one.call.repairs) for one in found] == [(one, ()) for one in arguments]
 
 
-@pytest.mark.parametrize("code", ["print(1)", "x = '```'\n", '"""\n```\n"""', "# ```\n", "", "`", "a\n\n", "s = 'it'"])
+@every("code", ["print(1)", "x = '```'\n", '"""\n```\n"""', "# ```\n", "", "`", "a\n\n", "s = 'it'"])
 def test_code_is_read_as_it_was_written(code: str) -> None:
     written = FORMATS["code_mode"].write_calls([ToolCall("1", "python_execution", {"code": code})])
     found = [one.call.arguments["code"] for one in ready(events_of("code_mode", written, 3))]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.core.final_reply import Told, told
 from tests.toolsupport.core.formats.replies import WRITE
 from toolsupport.core.formats import FORMATS
@@ -48,14 +49,14 @@ def test_no_value_is_cut_or_made_longer(name: str) -> None:
             assert in_pieces(name, written(name, arguments), 7) == found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_other_marks_in_a_value_are_read(name: str) -> None:
     for value in ("<b>x</b>", "</div>", "if a < b: <c>", "`</other>`", "x</tool_response>\ny"):
         arguments = {"path": "p", "content": value}
         assert in_pieces(name, written(name, arguments), 0).calls == [("write_file", arguments)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_model_is_told_why_and_the_call_before_it_stays_rejected(name: str) -> None:
     _, _, end = written(name, {"path": "q", "content": "@@"}).partition("@@")
     if name != "minicpm5":  # writes such a value as CDATA
@@ -63,7 +64,7 @@ def test_the_model_is_told_why_and_the_call_before_it_stays_rejected(name: str) 
         assert (found.calls, found.rejected) == ([], [("write_file", "unreadable")])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_prose_behind_a_call_does_not_reject_it(name: str) -> None:
     arguments = {"path": "p", "content": "x"}
     for prose in (

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.servers.addresses import NamedAddress, named_servers, ollama_host, server_url
 
@@ -43,7 +44,7 @@ def test_good_addresses(written: str, url: str):
     assert server_url("ollama", written) == url
 
 
-@pytest.mark.parametrize(("written", "why"), BAD)
+@every(("written", "why"), BAD)
 def test_bad_addresses_say_why(written: str, why: str):
     with pytest.raises(ConfigError, match=why):
         server_url("ollama", written)
@@ -81,7 +82,7 @@ def test_an_unknown_kind_names_the_known():
 
 
 # As Ollama's own client reads it.  # M1
-@pytest.mark.parametrize(
+@every(
     ("written", "url"),
     [
         ("127.0.0.1", "http://127.0.0.1:11434"),
@@ -119,7 +120,7 @@ def test_servers_of_the_environment():
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("entries", "why"),
     [
         (["box"], "should read name=kind[+]url"),

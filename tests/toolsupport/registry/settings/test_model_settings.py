@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.tables import every
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
@@ -31,7 +32,7 @@ def test_what_was_set_is_read_back() -> None:
     assert profile.options == {"fallbacks": ["x"], "timeouts": {"connect": 1}}
 
 
-@pytest.mark.parametrize(
+@every(
     "stored",
     [
         {"temperature": "hot"},

@@ -20,7 +20,7 @@ from tests.databases import ENGINES
 from tests.serving import Site
 from tests.toolsupport.services.backups.test_backups import empty, give_tables, refused
 from toolsupport.config import restore_journal
-from toolsupport.services import site_lock
+from toolsupport.services import schema_lock
 
 # A restore that stops when everything was checked and nothing was replaced, until its standard input ends.
 HELD = """
@@ -87,13 +87,13 @@ def test_a_start_on_another_machine_waits(tmp_path: Path) -> None:
         with held_restore(one, file) as restore:
             ready = threading.Thread(target=two.start)
             ready.start()
-            wait_for_lock(one.environment["DATABASE_URL"], site_lock.NUMBER)
+            wait_for_lock(one.environment["DATABASE_URL"], schema_lock.NUMBER)
             let_go(restore)
             ready.join(60)
         try:
             names = {name for (name,) in two.rows("SELECT username FROM auth_user")}
             assert "of the backup" in names and "later" not in names
-            assert site_lock.WAITING in (two.directory / "serve.log").read_text()
+            assert schema_lock.WAITING in (two.directory / "serve.log").read_text()
         finally:
             two.kill()
 

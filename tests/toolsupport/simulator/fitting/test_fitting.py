@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.fitting import constraints, patterns
 from toolsupport.simulator.fitting.fitting import Intention, fitted
 from toolsupport.simulator.types import SimulatedCall
@@ -53,7 +54,7 @@ SCHEMAS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@every("name", SCHEMAS)
 def test_noise_and_intentions_fit(name: str) -> None:  # K9
     validator = jsonschema_rs.validator_for(SCHEMAS[name])
     call = SimulatedCall("g", {"a": "x", "b": 3, "zz": [1], "c": {}})

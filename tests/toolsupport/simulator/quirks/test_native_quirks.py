@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.simulator.raw import TOOLS
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.quirks import flaky, hallucinates, honest, shell
@@ -20,7 +21,7 @@ def asked(name: str, words: str, *results: str, tools: tuple[OfferedTool, ...] =
     return MODELS[name].reply(ModelInput(said, tools))
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "command"),
     [
         ("Read a.txt", "cat a.txt"),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.simulator.raw import TOOLS
 from toolsupport.simulator.languages.objects import hermes
 from toolsupport.simulator.models import MODELS, TEXT
@@ -30,7 +31,7 @@ def asked(name: str, words: str, *results: str) -> SimulatedReply:
     return MODELS[name].reply(ModelInput(tuple(said)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_calls_are_text_cut_in_awkward_places(name: str) -> None:  # M8
     said = asked(name, "Read config.json")
     assert said.calls == ()
@@ -39,28 +40,28 @@ def test_calls_are_text_cut_in_awkward_places(name: str) -> None:  # M8
     assert name == "sim-hopeless-json" or ("read_file" in said.content and "config.json" in said.content)
 
 
-@pytest.mark.parametrize("name", GOOD)
+@every("name", GOOD)
 def test_answers_from_the_result(name: str) -> None:
     answer = asked(name, "Read config.json and tell me the version", '{"version": "q-9931"}')
     assert answer.content == "The version in `config.json` is **q-9931**."
     assert not answer.awkward
 
 
-@pytest.mark.parametrize("name", GOOD)
+@every("name", GOOD)
 def test_two_things_are_two_calls(name: str) -> None:
     content = asked(name, "List src/ and read a.txt").content
     assert content.index("list_directory") < content.index("read_file")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("words", ["hello", "What is 17*23?", "thanks"])
+@every("name", NAMES)
+@every("words", ["hello", "What is 17*23?", "thanks"])
 def test_a_greeting_and_a_sum_call_nothing(name: str, words: str) -> None:  # D6
     said = asked(name, words)
     assert not said.awkward
     assert "list_directory" not in said.content
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_without_tools_in_the_prompt_it_writes_no_call(name: str) -> None:
     said = MODELS[name].reply(
         ModelInput((HistoryMessage("system", "Be brief."), HistoryMessage("user", "Read config.json")))

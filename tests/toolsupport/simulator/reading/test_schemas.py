@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator.reading import schemas
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "schema"),
     [
         ("str", {"type": "string"}),

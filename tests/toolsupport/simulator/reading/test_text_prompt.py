@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.simulator.reading.ways import FUNCTION, SCHEMA, TOOL, WAYS
 from toolsupport.simulator.reading import text_prompt
 from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool
 
 
-@pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("around", ["{}", "You are helpful.\n\n{}\n\nUse a tool when it helps, else just answer."])
+@every("text", WAYS.values())
+@every("around", ["{}", "You are helpful.\n\n{}\n\nUse a tool when it helps, else just answer."])
 def test_finds_the_tool_and_nothing_else(text: str, around: str) -> None:  # M8
     found = text_prompt.tools(around.replace("{}", text))
     assert [tool.name for tool in found] == ["read_file"]
@@ -101,6 +102,6 @@ def test_no_text_is_too_much(text: str) -> None:
     assert all(tool.name for tool in text_prompt.tools(text))
 
 
-@pytest.mark.parametrize("mark", ["{", '{"a":', "<tool>", "<tool ", "def f(", "- a(", "[", "- a (string)\n", "# x\n"])
+@every("mark", ["{", '{"a":', "<tool>", "<tool ", "def f(", "- a(", "[", "- a (string)\n", "# x\n"])
 def test_many_beginnings_of_nothing_are_read_quickly(mark: str) -> None:
     assert text_prompt.tools(mark * 20_000) == ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.reading.text_results import results
 from toolsupport.simulator.types import HistoryMessage
 
@@ -15,7 +15,7 @@ ONE = json.dumps({"name": "read_file", "content": "hello"})
 TWO = json.dumps({"name": "now", "content": {"hour": 3}})
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "found"),
     [
         ("<tool_response>\nhello\n</tool_response>", [("", "hello")]),
@@ -45,7 +45,7 @@ def test_reads_results_however_they_are_carried(text: str, found: list[tuple[str
     assert results(text) == tuple(HistoryMessage("tool", content, name=name) for name, content in expected)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "",

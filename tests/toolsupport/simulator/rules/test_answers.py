@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from toolsupport.simulator.rules.answers import PLAIN, fenced, with_result, without_tool
 from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
 
@@ -36,7 +35,7 @@ def test_an_unknown_request_is_owned_up_to() -> None:  # M8
     assert "simulated model" in said
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "result", "said"),
     [
         ("What's in this folder?", "a\nb/", "This folder holds 2 entries:\n\n- `a`\n- `b/`"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
 from toolsupport.simulator.types import JSON, OfferedTool
@@ -41,7 +42,7 @@ def test_takes_what_was_said(words: str, filled: JSON) -> None:
     assert fill(RECORD, understand(words, ["note"])[0]) == filled
 
 
-@pytest.mark.parametrize(
+@every(
     ("schema", "value"),
     [
         ({"type": "string", "default": "d"}, "d"),

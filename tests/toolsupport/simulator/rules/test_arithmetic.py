@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.rules.arithmetic import expression, work_out
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "found", "value"),
     [
         ("What is 17*23?", "17*23", "391"),
@@ -33,7 +34,7 @@ def test_finds_and_works_out(text: str, found: str, value: str) -> None:
     assert work_out(found) == value
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         *("", "no numbers", "42", "file-2024-01-02.txt", "a1*b2", "version 1.2.3"),
@@ -44,9 +45,7 @@ def test_finds_none_where_there_is_none(text: str) -> None:
     assert expression(text) == ""
 
 
-@pytest.mark.parametrize(
-    "text", ["1/0", "9**999", "2**2**99", "(-8)**0.5", "1+", "a", "f(1)", "'a'*9", "1.2.3+1", "1+" * 150 + "1"]
-)
+@every("text", ["1/0", "9**999", "2**2**99", "(-8)**0.5", "1+", "a", "f(1)", "'a'*9", "1.2.3+1", "1+" * 150 + "1"])
 def test_refuses_in_words(text: str) -> None:
     with pytest.raises(ValueError, match=r"^(?:that|nothing|I) "):
         work_out(text)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator.rules.chained_values import received, secret, wanted
 from toolsupport.simulator.types import OfferedTool, SimulatedCall
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "needs"),
     [
         ("Call get_code, then call record_note with the code it returns.", True),

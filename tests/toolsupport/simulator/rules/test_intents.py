@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.simulator.rules.intents import LONGEST, IntentKind, clauses, understand
 
 ONE: list[tuple[str, IntentKind, dict[str, str]]] = [
@@ -54,7 +55,7 @@ ONE: list[tuple[str, IntentKind, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "values"), ONE)
+@every(("text", "kind", "values"), ONE)
 def test_understands_one_wish(text: str, kind: IntentKind, values: dict[str, Any]) -> None:
     assert [(intent.kind, intent.values) for intent in understand(text)] == [(kind, values)]
 
@@ -125,7 +126,7 @@ REPEATED = [
 ]
 
 
-@pytest.mark.parametrize("piece", REPEATED)
+@every("piece", REPEATED)
 def test_no_words_take_long(piece: str) -> None:
     # What backtracks takes the better part of a minute, what does not a few milliseconds.
     begun = perf_counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator.rules import phrases
 
 
@@ -22,7 +23,7 @@ def test_finds_a_command(text: str, command: str) -> None:
     assert phrases.command(text) == command
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "found"),
     [
         ("read a.txt", ["a.txt"]),
@@ -56,7 +57,7 @@ def test_finds_the_folder(text: str, found: str) -> None:
     assert phrases.folder(text) == found
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "found"),
     [
         ("tell me the version", "version"),

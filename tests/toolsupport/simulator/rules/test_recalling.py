@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from toolsupport.simulator.rules.recalling import recalled
 from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 
@@ -33,7 +32,7 @@ def prompt(earlier: tuple[HistoryMessage, ...], asked: str, *, tools: tuple[Offe
     return ModelInput((*earlier, HistoryMessage("user", asked), after), tools)
 
 
-@pytest.mark.parametrize(("earlier", "asked", "expected"), CASES)
+@every(("earlier", "asked", "expected"), CASES)
 def test_a_request_gets_the_facts_that_it_refers_to(
     earlier: tuple[HistoryMessage, ...], asked: str, expected: str
 ) -> None:

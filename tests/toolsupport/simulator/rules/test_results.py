@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator.rules.results import entries, look_up, read
 
 
-@pytest.mark.parametrize(
+@every(
     ("content", "wrong"),
     [
         ("Error: no such directory", "Error: no such directory"),
@@ -35,7 +36,7 @@ def test_the_text_is_unwrapped(content: str, text: str) -> None:
     assert read(content).text == text
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "a\nb/",

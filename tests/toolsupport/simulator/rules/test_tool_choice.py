@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import every
 from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
 from toolsupport.simulator.rules.tool_choice import find
 from toolsupport.simulator.types import OfferedTool
@@ -38,7 +39,7 @@ def test_each_wish_finds_its_tool_among_all(words: str) -> None:
     assert found and found[0] is ASKED[words]
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "other"),
     [
         ("What's in this folder?", tool("ls", "Lists the entries of a folder", "directory")),

@@ -223,11 +223,15 @@ def test_an_entry_is_read_when_it_is_opened_or_all_are_marked(client: Client, pr
     first, second, third = decided(profile), decided(profile), decided(profile)
     client.get("/history/")
     assert read_marks.unread_among(charlie.pk, [first, second, third]) == {first, second, third}
-    client.get(f"/history/{second}/")
+    for part in ({}, HTMX):
+        opened = client.get(f"/history/{second}/", headers=part).content.decode()
+        assert f'hx-post="/history/{second}/read/" hx-trigger="load"' in opened
+    assert read_marks.unread_among(charlie.pk, [second]) == {second}, "an address that is fetched changes nothing"
+    assert client.post(f"/history/{second}/read/").status_code == 204
     assert read_marks.unread_among(charlie.pk, [first, second, third]) == {first, third}
-    assert len(read_marks.unread_among(charlie.pk, [first, second, third])) == 2
-    client.get(f"/history/{first}/")
-    client.get(f"/history/{third}/")
+    assert client.post("/history/987654321/read/").status_code == 404
+    client.post(f"/history/{first}/read/")
+    client.post(f"/history/{third}/read/")
     # Nothing is unread: one mark stands for all three.
     assert (read_marks.unread(charlie.pk), ReadEntry.objects.count()) == (0, 0)
     decided(profile)

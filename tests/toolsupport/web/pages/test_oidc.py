@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -112,98 +111,30 @@ async def test_a_deactivated_person_stays_out(idp: Provider) -> None:  # P4
     assert "deactivated" in (await signed_in(idp)).content.decode()
 
 
-LIES: dict[str, dict[str, Any]] = {
-    "nonce": {"nonce": "other"},
-    "no nonce": {"nonce": None},
-    "audience": {"aud": "other"},
-    "several audiences": {"aud": ["site", "other"], "azp": "other"},
-    "several audiences, for none of them": {"aud": ["site", "other"]},
-    "an audience that is no text": {"aud": {"site": 1}},
-    "an issuer in a list": {"iss": ["http://127.0.0.1"]},
-    "from the future": {"iat": 10**12},
-    "not yet": {"nbf": 10**12},
-    "an endless time": {"exp": float("inf")},
-    "a time in words": {"exp": "soon"},
-    "issuer": {"iss": "http://127.0.0.1:1"},
-    "expired": {"exp": 1_000_000_000},
-    "no end": {"exp": None},
-    "no subject": {"sub": None},
-    "empty subject": {"sub": ""},
-    "long subject": {"sub": "x" * 300},
-    "a subject with NUL": {"sub": "4\0002"},
-    "a subject that cannot be stored": {"sub": "\ud800"},
-    "a number as subject": {"sub": 42},
-    "a list as nonce": {"nonce": ["other"]},
-    "a nonce with half a character": {"nonce": "\ud800"},
-    "an empty nonce": {"nonce": ""},
-    "an audience in capitals": {"aud": "SITE"},
-    "the issuer with a slash": {"iss": "http://127.0.0.1/"},
-    "from an endless time on": {"nbf": float("inf")},
-}
-
-
-@pytest.mark.parametrize("lie", sorted(LIES))
-async def test_a_token_that_lies_signs_nobody_in(idp: Provider, lie: str) -> None:  # P4
-    idp.lies = LIES[lie]
+# Every answer that cannot be used is in tests/toolsupport/services/test_oidc_client.py; the page is shown for these.
+@pytest.mark.parametrize(
+    "lies",
+    [{"nonce": "other"}, {"sub": "x" * 300}, {"sub": "4\0002"}, {"sub": "\ud800"}],
+    ids=["nonce", "long subject", "a subject with NUL", "a subject that cannot be stored"],
+)
+async def test_a_token_that_lies_signs_nobody_in(idp: Provider, lies: dict[str, str]) -> None:  # P4
+    idp.lies = lies
     assert 'role="alert"' in await refusal(idp)
 
 
-FAULTS = [
-    "alg none",
-    "another key",
-    "public key as a secret",
-    "other issuer",
-    *(f"elsewhere {name}" for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")),
-    *(f"{fault} {name}" for fault in ("redirecting", "huge", "garbled") for name in ("description", "token", "keys")),
-]
-
-
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    ["alg none", "other issuer", "redirecting description", "redirecting token", "redirecting keys", "huge token"],
+)
 async def test_a_hostile_provider_signs_nobody_in(idp: Provider, fault: str) -> None:  # P4
     idp.fault = fault
     assert "answer cannot be used" in await refusal(idp)
     assert "/elsewhere" not in idp.asked
 
 
-RSA = {"kty": "RSA", "kid": "key1"}
-KEY_SETS: list[Any] = [
-    *(None, 5, "key1", [None, []], [RSA], [RSA | {"n": 5, "e": []}], [RSA | {"n": "AQ", "e": "AQ", "alg": "HS256"}]),
-    [{"kty": "EC", "kid": "key1", "crv": ["P-256"], "x": "AA", "y": "AA"}],
-    [{"kty": "OKP", "kid": "key1", "crv": {}, "x": "\ud800"}],
-    *([public(1) | {"alg": alg}] for alg in ("none", "HS256", "RSA-OAEP", 5, ["RS256"])),
-    *([public(1) | {"kid": "another"}], [public(1) | {"use": "enc"}], [public(1), public(1)], [public(2)]),
-]
-TOKENS = ["", "a.b", "....", 5, ["x"], "é.é.é", "e30.e30.e30", "eyJhbGciOiJub25lIn0.e30.", "\ud800"]
-
-
-@pytest.mark.parametrize(
-    ("part", "value"), [*(("key_set", one) for one in KEY_SETS), *(("id_token", one) for one in TOKENS)]
-)
-async def test_odd_keys_and_tokens_sign_nobody_in(idp: Provider, part: str, value: Any) -> None:  # P4
-    setattr(idp, part, value)
-    assert "answer cannot be used" in await refusal(idp)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("authorization_endpoint", "ISSUER/authorize\r\nX-Odd: 1"),
-        ("authorization_endpoint", "ISSUER\\@evil.example/"),
-        ("authorization_endpoint", ["ISSUER/authorize"]),
-        ("token_endpoint", "ISSUER/to\0ken"),
-        ("token_endpoint", "ISSUER/" + "x" * 70_000),
-        ("jwks_uri", "ISSUER/\u00e9"),
-    ],
-)
-async def test_odd_addresses_are_not_asked(idp: Provider, name: str, value: Any) -> None:  # P4
-    idp.described = {name: value}
-    assert f"its {name} is not at the origin of the issuer" in await refusal(idp)
-
-
-@pytest.mark.parametrize("methods", [5, {"client_secret_post": 1}, [None], []])
-async def test_odd_methods_of_a_token_endpoint_count_for_nothing(idp: Provider, methods: Any) -> None:
-    idp.described = {"token_endpoint_auth_methods_supported": methods}
-    assert (await signed_in(idp)).status_code == 302
+async def test_an_odd_address_is_not_asked(idp: Provider) -> None:  # P4
+    idp.described = {"authorization_endpoint": "ISSUER\\@evil.example/"}
+    assert "its authorization_endpoint is not at the origin of the issuer" in await refusal(idp)
 
 
 async def test_keys_that_were_replaced_are_read_anew(idp: Provider) -> None:  # P4
@@ -230,15 +161,6 @@ async def test_a_return_that_names_another_issuer_signs_nobody_in(idp: Provider)
     assert "it names another issuer" in await refusal(idp, iss="https://evil.example")
     assert "/token" not in idp.asked
     assert (await signed_in(idp, iss=idp.issuer)).status_code == 302
-
-
-@pytest.mark.parametrize(
-    ("claim", "seconds", "status"),
-    [("exp", -30, 302), ("exp", -120, 403), ("iat", 30, 302), ("iat", 120, 403), ("nbf", 30, 302), ("nbf", 120, 403)],
-)
-async def test_clocks_may_differ_by_a_minute(idp: Provider, claim: str, seconds: int, status: int) -> None:  # P4
-    idp.lies = {claim: int(time.time()) + seconds}
-    assert (await signed_in(idp)).status_code == status
 
 
 async def test_of_returns_at_once_one_signs_in(idp: Provider) -> None:  # P4

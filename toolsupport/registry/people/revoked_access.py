@@ -1,4 +1,4 @@
-"""Checks for all running answers at once whether their programs may still read them."""
+"""Finds the programs of running answers whose person or key lost access, all at once."""
 
 from __future__ import annotations
 
