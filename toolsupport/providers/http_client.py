@@ -193,9 +193,11 @@ class ReceivedBody:
         content = self._content
         if content is None or content.exception() is not None or not content._buffer:
             return b""
-        buffer = content._buffer
-        if content._protocol._reading_paused or content._buffer_offset or len(buffer[0]) > PIECE:
+        buffer, connection = content._buffer, content._protocol
+        if len(buffer[0]) - content._buffer_offset > PIECE:
             return content.read_nowait(PIECE)
+        if content._buffer_offset:
+            buffer[0], content._buffer_offset = buffer[0][content._buffer_offset :], 0
         pieces, size = list[bytes](), 0
         while buffer and size + len(buffer[0]) <= PIECE:
             pieces.append(buffer.popleft())
@@ -205,6 +207,9 @@ class ReceivedBody:
         ends = content._http_chunk_splits
         while ends and ends[0] < content._cursor:
             ends.popleft()
+        few = content._size < content._low_water and len(ends or ()) < content._low_water_chunks
+        if few and connection._reading_paused:
+            connection.resume_reading()
         return b"".join(pieces)
 
     def hold(self) -> None:
