@@ -105,4 +105,4 @@ def test_a_sentence_below_a_call_in_any_pieces(frame: str) -> None:
 
 
 def test_the_documentation_counts_these_frames() -> None:
-    assert f"{len(SHOWN)} of labels and {len(MEANT)} of announcements" in FORMATS_PAGE.read_text()
+    assert f"{len(SHOWN):,} of labels and {len(MEANT):,} of announcements" in FORMATS_PAGE.read_text()
