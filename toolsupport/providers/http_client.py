@@ -156,75 +156,15 @@ def _content(response: httpx.Response) -> Any:
     return getattr(getattr(response.stream, "_aiohttp_response", None), "content", None)
 
 
-class ReceivedBody:
-    """The received part of the body of a response.
+def received(response: httpx.Response) -> Callable[[], bytes]:
+    """Return a function that takes the received part of a body; b"" where `pieces` must wait, or would raise or end.
 
     To wait for more needs a limit of time, which costs more than most pieces.
-    While it is on `hold`, the loop does not read its socket, so all that comes is read at once when it is taken: each
-    read costs as much as all the bytes in it.
     """
-
-    def __init__(self, response: httpx.Response) -> None:
-        content = _content(response)
-        self._content: aiohttp.StreamReader | None = content if isinstance(content, aiohttp.StreamReader) else None
-        # None for an encrypted connection, whose bytes are not those of the socket, and once the whole body has come.
-        self._transport: Any = getattr(getattr(response.stream, "_aiohttp_response", None), "connection", None)
-        self._transport = getattr(self._transport, "transport", None)
-        self._read: Callable[[], None] | None = getattr(self._transport, "_read_ready", None)
-        self._held = False
-
-    def take(self) -> bytes:
-        """Return a piece; b"" where `pieces` must wait, or would raise or end. Nothing is on hold then."""
-        piece = self._taken()
-        if not piece and self._held:
-            if self._read is not None and not self._transport.is_closing():
-                self._read()
-            piece = self._taken()
-            if not piece or self._content is None or self._content.is_eof():
-                self.release()
-        return piece
-
-    def _taken(self) -> bytes:
-        """Take what the library has received, as its `read_nowait` does.
-
-        That lets the connection go on after each chunk of HTTP, where it was not stopped: the parser runs once more and
-        the socket is watched again, for every token.
-        """
-        content = self._content
-        if content is None or content.exception() is not None or not content._buffer:
-            return b""
-        buffer, connection = content._buffer, content._protocol
-        if len(buffer[0]) - content._buffer_offset > PIECE:
-            return content.read_nowait(PIECE)
-        if content._buffer_offset:
-            buffer[0], content._buffer_offset = buffer[0][content._buffer_offset :], 0
-        pieces, size = list[bytes](), 0
-        while buffer and size + len(buffer[0]) <= PIECE:
-            pieces.append(buffer.popleft())
-            size += len(pieces[-1])
-        content._size -= size
-        content._cursor += size
-        ends = content._http_chunk_splits
-        while ends and ends[0] < content._cursor:
-            ends.popleft()
-        few = content._size < content._low_water and len(ends or ()) < content._low_water_chunks
-        if few and connection._reading_paused:
-            connection.resume_reading()
-        return b"".join(pieces)
-
-    def hold(self) -> None:
-        """Leave in the socket what comes until the next piece is taken."""
-        content = self._content
-        if self._held or self._read is None or content is None or content.is_eof() or content.exception() is not None:
-            return
-        self._held = True
-        self._transport.pause_reading()
-
-    def release(self) -> None:
-        """Let the loop read the socket again."""
-        if self._held:
-            self._held = False
-            self._transport.resume_reading()
+    content = _content(response)
+    if not isinstance(content, aiohttp.StreamReader):
+        return bytes
+    return lambda: content.read_nowait(PIECE) if content.exception() is None else b""
 
 
 def unread(response: httpx.Response) -> bytes:

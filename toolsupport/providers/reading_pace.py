@@ -8,7 +8,7 @@ together, so that they need one timer and one round of the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
@@ -35,11 +35,10 @@ class ReadingPace:
         pause = min(LONGEST, (self.answers - FEW) * EACH)
         return pause if pause > SHORTEST else 0.0
 
-    async def wait(self, size: int, begin: Callable[[], None] = lambda: None) -> None:
-        """Wait until the next piece should be read, after one of this size; `begin` is called before a wait."""
+    async def wait(self, size: int) -> None:
+        """Wait until the next piece should be read, after one of this size."""
         pause = self.pause() if size < LARGE else 0.0
         if pause:
-            begin()
             await self._moment(pause)
 
     def _moment(self, pause: float) -> asyncio.Future[None]:

@@ -253,12 +253,12 @@ def _asked_pause(response: httpx.Response) -> float | None:
 
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
     clock = sending.clock
-    size, received = _SizeLimit(clock.limits), http_client.ReceivedBody(response)
+    size, received = _SizeLimit(clock.limits), http_client.received(response)
     with reading_pace.reading() as pace:
         async with aclosing(http_client.pieces(response)) as pieces:
             while True:
                 try:
-                    piece = received.take() or await clock.within(pieces)
+                    piece = received() or await clock.within(pieces)
                 except error_text.FAULTS as error:
                     # The end mark may have come before the loss. Without one it is an error, also at 200:
                     # Ollama's /v1 drops an error during a stream, llama-server is cut off when it is stopped.
@@ -280,7 +280,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                     yield events
                 if over:
                     return
-                await pace.wait(len(piece), received.hold)
+                await pace.wait(len(piece))
 
 
 async def _fed(codec: Codec, piece: bytes) -> list[Event]:
