@@ -203,6 +203,12 @@ def answered(page: Page) -> None:
     expect(transcript).to_have_attribute("aria-busy", "false")
     expect(answer).to_have_attribute("data-finished", "true")
     expect(answer.locator("> [data-ended]")).to_have_count(0)
+    formatted(page)
+
+
+def formatted(page: Page) -> None:
+    """Wait until answers that ended on a busy machine are formatted; what stays plain has a note above it."""
+    expect(page.locator(".prose > .toolong:first-child")).to_have_count(0)
 
 
 def raw_exchange(page: Page) -> Locator:

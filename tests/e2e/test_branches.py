@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import answered, ask, choose, ready
+from tests.e2e.conftest import answered, ask, choose, formatted, ready
 
 pytestmark = pytest.mark.e2e
 
@@ -37,6 +37,7 @@ def regenerate(page: Page, how: str) -> None:
 
 def same_after_reload(page: Page) -> None:
     """What is shown live is what a reload shows; what was unfolded aside."""
+    formatted(page)
     live = page.locator("#transcript").inner_html()
     page.reload()
     ready(page)

@@ -56,6 +56,8 @@ ABOUT_MODELS = {"reasoning_starts.learn", "schema_faults.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They format text in workers and read no rows.
 HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
+# They choose the words of an approval.
+HELPERS |= {"present.target", "call_phrases.verb_of"}
 # They begin, end and delete turns, or run calls that belong to none.
 BESIDE_TURNS = {
     *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "ephemeral_run", "replay_worker")),
