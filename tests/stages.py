@@ -140,7 +140,7 @@ def everything() -> list[Part]:
         Part("rest", 3, ("tests", *left), environment=alone, order=IN_ORDER),
         Part("browser", 2, (BROWSER,), environment=alone, order=IN_ORDER),
         Part("servers", 2, STORED, order=IN_ORDER),
-        Target("real", 1, ("real",), environment=alone, limit=600),
+        Target("real", 1, ("real",), environment=alone, limit=1200),
     ]
 
 

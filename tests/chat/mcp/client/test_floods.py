@@ -16,12 +16,13 @@ from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from tests.chat.mcp.client.conftest import hosted
 from tests.chat.mcp.client.test_host import ask, said
+from tests.loop_steps import forget_older_objects, slowness
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer
 
 pytestmark = pytest.mark.asyncio
 
-# Seconds of the processor that the event loop may spend on a server in one go.
+# Seconds of the processor that the event loop may spend on a server in one go, on the machine of the promise.
 LONGEST_STEP = 0.25
 REASONS = {
     "endless": "of more than 8 MiB",
@@ -33,15 +34,17 @@ REASONS = {
 
 @asynccontextmanager
 async def watched() -> AsyncIterator[list[float]]:
-    """Measure the processor time of this thread between two looks."""
+    """Measure the processor time of this thread between two looks, as on the machine of the promise."""
     steps: list[float] = []
+    slower = slowness()
 
     async def look() -> None:
         while True:
             begun = time.thread_time()
             await asyncio.sleep(0.005)
-            steps.append(time.thread_time() - begun)
+            steps.append((time.thread_time() - begun) / slower)
 
+    forget_older_objects()
     looking = asyncio.create_task(look())
     try:
         yield steps
