@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 LONGEST = 0.045  # seconds: 22 pieces a second still read as a flow
-FEW = 8  # answers, with which nothing waits
-EACH = 0.0006  # seconds for each answer beyond them: 25 ms at 50, the longest pause at 83
+EACH = 0.00025  # seconds for each answer: the longest pause at 180
 SHORTEST = 0.002  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
 TOGETHER = 0.004  # seconds: reads that are due within this time begin together
@@ -32,7 +31,7 @@ class ReadingPace:
 
     def pause(self) -> float:
         """Return the seconds to wait before the next read of an answer."""
-        pause = min(LONGEST, (self.answers - FEW) * EACH)
+        pause = min(LONGEST, self.answers * EACH)
         return pause if pause > SHORTEST else 0.0
 
     async def wait(self, size: int) -> None:
