@@ -144,6 +144,7 @@ def test_following_stops_when_the_reader_scrolls_up(chat: Page, writer: WritingS
     until(chat, "document.scrollingElement.scrollHeight - scrollY - innerHeight < 60")
     chat.keyboard.press("Escape")
     expect(chat.locator("[data-ended=stopped]")).to_be_visible()
+    writer.go_on()  # the server still waits for it, and would take that of the next test
 
 
 def test_an_answer_whose_formatting_was_not_ready_is_formatted_soon(
