@@ -94,7 +94,7 @@ def _shown(model: SimulatedModel) -> JSON:
         "details": details(model),
         "model_info": gojson.as_map(info),
     }
-    # Servers before 0.6.4 omit the key; this says nothing about the model.
+    # Servers before 0.6.4 omit the key, whatever the model can do.
     known = {} if model.capabilities is None else {"capabilities": list(model.capabilities)}
     return {**shown, **known, "modified_at": model.modified_at}
 
