@@ -60,6 +60,6 @@ def test_a_stopped_answer_continues_where_it_ended(open_browser: Callable[..., B
     answered(page)
     shown = "".join("".join(prose.all_text_contents()).split())
     assert shown.count("Thisisalonganswer") == 1
-    assert shown.count("Thankyouforreadingthisfar") == 1
+    assert shown.count("Thatistheendofthislonganswer") == 1
     plain = "".join(sign for sign in LONG if sign.isalpha())
     assert abs(len("".join(sign for sign in shown if sign.isalpha())) - len(plain)) < 20
