@@ -13,15 +13,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.simulator import gojson
-from toolsupport.simulator.client import Client
+from toolsupport.simulator import go_json_writer
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.fitting import constraints
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.schemas import LEVELS, OPENAI
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, SimulatedCall
-from toolsupport.simulator.wire.chat import ChatRequest
-from toolsupport.simulator.wire.native import RequestRejected, body, reply_chunks, tool
+from toolsupport.simulator.wire.ollama_chat import RequestRejected, body, reply_chunks, tool
+from toolsupport.simulator.wire.ollama_stream import ChatRequest
 
 FINGERPRINT = "fp_ollama"
 JSON_TYPE = "application/json"
@@ -35,7 +35,7 @@ OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperat
 def error(text: str, status: int, kind: str, code: int | str | None = None) -> Response:
     """Return an error in OpenAI's envelope, as Ollama fills it."""
     inner = {"message": text, "type": kind, "param": None, "code": code}
-    return Response(gojson.encode({"error": inner}) + b"\n", status, JSON_TYPE)
+    return Response(go_json_writer.encode({"error": inner}) + b"\n", status, JSON_TYPE)
 
 
 def arguments(text: Any) -> JSON:
@@ -132,7 +132,7 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
         return StreamedResponse(writer.events(answer), SSE)
     if "error" in answer:
         return error(answer["error"], 500, "api_error")
-    return Response(gojson.encode(writer.whole(answer)) + b"\n", content_type=JSON_TYPE)
+    return Response(go_json_writer.encode(writer.whole(answer)) + b"\n", content_type=JSON_TYPE)
 
 
 @dataclass(slots=True)
@@ -177,10 +177,10 @@ class ChunkConverter:
         async with aclosing(chunks):
             async for native in chunks:
                 event = self.chunk(native)
-                yield _event(gojson.encode(event))
+                yield _event(go_json_writer.encode(event))
                 if native.get("done"):
                     if self.usage:
-                        yield _event(gojson.encode({**event, "choices": [], "usage": _usage(native)}))
+                        yield _event(go_json_writer.encode({**event, "choices": [], "usage": _usage(native)}))
                     yield _event(b"[DONE]")
 
 
@@ -190,7 +190,7 @@ def _event(data: bytes) -> bytes:
 
 def _call(native: JSON) -> JSON:
     function = native["function"]
-    written = {"name": function["name"], "arguments": gojson.text(function["arguments"])}
+    written = {"name": function["name"], "arguments": go_json_writer.text(function["arguments"])}
     return {"id": native["id"], "index": function["index"], "type": "function", "function": written}
 
 

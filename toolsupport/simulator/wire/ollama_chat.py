@@ -8,20 +8,20 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from toolsupport.simulator import duration, gojson, gosyntax
-from toolsupport.simulator.client import Client
+from toolsupport.simulator import duration, go_json_parser, go_json_writer
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.fitting import constraints
 from toolsupport.simulator.fitting.constraints import SchemaSupport
-from toolsupport.simulator.gosyntax import Malformed
-from toolsupport.simulator.gotypes import GoPath, GoStruct
+from toolsupport.simulator.go_json_parser import Malformed
+from toolsupport.simulator.go_types import GoPath, GoStruct
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
-from toolsupport.simulator.memory import CONTEXT
+from toolsupport.simulator.loaded_models import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, ToolsRefusal, find, is_name, render
 from toolsupport.simulator.schemas import NATIVE, OPTIONS
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 from toolsupport.simulator.wire import window
-from toolsupport.simulator.wire.chat import ChatRequest, ReplyStreamer, chunk, collect, load
+from toolsupport.simulator.wire.ollama_stream import ChatRequest, ReplyStreamer, chunk, collect, load
 
 NDJSON = "application/x-ndjson"
 
@@ -57,13 +57,13 @@ def refused_tools(model: SimulatedModel, refusal: ToolsRefusal) -> RequestReject
 
 
 def error(refused: RequestRejected) -> Response:
-    return Response(gojson.encode({"error": str(refused)}), refused.status)
+    return Response(go_json_writer.encode({"error": str(refused)}), refused.status)
 
 
 def body(data: bytes, kind: GoStruct) -> JSON:
     """Return the object in a request's body. Raises RequestRejected with Go's message."""
     try:
-        value = gosyntax.decode(data)
+        value = go_json_parser.decode(data)
     except Malformed as malformed:
         raise RequestRejected("missing request body" if str(malformed) == "EOF" else str(malformed)) from None
     fault = kind.fault(value, GoPath())
@@ -117,16 +117,16 @@ def schema_of(demanded: Any) -> JSON | None:
     try:
         return constraints.of_native(demanded)
     except ValueError:
-        raise RequestRejected(BAD_FORMAT.format(gojson.text(gojson.text(demanded)))) from None
+        raise RequestRejected(BAD_FORMAT.format(go_json_writer.text(go_json_writer.text(demanded)))) from None
 
 
 def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[SimulatedModel, ChatRequest]:
     """Return the model and the request as it reaches the model. Raises RequestRejected if the server refuses."""
     model = model_of(request.model, deleted)
     if not model.chats:
-        raise RequestRejected(f"{gojson.text(request.model)} does not support chat")
+        raise RequestRejected(f"{go_json_writer.text(request.model)} does not support chat")
     if request.think and not model.thinks:
-        raise RequestRejected(f"{gojson.text(request.model)} does not support thinking")
+        raise RequestRejected(f"{go_json_writer.text(request.model)} does not support thinking")
     if request.prompt.tools and model.refusal:
         raise refused_tools(model, model.refusal)
     if request.schema is not None and model.schemas == SchemaSupport.REFUSED:
@@ -177,13 +177,13 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
         return error(refused)
     if isinstance(answer, AsyncGenerator):
         return StreamedResponse(_lines(answer), NDJSON)
-    return Response(gojson.encode(answer), 500 if "error" in answer else 200)
+    return Response(go_json_writer.encode(answer), 500 if "error" in answer else 200)
 
 
 async def _lines(chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
     async with aclosing(chunks):
         async for piece in chunks:
-            yield gojson.encode(piece) + b"\n"
+            yield go_json_writer.encode(piece) + b"\n"
 
 
 async def generate(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
@@ -193,4 +193,4 @@ async def generate(state: SimulatorState, client: Client, request: ReceivedReque
         model_of(name)
     except RequestRejected as refused:
         return error(refused)
-    return error(RequestRejected(f"{gojson.text(name)} does not support generate"))
+    return error(RequestRejected(f"{go_json_writer.text(name)} does not support generate"))

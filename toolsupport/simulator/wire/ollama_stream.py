@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from toolsupport.simulator import gojson
-from toolsupport.simulator.client import Client
+from toolsupport.simulator import go_json_writer
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.duration import DEFAULT
 from toolsupport.simulator.fitting.fitting import Intention, fitted
-from toolsupport.simulator.memory import CONTEXT
+from toolsupport.simulator.loaded_models import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, render
 from toolsupport.simulator.rules import continuing
 from toolsupport.simulator.state import SimulatorState
@@ -80,14 +80,14 @@ class ReplyTiming:
 def chunk(model: str, message: JSON, **end: object) -> JSON:
     """Return one line of the stream: the fields in the order of Ollama's struct."""
     spoken = {"role": "assistant", "content": "", **message}
-    return {"model": model, "created_at": gojson.now(), "message": spoken, "done": False, **end}
+    return {"model": model, "created_at": go_json_writer.now(), "message": spoken, "done": False, **end}
 
 
 def call_json(request: ChatRequest, index: int, call: SimulatedCall) -> JSON:
     """Return a complete call; its id is derived from the conversation, so that repeats give the same bytes."""
     seed = hashlib.sha256(f"{request.model} {index} {request.prompt!r}".encode("utf-8", "replace")).digest()
     name = "".join(LETTERS[byte % len(LETTERS)] for byte in seed[:8])
-    function = {"index": index, "name": call.name, "arguments": gojson.as_map(call.arguments)}
+    function = {"index": index, "name": call.name, "arguments": go_json_writer.as_map(call.arguments)}
     return {"id": f"call_{name}", "function": function}
 
 

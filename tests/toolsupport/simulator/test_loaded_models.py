@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from toolsupport.simulator.memory import ModelMemory
+from toolsupport.simulator.loaded_models import ModelMemory
 
 
 class Hands:

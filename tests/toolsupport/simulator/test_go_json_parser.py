@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.simulator.gosyntax import Malformed, decode
+from toolsupport.simulator.go_json_parser import Malformed, decode
 
 COMPLAINTS = [
     ("", "EOF"),
