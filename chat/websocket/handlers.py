@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import client_frames, detection_frames, frames
 from chat.broadcast.error_codes import FrameError
-from chat.broadcast.outbox import PageSocket
+from chat.broadcast.page_sockets import PageSocket
 from chat.transcript.announcements import Announcement, Announcements
 from chat.transcript.conversations import (
     branches,

@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from chat.broadcast.model_watcher import ModelWatcher
-from chat.broadcast.outbox import PageSocket, SocketRegistry
+from chat.broadcast.detection_progress import ModelWatcher
+from chat.broadcast.page_sockets import PageSocket, SocketRegistry
 from chat.models import Conversation
 from chat.transcript.announcements import AddedNotice
 from chat.transcript.conversations.conversations import say

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import frames
-from chat.broadcast.outbox import SocketRegistry
+from chat.broadcast.page_sockets import SocketRegistry
 from chat.transcript.announcements import Announcements
 from chat.transcript.questions import model_news
 from chat.transcript.questions.model_news import NewsSnapshot

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from channels.layers import channel_layers
 
-from chat.broadcast import bus, frames, peer_processes
-from chat.broadcast.outbox import SocketRegistry
-from chat.broadcast.peer_processes import PeerBroadcaster
+from chat.broadcast import bus, cross_process_frames, frames
+from chat.broadcast.cross_process_frames import PeerBroadcaster
+from chat.broadcast.page_sockets import SocketRegistry
 
 CHAT = "0b0e6a2c-6a0c-4a57-9d0e-5a1a6f2f5a11"
 
@@ -134,8 +134,8 @@ async def test_the_end_of_a_turn_ends_the_following() -> None:
 
 @pytest.mark.asyncio
 async def test_who_does_not_renew_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peer_processes, "FOLLOWED_SECONDS", -1.0)
-    monkeypatch.setattr(peer_processes, "RENEWED_SECONDS", 0.01)
+    monkeypatch.setattr(cross_process_frames, "FOLLOWED_SECONDS", -1.0)
+    monkeypatch.setattr(cross_process_frames, "RENEWED_SECONDS", 0.01)
     async with two() as (first, second):
         first.text = "all"
         second.peers.follow(CHAT, "first")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chat.broadcast import frames
 from chat.broadcast.growing_text import utf16_length
-from chat.broadcast.outbox import JOINED, QUEUE_BYTES, PageSocket, SocketRegistry
+from chat.broadcast.page_sockets import JOINED, QUEUE_BYTES, PageSocket, SocketRegistry
 
 
 class Page:

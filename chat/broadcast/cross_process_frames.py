@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import bus, frames
 from chat.broadcast.bus import BusMessage
-from chat.broadcast.outbox import Growing, SocketRegistry, joined
+from chat.broadcast.page_sockets import Growing, SocketRegistry, joined
 from chat.transcript.turns import process_lists
 from toolsupport.config import metrics
 
