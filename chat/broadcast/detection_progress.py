@@ -19,8 +19,8 @@ Announce = Callable[[str, Announcements], None]
 UNFINISHED = ("waiting", "running")
 
 
-class ModelWatcher:
-    """The watcher of one process: call `look` once a second. `announce` is for stored announcements."""
+class DetectionProgress:
+    """The sender of one process: call `look` once a second. `announce` is for stored announcements."""
 
     def __init__(self, listeners: SocketRegistry, announce: Announce) -> None:
         self._listeners = listeners

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from chat.broadcast.detection_progress import ModelWatcher
+from chat.broadcast.detection_progress import DetectionProgress
 from chat.broadcast.page_sockets import PageSocket, SocketRegistry
 from chat.models import Conversation
 from chat.transcript.announcements import AddedNotice
@@ -169,7 +169,7 @@ def test_a_chat_that_was_closed_is_told_when_it_opens(chat: Conversation):  # D7
     Detection.objects.update(finished_at=Now() - timedelta(hours=1))
     listeners, announced = SocketRegistry(), list[str]()
     listeners.add(str(chat.pk), PageSocket(unsent))
-    watcher = ModelWatcher(listeners, lambda conversation, news: announced.extend([conversation] * len(news)))
+    watcher = DetectionProgress(listeners, lambda conversation, news: announced.extend([conversation] * len(news)))
     for _ in range(2):
         async_to_sync(watcher.look)()
     assert (announced, missed(chat)) == ([str(chat.pk)], [])
