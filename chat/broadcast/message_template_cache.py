@@ -17,7 +17,7 @@ from django.template.loader import render_to_string
 from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
 
-from chat.transcript.messages.durations import duration
+from chat.transcript.messages.duration_text import duration
 from chat.transcript.messages.view_models import NEARLY_FULL, ShownMessage, ShownUsage
 from toolsupport.core.types import Role
 

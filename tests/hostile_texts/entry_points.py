@@ -19,7 +19,7 @@ from chat.tools.files import image_sizes
 from chat.tools.files.workspace import WorkspaceEntry
 from chat.tools.sandbox.python_interpreter import PrintedOutput
 from chat.transcript.conversations import listing
-from chat.transcript.messages import bars, titles, typed_results
+from chat.transcript.messages import mcp_result_parts, table_chart, titles
 from chat.websocket import frame_parsing
 from tests.hostile_texts import further_readers
 from tests.hostile_texts.units import text
@@ -207,7 +207,7 @@ def results(written: str) -> object:
     written = sanitize.text(written)
     parts = [{"type": "text", "text": written}, {"type": "resource_link", "uri": written, "name": written}]
     found = reader.read({"content": parts, "structuredContent": {"result": written}})
-    return typed_results.parts(found.content), typed_results.pictures(written)
+    return mcp_result_parts.parts(found.content), mcp_result_parts.pictures(written)
 
 
 def conversation(written: str) -> object:
@@ -303,7 +303,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "a pattern of a schema": EntryPoint(plain_patterns.plain, 4_000),
     "arguments that have begun": EntryPoint(lambda written: are_sure('{"path": "' + written, TOOLS[1]), 4_000),
     "a sentence about a test": EntryPoint(readable.with_code, 4_000),
-    "a result as a chart": EntryPoint(bars.fit, 64 * KIB),
+    "a result as a chart": EntryPoint(table_chart.fit, 64 * KIB),
     "an image": EntryPoint(image, 256 * KIB),
     "a listing": EntryPoint(
         lambda written: [list_directory._line(WorkspaceEntry(written[:255], "file", size)) for size in range(500)], 255
@@ -317,7 +317,9 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
         lambda written: client_address.client("127.0.0.1", written, client_address.PRIVATE), 16 * KIB, ("1.", "::1,")
     ),
     "numbers of a table": EntryPoint(
-        lambda written: bars.chart(["a", "b"], [["name", written[at : at + 64]] for at in range(0, len(written), 64)]),
+        lambda written: table_chart.chart(
+            ["a", "b"], [["name", written[at : at + 64]] for at in range(0, len(written), 64)]
+        ),
         64 * KIB,
     ),
     "blocks of an answer": EntryPoint(blocks, BLOCK, ("a\nb\n", "\\\n", "}\n{\n")),

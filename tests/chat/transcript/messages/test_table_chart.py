@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chat.transcript.messages.bars import Chart, chart, fit
+from chat.transcript.messages.table_chart import Chart, chart, fit
 from tests.tables import every
 
 BARS = [

@@ -14,7 +14,7 @@ from chat.models import Conversation
 from chat.templatetags.readable import typed_parts
 from chat.tools.files.workspace import Workspace
 from chat.transcript.conversations import conversations
-from chat.transcript.messages.typed_results import ResultPart, pictures
+from chat.transcript.messages.mcp_result_parts import ResultPart, pictures
 from chat.transcript.settings import turn_settings
 from tests.chat.mcp.client.hostile import KINDS
 from tests.factories import ModelProfileFactory
