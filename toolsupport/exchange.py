@@ -41,7 +41,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS, forced_json
-from toolsupport.core.quoted_results import ResultIndex
+from toolsupport.core.quoted_calls import ResultIndex
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader

@@ -17,7 +17,7 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns.format_guard import FormatGuard
 from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
-from toolsupport.core import forced_calls, format_choice, format_fallback, tool_translation
+from toolsupport.core import forced_calls, format_choice, format_fallback, shell_translation
 from toolsupport.core.events import (
     CallFound,
     CallReady,
@@ -126,7 +126,7 @@ class FormatRecovery:
 
     async def refused_in_words(self, asked: RequestContext) -> None:
         """Offer bash to a model that denied access to files."""
-        request_spec = tool_translation.after_refusal(asked.request_spec)
+        request_spec = shell_translation.after_refusal(asked.request_spec)
         if request_spec is not None:
             self._take(replace(asked, request_spec=request_spec))
             self._announce(await in_database(record.offer_bash)(self._store, {"model": self._claimed.model}))

@@ -28,7 +28,7 @@ from toolsupport import providers
 from toolsupport.core import (
     calls,
     client_address,
-    context_limits,
+    context_overflow,
     error_body,
     families,
     http_address,
@@ -61,7 +61,7 @@ from toolsupport.core.formats import FORMATS
 from toolsupport.core.markdown_blocks import BlockSplitter
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.pull_progress import PullReader
-from toolsupport.core.quoted_results import ResultIndex
+from toolsupport.core.quoted_calls import ResultIndex
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
@@ -343,7 +343,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "an error of a server": EntryPoint(
         lambda written: list(errors(written)), 60_000, ("1", "the ", "a", "工具", "<script")
     ),
-    "numbers of an error": EntryPoint(lambda written: context_limits.exceeded(400, written), 64 * KIB),
+    "numbers of an error": EntryPoint(lambda written: context_overflow.exceeded(400, written), 64 * KIB),
     "a model that is not loaded": EntryPoint(
         lambda written: [load_failures.is_loading(written), server_faults.model_missing(404, written)], 64 * KIB
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.coded_text import QUOTED
+from toolsupport.core.coded_sentences import QUOTED
 from toolsupport.core.formats import code_mode
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence

@@ -20,7 +20,7 @@ from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context, team_request_data
 from chat.transcript.settings.prompt_context import PromptContext
 from chat.transcript.settings.team_request_data import TeamRequestData
-from toolsupport.core import outside_content, tool_translation
+from toolsupport.core import outside_content, shell_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.remote_tools import RemoteTool
@@ -76,7 +76,7 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
     system = prompt_parts.system(made.request_spec.system)
     request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
     if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
-        request_spec = tool_translation.after_refusal(request_spec) or request_spec
+        request_spec = shell_translation.after_refusal(request_spec) or request_spec
     if context_of(request_spec) == "minimal_system":
         request_spec = replace(request_spec, documents=documents(workspace(str(conversation.pk))))
     found_by = conversation.settings.get(FOUND_BY) or {}

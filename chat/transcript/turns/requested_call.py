@@ -17,7 +17,7 @@ from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.transcript.messages import present
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import Draft
-from toolsupport.core import calls, tool_translation
+from toolsupport.core import calls, shell_translation
 from toolsupport.core.errors import Busy
 from toolsupport.core.events import CallRejected
 from toolsupport.core.types import JSON, RequestSpec, Role, ToolCall
@@ -81,7 +81,7 @@ def checked(wish: CallRequest, request_spec: RequestSpec) -> tuple[ToolCall, Too
     call = ToolCall("program", wish.name, wish.arguments)
     found = calls.check(call, request_spec.callable)
     if not isinstance(found, CallRejected):
-        return found.call, tool_translation.serve(found.call, request_spec).call
+        return found.call, shell_translation.serve(found.call, request_spec).call
     if found.fault == "schema":
         raise InvalidCall(found.reason, "arguments")
     raise InvalidCall(f"This model may not call {wish.name}: {left_out.reason}" if left_out else found.reason, "name")

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from toolsupport.core import reasons
-from toolsupport.core.coded_text import joined
+from toolsupport.core.coded_sentences import joined
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON

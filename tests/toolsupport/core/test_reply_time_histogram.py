@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.reply_times import LONGEST, seconds_at, step_of
+from toolsupport.core.reply_time_histogram import LONGEST, seconds_at, step_of
 
 TIMES = st.lists(st.integers(1, 100_000_000), min_size=1, max_size=40)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tables import every
-from toolsupport.core import passkey_rules
+from toolsupport.core import passkey_origins
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from toolsupport.core import passkey_rules
     ],
 )
 def test_an_address_with_a_name_can(origin: str, site: str) -> None:
-    assert (passkey_rules.site_of(origin), passkey_rules.why_not(origin)) == (site, "")
+    assert (passkey_origins.site_of(origin), passkey_origins.why_not(origin)) == (site, "")
 
 
 @every(
@@ -37,4 +37,4 @@ def test_an_address_with_a_name_can(origin: str, site: str) -> None:
     ],
 )
 def test_others_cannot(origin: str, words: str) -> None:
-    assert passkey_rules.site_of(origin) == "" and words in passkey_rules.why_not(origin)
+    assert passkey_origins.site_of(origin) == "" and words in passkey_origins.why_not(origin)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from toolsupport.core import tool_translation
+from toolsupport.core import shell_translation
 from toolsupport.core.format_fallback import without_tools
-from toolsupport.core.tool_translation import COMMANDS, after_refusal, only_commands, rerouted, serve
+from toolsupport.core.shell_translation import COMMANDS, after_refusal, only_commands, rerouted, serve
 from toolsupport.core.types import Capabilities, Capability, Exclusion, RequestSpec, ToolCall, ToolSpec
 
 READ, LIST, WRITE, EDIT = (ToolSpec(name) for name in ("read_file", "list_directory", "write_file", "edit_file"))
@@ -81,7 +81,7 @@ def test_a_command_is_served_by_the_tool_that_does_the_same() -> None:
         served = serve(bash("cat config.json"), found)
         assert served.call == ToolCall("1", "read_file", {"path": "config.json"})
         assert served.reason == "called as bash, run by read_file"
-        assert serve(bash("make"), found) == tool_translation.TranslatedCall(bash("make"))
+        assert serve(bash("make"), found) == shell_translation.TranslatedCall(bash("make"))
 
 
 def test_a_tool_that_is_switched_off_serves_nothing() -> None:
@@ -98,7 +98,7 @@ def test_a_call_of_a_tool_it_was_not_told_of_is_served_all_the_same() -> None:  
 
 
 def test_without_translation_everything_is_as_it_was_asked() -> None:
-    assert serve(bash("cat a"), request_spec((*FILES, BASH))) == tool_translation.TranslatedCall(bash("cat a"))
+    assert serve(bash("cat a"), request_spec((*FILES, BASH))) == shell_translation.TranslatedCall(bash("cat a"))
 
 
 @pytest.mark.parametrize("arguments", [{}, {"command": 3}, {"command": None}, {"command": ["cat", "a"]}])

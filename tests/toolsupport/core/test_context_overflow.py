@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.tables import every
-from toolsupport.core.context_limits import OTHERWISE, ContextExceeded, exceeded, help_for
+from toolsupport.core.context_overflow import OTHERWISE, ContextExceeded, exceeded, help_for
 
 ERROR = {"code": 400, "message": "request (7912 tokens) exceeds", "n_prompt_tokens": 7912, "n_ctx": 4096}
 PLAIN = json.dumps({"error": ERROR})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core import password_guesses
+from toolsupport.core import guessable_passwords
 
 COMMON = frozenset(
     {"password", "dragon", "letmein", "sunshine", "qwerty", "monkey", "1q2w3e4r", "iloveyou", "trustno1"}
@@ -15,7 +15,7 @@ COMMON = frozenset(
 
 
 def _common(password: str) -> bool:
-    return password_guesses.is_common(password, COMMON.__contains__)
+    return guessable_passwords.is_common(password, COMMON.__contains__)
 
 
 @every(
@@ -87,13 +87,13 @@ def test_no_first_guesses(password: str):
     ],
 )
 def test_words_of_the_site_are_cut_out(password: str, rest: str):
-    assert password_guesses.without(password, ["alice", "toolsupport", "bo", "chat.example.org", "example"]) == rest
+    assert guessable_passwords.without(password, ["alice", "toolsupport", "bo", "chat.example.org", "example"]) == rest
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=12), max_size=4))
 def test_any_text_is_judged(password: str, words: list[str]):
     _common(password)
-    assert len(password_guesses.without(password, words)) <= len(password_guesses._folded(password))
+    assert len(guessable_passwords.without(password, words)) <= len(guessable_passwords._folded(password))
 
 
 @pytest.mark.parametrize("long", ["1" * 5000 + "a", "!" * 5000, "ab" * 2500, "-1" * 2500 + "x"])
@@ -104,5 +104,5 @@ def test_long_ones_cost_little(long: str):
         looked_up.append(form)
         return False
 
-    password_guesses.is_common(long, common)
+    guessable_passwords.is_common(long, common)
     assert not looked_up
