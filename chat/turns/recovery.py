@@ -29,7 +29,7 @@ from toolsupport.core.events import (
     ToolsRefused,
 )
 from toolsupport.core.format_choice import FORCED, NATIVE
-from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
+from toolsupport.core.server_refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.knowledge import reasoning_starts, schema_faults
 from toolsupport.registry.models.request_context import RequestContext

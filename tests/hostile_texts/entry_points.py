@@ -26,7 +26,7 @@ from tests.hostile_texts.units import text
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport import providers
 from toolsupport.core import (
-    calls,
+    call_validation,
     client_address,
     context_overflow,
     error_body,
@@ -42,10 +42,10 @@ from toolsupport.core import (
     reasoning,
     redaction,
     refusal_phrases,
-    refusals,
     remote_tools,
     sanitize,
     server_faults,
+    server_refusals,
     shell_equivalents,
     spreadsheet,
     strict_json,
@@ -102,7 +102,7 @@ def cost(entry: EntryPoint, unit: str, size: int) -> float:
     """Return the seconds of the processor for a text of this unit: of two runs the cheaper one."""
     written, found = text(unit, size), []
     for _ in range(2):
-        refusals.classify.cache_clear()
+        server_refusals.classify.cache_clear()
         begun = time.thread_time()
         entry.read(written)
         found.append(time.thread_time() - begun)
@@ -147,10 +147,10 @@ def errors(written: str) -> Iterator[object]:
     """Read the bodies of an error that hold this text: plain, one message, many messages, a line for each."""
     each = sanitize.text(written[:2000])
     many = [{"message": f"{each} {number}"} for number in range(max(1, len(written) // max(1, len(each))))]
-    yield refusals.classify(400, written)
-    yield refusals.classify(400, quoted(written, "error", "message").decode())
-    yield refusals.classify(400, json.dumps({"error": many}))
-    yield refusals.classify(400, "\n".join(f"data: {json.dumps(one)}" for one in many))
+    yield server_refusals.classify(400, written)
+    yield server_refusals.classify(400, quoted(written, "error", "message").decode())
+    yield server_refusals.classify(400, json.dumps({"error": many}))
+    yield server_refusals.classify(400, "\n".join(f"data: {json.dumps(one)}" for one in many))
 
 
 def arguments(written: str) -> object:
@@ -164,7 +164,7 @@ def arguments(written: str) -> object:
     offered = (ToolSpec("note", "", schema),)
     parts = [written[at : at + 100] for at in range(0, len(written), 100)]
     return [
-        calls.check(ToolCall("1", "note", given), offered)
+        call_validation.check(ToolCall("1", "note", given), offered)
         for given in ({"a": written}, {"list": parts}, {part: 1 for part in parts}, {"b": written})
     ]
 
@@ -191,7 +191,7 @@ def named(written: str) -> object:
         name_checks.problem(written),
         name_checks.path_problem(written),
         tool_lookup.find_tool(written, TOOLS),
-        calls.check(ToolCall("1", written, {}), TOOLS),
+        call_validation.check(ToolCall("1", written, {}), TOOLS),
         remote_tools.callable_name("server", written),
     ]
 

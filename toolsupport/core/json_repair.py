@@ -1,7 +1,7 @@
 """Reads JSON, strictly if possible, else with repairs that it records.
 
 In: the whole text of one value. Out: the value with its repairs in words, or None where there is no value to be read.
-Callers: the formats, `arguments` and `coercion`, once a call is complete; the repairs are listed with the call.
+Callers: the formats, `call_building` and `coercion`, once a call is complete; the repairs are listed with the call.
 - Sound JSON is never repaired: the strict reader comes first. The one exception is two values of one key.
 - A repair changes how a value is written, never what a schema requires: that is `coercion`.
 - Time is linear in the text, and nesting ends at DEEPEST: no text of a model may cost more.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.format_choice import CODE, FORCED, READ_ONLY, label
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
+from toolsupport.core.formats.calls_in_prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
 from toolsupport.core.outcomes import of_step
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader

@@ -19,7 +19,7 @@ from toolsupport.core.errors import Busy, ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.prompt import token_counts
-from toolsupport.core.refusals import MISCONFIGURED, Refusal
+from toolsupport.core.server_refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_notice import LeftOutNotice

@@ -9,8 +9,8 @@ from typing import Any
 
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.redaction import redact
-from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_refusals import MISCONFIGURED, UNSUPPORTED, Refusal
 from toolsupport.registry.knowledge import (
     effective_values,
     event_log,

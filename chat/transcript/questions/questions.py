@@ -36,7 +36,7 @@ from chat.transcript.messages import present
 from chat.transcript.messages.history import EDITED
 from chat.transcript.questions import remember_refusal, unknown_model
 from chat.transcript.turn_store import fenced
-from toolsupport.core import calls, outside_content
+from toolsupport.core import call_validation, outside_content
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
@@ -78,7 +78,7 @@ class TurnUsage:
     """The usage of a turn until it waits; `calls` counts its calls by result."""
 
     usage: Mapping[str, Any]
-    calls: tuple[CallCount, ...] = ()
+    call_validation: tuple[CallCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
         raise ValueError("This tool no longer exists.")
     edited = _edited(run, tool.spec)
     # Arguments that a person wrote run unchanged or not at all, without repairs.
-    complaints = calls.complaints_about({**edited, **arguments}, tool.spec.parameters)
+    complaints = call_validation.complaints_about({**edited, **arguments}, tool.spec.parameters)
     if complaints:
         raise ValueError(f"The arguments of {run.name} do not fit: {'; '.join(complaints)}.")
     arguments = {**before, **arguments}

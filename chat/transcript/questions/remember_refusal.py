@@ -10,7 +10,7 @@ from chat.transcript.messages import present
 from chat.transcript.questions.unknown_model import RECEIVED
 from chat.transcript.settings import chat_settings
 from chat.transcript.turn_store import fenced
-from toolsupport.core.refusals import Refusal
+from toolsupport.core.server_refusals import Refusal
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags

@@ -15,7 +15,7 @@ from tests.effective_values import holding
 from tests.examples import at_least
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
+from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides, reviews

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.formats.argument_stream import ArgumentStream
 
 # The line break at either end of a value belongs to it, does not, or does unless the value begins with one.

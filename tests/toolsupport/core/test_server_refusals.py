@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.refusals import (
+from toolsupport.core.server_refusals import (
     MALFORMED,
     MISCONFIGURED,
     OTHER,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.tables import every
 from toolsupport.core.error_body import LONGEST, unwrap
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, classify
+from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, classify
 
 LABELS = (UNSUPPORTED, MISCONFIGURED, MALFORMED, OTHER)
 

@@ -10,7 +10,7 @@ import pytest
 from tests.databases import ROOT
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import DIRECT, calls, read
-from tests.toolsupport.core.formats.test_mentions import TOOLS, written
+from tests.toolsupport.core.formats.test_mentioned_calls import TOOLS, written
 from toolsupport.core.formats.announcements import Circumstances
 
 FORMATS_PAGE = ROOT / "docs/formats.md"

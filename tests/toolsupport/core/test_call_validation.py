@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core import calls
-from toolsupport.core.calls import check
+from toolsupport.core import call_validation
+from toolsupport.core.call_validation import check
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
@@ -165,7 +165,7 @@ def test_arguments_that_fit_are_never_changed() -> None:
 def test_complaints_are_few_and_short() -> None:
     many = {f"p{number}": "x" * 1000 for number in range(100)}
     schema: JSON = {"type": "object", "additionalProperties": {"type": "integer"}}
-    complaints = calls.complaints_about(many, schema)
+    complaints = call_validation.complaints_about(many, schema)
     assert len(complaints) == 5
     assert max(map(len, complaints)) <= 300
 
@@ -176,19 +176,19 @@ def test_a_schema_reaches_nothing_outside(scheme: str, tmp_path: Path) -> None:
     outside.write_text('{"type": "integer"}')
     reference = f"file://{outside}" if scheme == "file" else f"{scheme}://127.0.0.1:1/schema.json"
     schema: JSON = {"type": "object", "properties": {"a": {"$ref": reference}}}
-    [complaint] = calls.complaints_about({"a": 1}, schema)
+    [complaint] = call_validation.complaints_about({"a": 1}, schema)
     assert "is outside of the schema" in complaint
 
 
 def test_a_schema_refers_to_itself() -> None:
     schema: JSON = {"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}
-    assert calls.complaints_about({"a": 1}, schema) == []
-    assert calls.complaints_about({"a": "x"}, schema)
+    assert call_validation.complaints_about({"a": 1}, schema) == []
+    assert call_validation.complaints_about({"a": "x"}, schema)
 
 
 @pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"properties": 5}, {"pattern": "("}, {"$schema": "x:y"}])
 def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
-    assert "cannot be used" in calls.complaints_about({}, schema)[0]
+    assert "cannot be used" in call_validation.complaints_about({}, schema)[0]
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
 )
 def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
     schema: JSON = {"type": "object", "properties": {"a": part}}
-    assert calls.unusable(schema) == ""
-    assert calls.complaints_about({"a": right}, schema) == []
-    assert calls.complaints_about({"a": wrong}, schema)
+    assert call_validation.unusable(schema) == ""
+    assert call_validation.complaints_about({"a": right}, schema) == []
+    assert call_validation.complaints_about({"a": wrong}, schema)
 
 
 def large(part: JSON, count: int = 800) -> JSON:
@@ -212,20 +212,20 @@ def large(part: JSON, count: int = 800) -> JSON:
 
 
 def test_a_large_schema_is_not_compiled_before_a_call() -> None:
-    before = calls._large_checker.cache_info().misses
-    assert calls.unusable(large({"type": "string", "description": "x"})) == ""
-    assert calls._large_checker.cache_info().misses == before
-    assert calls.unusable(large({"type": "array", "items": [{"type": "string"}]})) == ""
+    before = call_validation._large_checker.cache_info().misses
+    assert call_validation.unusable(large({"type": "string", "description": "x"})) == ""
+    assert call_validation._large_checker.cache_info().misses == before
+    assert call_validation.unusable(large({"type": "array", "items": [{"type": "string"}]})) == ""
 
 
 @pytest.mark.parametrize("schema", [large({"type": "text"}), large({"type": "string"}, 6000), {"$defs": 5}])
 def test_a_schema_that_no_call_could_fit_is_found(schema: JSON) -> None:
-    assert "cannot be used" in calls.unusable(schema)
+    assert "cannot be used" in call_validation.unusable(schema)
 
 
 def test_a_slow_pattern_gives_up() -> None:
     schema: JSON = {"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}}
-    assert calls.complaints_about({"a": "a" * 40 + "b"}, schema)
+    assert call_validation.complaints_about({"a": "a" * 40 + "b"}, schema)
 
 
 @pytest.mark.parametrize("arguments", [{"path": "\ud800"}, {"\udfff": "a"}, {"path": "a", "lines": float("nan")}])
@@ -234,10 +234,10 @@ def test_what_is_not_json_does_not_pass(arguments: JSON) -> None:
 
 
 def test_a_schema_is_compiled_once() -> None:
-    calls._checker.cache_clear()
+    call_validation._checker.cache_clear()
     for _ in range(10):
         check(call("read_file"), OFFERED)
-    assert calls._checker.cache_info().misses == 1
+    assert call_validation._checker.cache_info().misses == 1
 
 
 @given(st.text(max_size=30), st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))
@@ -245,7 +245,7 @@ def test_what_passes_was_offered_and_fits(name: str, arguments: JSON) -> None:
     outcome = check(call(name, arguments), OFFERED)
     if isinstance(outcome, CallReady):
         [spec] = [spec for spec in OFFERED if spec.name == outcome.call.name]
-        assert calls.complaints_about(outcome.call.arguments, spec.parameters) == []
+        assert call_validation.complaints_about(outcome.call.arguments, spec.parameters) == []
         assert outcome.call.name == name or outcome.call.repairs
     else:
         assert outcome.reason

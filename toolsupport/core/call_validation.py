@@ -20,7 +20,7 @@ import jsonschema_rs
 import orjson
 
 from toolsupport.core import sanitize, schema_patterns
-from toolsupport.core.arguments import typed
+from toolsupport.core.call_building import typed
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.schema_limits import (
     DEEPEST,

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from toolsupport.core.arguments import BRACKET_TOO_MANY
+from toolsupport.core.call_building import BRACKET_TOO_MANY
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.formats import announcements, call_cues, call_intent
+from toolsupport.core.formats import announcements, call_intent, example_cues
 from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 from toolsupport.core.formats.intent_words import EXPLAINED
@@ -308,14 +308,14 @@ class MentionFilter:
         So may the next entry of a list.
         """
         listed = LIST_ENTRY.match(self._sentence) and LINE_ENDS.isdisjoint(self._sentence)
-        leads = self._below and (listed or self._sentence.rstrip().endswith(call_cues.COLONS))
+        leads = self._below and (listed or self._sentence.rstrip().endswith(example_cues.COLONS))
         return self._doubted and bool(leads) and character.isspace() and len(self._sentence) < LONGEST_SENTENCE
 
     def _is_about_call(self, end: str = "") -> bool:
         """Return whether the sentence that was read, with its final punctuation, is about the held call."""
         if not self._below:
-            return bool(self._sentence) and not call_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
-        if call_cues.USER.match(self._sentence):  # the model continues the conversation by itself
+            return bool(self._sentence) and not example_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
+        if example_cues.USER.match(self._sentence):  # the model continues the conversation by itself
             return False
         if self._doubted and self._sentence and not announcements.continues_below(self._sentence + end):
             return True

@@ -7,7 +7,7 @@ import pytest
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import OFFERED
 from toolsupport.core.events import CallFound
-from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher
+from toolsupport.core.formats.calls_in_prose import MOST_FOUND, ProseWatcher
 
 FOUND = {
     'I would call:\n```json\n{"name": "now", "arguments": {}}\n```\nShall I?': "pure_json",
