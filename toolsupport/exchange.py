@@ -379,7 +379,7 @@ def _meant(event: Event, request_spec: RequestSpec, request: Request, results: R
         return thinking_setting.shows_others(event, request_spec, request)
     if not isinstance(event, CallFound):
         return True
-    return not results.hold(event.raw) and isinstance(check(event.call, request_spec.callable), CallReady)
+    return not results.hold(event.raw) and isinstance(check_call(event.call, request_spec.callable), CallReady)
 
 
 def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
