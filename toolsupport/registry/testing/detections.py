@@ -25,7 +25,7 @@ from toolsupport.registry.knowledge import (
     drift_marks,
     effective_values,
     event_log,
-    format_findings,
+    failed_formats,
     overrides,
     stale_tests,
 )
@@ -246,7 +246,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     same_build = row.profile.build.key == row.build_key
     before = row.detail.get("before", effective_values.known(row.profile)["tools"].value)
     confirmed = measure(row, concluded.values, concluded.reason) if same_build else []
-    formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
+    formats = failed_formats.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,

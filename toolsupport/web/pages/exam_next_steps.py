@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.registry.exams import exam_steps
-from toolsupport.registry.exams.exam_steps import ExamSteps, NextStep
+from toolsupport.registry.exams import exam_next_steps
+from toolsupport.registry.exams.exam_next_steps import ExamSteps, NextStep
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -99,7 +99,7 @@ def _button(found: ExamSteps, step: NextStep, request: AuthedRequest) -> StepBut
 def take(request: AuthedRequest, exam_id: int) -> HttpResponse:
     """Raise the context of the model, or let its requests with tools use the short prompt."""
     try:
-        messages.success(request, exam_steps.take(exam_id, request.POST.get("step", "")))
+        messages.success(request, exam_next_steps.take(exam_id, request.POST.get("step", "")))
     except ConfigError as error:
         messages.error(request, str(error))
     return redirect("exam", exam_id)
