@@ -15,7 +15,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from toolsupport.config import traces
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core import passkey_origins
 from toolsupport.core.history_sentences import counted
 from toolsupport.services import schema_lock

@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.config import environment
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.history_sentences import counted
 from toolsupport.core.types import Endpoint

@@ -15,8 +15,8 @@ from toolsupport.core.verdicts import VERDICTS
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.testing import change_feed
-from toolsupport.services import learning
-from toolsupport.services.learning import LearningChoice, ObservedRefusal, RefusalResponse
+from toolsupport.services import refusal_learning
+from toolsupport.services.refusal_learning import LearningChoice, ObservedRefusal, RefusalResponse
 
 KIND = "runtime_learning"
 
@@ -24,7 +24,7 @@ KIND = "runtime_learning"
 @fenced
 def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> RefusalResponse:
     """Store the refusal of a turn's server in its model's history; return the question or notice for it."""
-    return learning.record_refusal(ObservedRefusal(turn.profile_id, refusal, status))
+    return refusal_learning.record_refusal(ObservedRefusal(turn.profile_id, refusal, status))
 
 
 @fenced
@@ -49,7 +49,7 @@ def apply(person: Person, question: Question, answer: str) -> Announcement[Added
     """Apply the answer. Must run in the transaction that closes the question."""
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
-    learned = learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
+    learned = refusal_learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
     # The notice added here must not be added again by `model_news`.
     received = {RECEIVED: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
     if learned.settings or received:

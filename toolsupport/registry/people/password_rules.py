@@ -11,7 +11,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core import guessable_passwords
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import breached_passwords

@@ -29,7 +29,7 @@ from toolsupport.registry.models import request_context
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
-from toolsupport.services.learning import LearningChoice, learn
+from toolsupport.services.refusal_learning import LearningChoice, learn
 
 pytestmark = pytest.mark.django_db
 

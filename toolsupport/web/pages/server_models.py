@@ -16,7 +16,7 @@ from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import pulls, server_models, servers
 from toolsupport.registry.servers.servers import ListedServer
-from toolsupport.services import model_upkeep
+from toolsupport.services import model_actions
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -26,10 +26,10 @@ PARTS = frozenset({"pulls", "loaded", "stored"})
 Deed = Callable[[int, str, int], Awaitable[str]]
 DEEDS: Mapping[str, Deed] = MappingProxyType(
     {
-        "pull": model_upkeep.pull,
-        "cancel": model_upkeep.cancel,
-        "delete": model_upkeep.delete,
-        "unload": model_upkeep.unload,
+        "pull": model_actions.pull,
+        "cancel": model_actions.cancel,
+        "delete": model_actions.delete,
+        "unload": model_actions.unload,
     }
 )
 
@@ -65,7 +65,7 @@ def context(server: ListedServer) -> dict[str, Any]:
     if not server.keeps_models:
         return {"server": server}
     asks = server.enabled and server.reachable is not False
-    memory = async_to_sync(model_upkeep.running)(server.id) if asks else model_upkeep.ModelsInMemory(why=server.why)
+    memory = async_to_sync(model_actions.running)(server.id) if asks else model_actions.ModelsInMemory(why=server.why)
     return {
         "server": server,
         "pulls": pulls.listed(server.id),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from toolsupport.core.events import Failed
-from toolsupport.detection import model_loading
+from toolsupport.detection import loading_timeout
 from toolsupport.detection.probe_reply import ProbeReply
 
 
@@ -24,4 +24,4 @@ from toolsupport.detection.probe_reply import ProbeReply
 )
 def test_only_a_server_that_loads_its_model_is_waited_for(status: int, message: str, loading: bool) -> None:
     reply = ProbeReply(failed=Failed("busy", "It is busy.", status, json.dumps({"error": {"message": message}})))
-    assert model_loading.is_loading(reply) is loading
+    assert loading_timeout.is_loading(reply) is loading
