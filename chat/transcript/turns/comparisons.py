@@ -20,7 +20,7 @@ from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import MOST_CALLS, ExamCase, ExpectedCall, read_case
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import JSON
-from toolsupport.registry import leases, raw_sql
+from toolsupport.registry import leases
 from toolsupport.registry.people import quota_use, quotas
 from toolsupport.registry.servers import server_slots
 
@@ -193,7 +193,7 @@ def profile_of(person: Person, turn_id: int, answer: int) -> int | None:
 
 def claim(owner: str) -> ClaimedAnswer | None:
     """Claim the oldest answer that waits, or whose process is gone; a few at once on a server."""
-    return _oldest(owner) if raw_sql.has_work(ComparedAnswer) else None
+    return _oldest(owner) if leases.has_work(ComparedAnswer) else None
 
 
 @transaction.atomic

@@ -21,7 +21,7 @@ from toolsupport.core.format_choice import CODE
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import JSON
 from toolsupport.models import ExamPaper, ExamRun, ExamTrial, ModelProfile
-from toolsupport.registry import leases, raw_sql
+from toolsupport.registry import leases
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import server_slots
 from toolsupport.registry.settings import switches
@@ -159,7 +159,7 @@ def claim(owner: str, own: int | None = None, idle: Callable[[int], bool] = lamb
 
     A run that a change of the model asked for waits until its server (an id) is `idle`.
     """
-    return _oldest(owner, own, idle) if raw_sql.has_work(ExamRun) else None
+    return _oldest(owner, own, idle) if leases.has_work(ExamRun) else None
 
 
 @transaction.atomic
