@@ -29,7 +29,6 @@ BARE_VALUE = re.compile(r"""[^,{}\[\]\n"]+""")
 NUMBER = re.compile(r"-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?\Z")
 WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 FENCE = re.compile(r"\s*```[\w-]*\s*")
-BEHIND_A_STRING = re.compile(r"\s*(?:[,:}\];]|\Z)")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 

@@ -263,7 +263,6 @@ class ShownConversation:
     model: ShownModel | None
     messages: tuple[ShownMessage, ...] = ()
     turn: int | None = None
-    turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
     earlier: int | None = None
