@@ -78,7 +78,7 @@ class TurnUsage:
     """The usage of a turn until it waits; `calls` counts its calls by result."""
 
     usage: Mapping[str, Any]
-    call_validation: tuple[CallCount, ...] = ()
+    calls: tuple[CallCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

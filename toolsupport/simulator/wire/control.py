@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 
 from toolsupport.simulator import go_json_writer
 from toolsupport.simulator.client_connection import Client
@@ -14,7 +13,7 @@ from toolsupport.simulator.models import MODELS, SimulatedModel
 from toolsupport.simulator.schemas import DELETE, PULL
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON
-from toolsupport.simulator.wire.ollama_chat import NDJSON, RequestRejected, body, error, model_of
+from toolsupport.simulator.wire.ollama_chat import NDJSON, RequestRejected, body, error, model_of, ndjson
 
 PIECES = 20  # of a download
 PIECE_TOKENS = 20  # a piece takes as long as so many tokens
@@ -43,7 +42,7 @@ async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) 
     if given.get("stream") is False:
         last = [line async for line in lines][-1]
         return Response(go_json_writer.encode(last), 500 if "error" in last else 200)
-    return StreamedResponse(_encoded(lines), NDJSON)
+    return StreamedResponse(ndjson(lines), NDJSON)
 
 
 async def delete(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
@@ -90,9 +89,3 @@ async def _pulled(state: SimulatorState, model: SimulatedModel) -> AsyncGenerato
         yield {"status": words}
     state.deleted.discard(model.name)
     yield {"status": "success"}
-
-
-async def _encoded(lines: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(lines):
-        async for line in lines:
-            yield go_json_writer.encode(line) + b"\n"

@@ -176,11 +176,11 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
     except RequestRejected as refused:
         return error(refused)
     if isinstance(answer, AsyncGenerator):
-        return StreamedResponse(_lines(answer), NDJSON)
+        return StreamedResponse(ndjson(answer), NDJSON)
     return Response(go_json_writer.encode(answer), 500 if "error" in answer else 200)
 
 
-async def _lines(chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+async def ndjson(chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
     async with aclosing(chunks):
         async for piece in chunks:
             yield go_json_writer.encode(piece) + b"\n"
