@@ -12,7 +12,7 @@ from django.db import transaction
 from chat.models import Conversation
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.settings import available_tools, chat_settings
-from chat.transcript.settings.team_request_data import TeamRequestData
+from chat.transcript.settings.team_context import TeamContext
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.types import ToolFilter
 from toolsupport.registry.mcp import mcp_servers
@@ -59,7 +59,7 @@ def stamp(left_out: ToolFilter) -> str:
 def put(person: Person, conversation_id: str, change: ToolFilterChange) -> StoredFilter:
     """Apply the form's changed switches. Unknown names are ignored. Raises NotFound."""
     remotes = mcp_servers.known_tools()
-    existing = available_tools.offer((), TeamRequestData(team_settings.in_force(())), remotes).candidates
+    existing = available_tools.offer((), TeamContext(team_settings.in_force(())), remotes).candidates
     conversation = own(person, conversation_id, lock=True, with_state=True)
     before, seen = ToolFilter.read(conversation.settings.get("left_out")), _read(change.seen)
     tools = change.tools.switched(seen.tools) & {one.spec.name for one in existing}

@@ -17,9 +17,9 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.sandbox import workspace_removal
 from chat.tools.sandbox.workspace_removal import DISCARDED
 from chat.tools.tool import ToolContext
-from chat.transcript.settings import available_tools, prompt_context, team_request_data
+from chat.transcript.settings import available_tools, prompt_context, team_context
 from chat.transcript.settings.prompt_context import PromptContext
-from chat.transcript.settings.team_request_data import TeamRequestData
+from chat.transcript.settings.team_context import TeamContext
 from toolsupport.core import outside_content, shell_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
@@ -68,7 +68,7 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
     wanted = chat_settings(conversation.settings)
-    team = team_request_data.read(conversation.owner_id)
+    team = team_context.read(conversation.owner_id)
     prompt_parts = prompt_context.of(conversation, team.prompts)
     found = conversation.settings.get("toolset") or ()
     offered = available_tools.offer(found, team, remotes)
@@ -96,7 +96,7 @@ def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("This model does not exist.")
-    team = TeamRequestData(team_settings.everything(), databases=sql_sources.names(person))
+    team = TeamContext(team_settings.everything(), databases=sql_sources.names(person))
     offered = available_tools.offer((tool,), team)
     return request_context.for_profile(profile, offered, ChatSettings())
 

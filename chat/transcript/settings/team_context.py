@@ -18,7 +18,7 @@ UNION ALL SELECT 'database', name, kind FROM ({sql_sources.NAMES}) AS sources OR
 
 
 @dataclass(frozen=True, slots=True)
-class TeamRequestData:
+class TeamContext:
     """All effective settings, the available prompts, and the names of the databases for the model."""
 
     settings: dict[str, Any]
@@ -26,10 +26,10 @@ class TeamRequestData:
     databases: str = ""
 
 
-def read(person: int) -> TeamRequestData:
+def read(person: int) -> TeamContext:
     """Return what is stored now."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for kind, name, value in kept_rows.rows(STORED, person):
         found[kind].append((name, value))
     prompts = tuple(NamedPrompt(name, description) for name, description in found["prompt"])
-    return TeamRequestData(team_settings.in_force(found["setting"]), prompts, sql_sources.in_words(found["database"]))
+    return TeamContext(team_settings.in_force(found["setting"]), prompts, sql_sources.in_words(found["database"]))
