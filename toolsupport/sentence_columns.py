@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
-from toolsupport.core import coded_sentences
-from toolsupport.core.coded_sentences import SentenceTable
+from toolsupport.core import sentence_codes
+from toolsupport.core.sentence_codes import SentenceTable
 from toolsupport.core.sentences import SENTENCES
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SentenceTextField(SentenceColumn, Text):
 
     def get_prep_value(self, value: Any) -> Any:
         prepared = value if isinstance(value, str) else super().get_prep_value(value)
-        return coded_sentences.encoded(prepared) if isinstance(prepared, str) else prepared
+        return sentence_codes.encoded(prepared) if isinstance(prepared, str) else prepared
 
 
 class SentenceCharField(SentenceColumn, Char):
@@ -53,7 +53,7 @@ class SentenceCharField(SentenceColumn, Char):
     from_db_value = SentenceTextField.from_db_value
 
     def get_prep_value(self, value: Any) -> Any:
-        return coded_sentences.encoded(value) if isinstance(value, str) else super().get_prep_value(value)
+        return sentence_codes.encoded(value) if isinstance(value, str) else super().get_prep_value(value)
 
 
 class SentenceJSONField(SentenceColumn, Json):
@@ -65,4 +65,4 @@ class SentenceJSONField(SentenceColumn, Json):
         return self.table.restored(super().from_db_value(value, expression, connection))
 
     def get_prep_value(self, value: Any) -> Any:
-        return super().get_prep_value(coded_sentences.plain(value))
+        return super().get_prep_value(sentence_codes.plain(value))

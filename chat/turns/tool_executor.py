@@ -37,10 +37,10 @@ from chat.turns.events import ApprovalNeeded
 from chat.turns.lasting_writes import in_database
 from toolsupport import cancellable_threads
 from toolsupport.core import outside_content, shell_translation
-from toolsupport.core.coded_sentences import joined
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.refusal_phrases import claims_no_file_access
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.types import ToolCall, ToolResult
 from toolsupport.registry.models.request_context import RequestContext
 

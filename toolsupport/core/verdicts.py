@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import side_findings
-from toolsupport.core.coded_sentences import joined
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects, tally
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
 from toolsupport.core.trial_counts import (
     FORMAT_EACH_WAY,

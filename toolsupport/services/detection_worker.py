@@ -18,7 +18,7 @@ from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
 from toolsupport.core import redaction, side_findings, verdicts
-from toolsupport.core.coded_sentences import mapped
+from toolsupport.core.sentence_codes import mapped
 from toolsupport.core.sentences import sentence
 from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec

@@ -14,8 +14,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from toolsupport.core import reasons
-from toolsupport.core.coded_sentences import joined
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial

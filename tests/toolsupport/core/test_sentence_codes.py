@@ -14,8 +14,8 @@ from chat.sentences import SENTENCES as CHAT
 from tests import house
 from tests.tables import every
 from tests.words_on_pages import faults_of_text
-from toolsupport.core import coded_sentences
-from toolsupport.core.coded_sentences import Sentence, encoded, formatted, joined, mapped, needed
+from toolsupport.core import sentence_codes
+from toolsupport.core.sentence_codes import Sentence, encoded, formatted, joined, mapped, needed
 from toolsupport.core.sentences import SENTENCES, sentence
 
 TABLES = {"chat": CHAT, "toolsupport": SENTENCES}
@@ -28,7 +28,7 @@ def uses() -> Iterator[tuple[str, ast.Call, str]]:
         table = "chat" if "from chat.sentences import" in source.text else "toolsupport"
         for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
             name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-            if name in NAMES and call.args and not source.path.endswith("coded_sentences.py"):
+            if name in NAMES and call.args and not source.path.endswith("sentence_codes.py"):
                 yield source.path, call, table
 
 
@@ -84,7 +84,7 @@ def _fact(template: str, name: str) -> object:
 def test_a_row_holds_the_code_and_a_changed_wording_reaches_it() -> None:
     made = sentence("expired", until="3 Nov 2026")
     assert json.loads(encoded(made)) == {"code": "expired", "until": "3 Nov 2026"}
-    later = coded_sentences.SentenceTable({"expired": "Set until {until}."})
+    later = sentence_codes.SentenceTable({"expired": "Set until {until}."})
     assert later.decoded(encoded(made)) == "Set until 3 Nov 2026."
 
 
@@ -124,4 +124,4 @@ def test_a_sentence_is_copied_with_its_code() -> None:
     for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert copied == made and copied.stored == made.stored
     assert json.dumps({"why": made}) == '{"why": "2 of 3"}'
-    assert SENTENCES.restored(coded_sentences.plain({"a": [made], "b": 1})) == {"a": ["2 of 3"], "b": 1}
+    assert SENTENCES.restored(sentence_codes.plain({"a": [made], "b": 1})) == {"a": ["2 of 3"], "b": 1}
