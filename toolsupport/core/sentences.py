@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.coded_text import SentenceTable
+from toolsupport.core.sentence_codes import SentenceTable
 
 # The steps of a test, as questions.
 STEPS = {
