@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from chat.broadcast import client_frames, detection_frames
+from chat.broadcast import client_frames
 from chat.broadcast.client_frames import ClientFrame
 
 # Frames that store no row with their client_id; messages, regenerated answers and repeated calls do.
@@ -15,9 +15,9 @@ WITHOUT_ROW = (
     client_frames.BranchSelect,
     client_frames.CallStop,
     client_frames.QuestionAnswer,
-    detection_frames.DetectionStart,
-    detection_frames.DetectionSkip,
-    detection_frames.DetectionCancel,
+    client_frames.DetectionStart,
+    client_frames.DetectionSkip,
+    client_frames.DetectionCancel,
 )
 MOST = 10_000
 

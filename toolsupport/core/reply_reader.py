@@ -34,8 +34,8 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.calls_in_prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.formats.cut_replies import CUT, may_cut
-from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.types import ToolSpec
 
 STEP = 1000  # characters that are searched for calls at once: some marks take 10 µs each

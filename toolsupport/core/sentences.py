@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.coded_text import SentenceTable
+from toolsupport.core.sentence_codes import SentenceTable
 
 # The names of the steps of a test.
 STEPS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from toolsupport.core import side_findings, step_results, verdicts
-from toolsupport.core.coded_text import joined
 from toolsupport.core.outcomes import of_step, tally
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
 from toolsupport.core.step_results import LATER
 from toolsupport.core.verdicts import Verdict

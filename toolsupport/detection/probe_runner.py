@@ -20,7 +20,7 @@ from toolsupport.core.events import Event, Failed
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
-from toolsupport.detection import model_loading
+from toolsupport.detection import loading_timeout
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.probe_reply import ProbeReply
 
@@ -205,11 +205,11 @@ class ProbeRunner:
 
     async def _loaded(self, question: ProbeRequest) -> ProbeReply:
         """Return the first answer, repeating the request while the server reports that it is loading the model."""
-        loading = await model_loading.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
+        loading = await loading_timeout.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
         await self.tell(sentence("may_load", seconds=loading))
         begun = time.monotonic()
         reply = await self._timed(question, self.limits.total, loading)
-        while model_loading.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
+        while loading_timeout.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
             await self.tell(sentence("loading", seconds=spent))
             await asyncio.sleep(self.limits.pause)
             reply = await self._timed(question, self.limits.total, self.limits.load - spent)

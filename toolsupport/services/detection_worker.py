@@ -18,9 +18,9 @@ from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
 from toolsupport.core import redaction, side_findings, verdicts
-from toolsupport.core.coded_text import mapped
-from toolsupport.core.refusals import classify
+from toolsupport.core.sentence_codes import mapped
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, STEPS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial

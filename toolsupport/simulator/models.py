@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolsupport.simulator.fitting.constraints import SchemaSupport, can_be_parsed
-from toolsupport.simulator.gojson import timestamp
+from toolsupport.simulator.go_json_writer import timestamp
 from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.quirks import (
     broken_json,

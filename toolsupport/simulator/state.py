@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from toolsupport.simulator.memory import ModelMemory
+from toolsupport.simulator.loaded_models import ModelMemory
 from toolsupport.simulator.models import MODELS, SimulatedModel
 
 

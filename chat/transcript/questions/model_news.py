@@ -19,7 +19,7 @@ from chat.transcript.questions.unknown_model import KIND, RECEIVED, WORDS
 from chat.transcript.settings import chat_settings
 from toolsupport.core import format_choice
 from toolsupport.core.types import Capabilities
-from toolsupport.registry.knowledge import effective_values, format_findings
+from toolsupport.registry.knowledge import effective_values, failed_formats
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.testing import change_feed as news_of
 from toolsupport.registry.testing.detection_reports import ShownDetection
@@ -79,7 +79,7 @@ def _missed(chat: Conversation, test: ShownDetection) -> bool:
     notice = chat.messages.filter(code__in=ABOUT_TESTS).order_by("id").last()
     ended = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     runs = notice is not None and notice.code == BEGUN and ended is not None and notice.created_at <= ended
-    return runs or bool(format_findings.left(test.id, str(chat.pk)))
+    return runs or bool(failed_formats.left(test.id, str(chat.pk)))
 
 
 def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
@@ -101,10 +101,10 @@ def tell_decision(conversation_id: str, profile: int, decision: int) -> Announce
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
     """Return the notice if a chat's text format failed, or if a test found that all formats fail."""
     failed = test.detail.get("formats_failed")
-    before = format_findings.left(test.id, conversation_id) or test.detail.get("left")
+    before = failed_formats.left(test.id, conversation_id) or test.detail.get("left")
     if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
         return None
-    found = format_findings.spoken([before] if before else failed)
+    found = failed_formats.spoken([before] if before else failed)
     following = _goes_on(test.profile, conversation_id, failed)
     return "detected", {"verdict": sentence("formats_failed_here", formats=found, next=following)}
 

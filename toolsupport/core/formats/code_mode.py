@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match, peek, pour
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import write_results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.core.arguments import BRACKET_TOO_MANY, ParsedCall, read_call
+from toolsupport.core.call_building import BRACKET_TOO_MANY, ParsedCall, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_walk import DEEPEST, JsonWalk

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolsupport.core.arguments import ParsedCall, finished, schema_of
+from toolsupport.core.call_building import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, resolved, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format

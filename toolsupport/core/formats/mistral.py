@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from toolsupport.core.arguments import ParsedCall, compact, finished
+from toolsupport.core.call_building import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from toolsupport.core.arguments import finished
+from toolsupport.core.call_building import finished
 from toolsupport.core.coercion import properties
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP

@@ -14,7 +14,7 @@ from functools import cache
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match, peek
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import UnreadableString
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import ParsedCall, finished, schema_of
+from toolsupport.core.call_building import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments

@@ -14,7 +14,7 @@ from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry import raw_sql
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
 from toolsupport.registry.knowledge.event_log import HistoryBundle
-from toolsupport.registry.models import context_profiles, survey_bounds
+from toolsupport.registry.models import exported_contexts, survey_bounds
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
@@ -75,7 +75,7 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails], bundle: 
         row.quantization = reported.quantization or row.quantization
         row.abilities = list(reported.capabilities) if reported.capabilities is not None else row.abilities
         context_sizes.take_modelfile(row, modelfile.settings(reported.system, reported.parameters))
-        context_profiles.fill(row)
+        exported_contexts.fill(row)
         reasoning_starts.hint(row, reported.begins_inside)
     columns = [
         *reasoning_starts.FIELDS,

@@ -22,7 +22,7 @@ PARAMETER = re.compile(
 ABOUT = re.compile(r"\s*(?:->\s*[^:\n]+)?\s*:?\s*(?:\"\"\"|''')\s*(.+?)\s*(?:\"\"\"|''')", re.S)
 BESIDE = re.compile(r"[`*]*[ \t]*(?:(?:->|=>)[ \t]*[\w.\[\], |]+?)?[ \t]*(?::|-|–|—)[ \t]*(\S[^\n]*)")
 BELOW = re.compile(r"\n[ \t]+(?:[-*•][ \t]+)?[`\"]?([A-Za-z_]\w*)[`\"]?[ \t]*:[ \t]*(?=\{)")
-OPENERS, CLOSERS = "([{<", ")]}>"
+OPENERS = "([{<"
 MARK = re.compile(r"[()\[\]{}<>\"']")
 # No signature is longer, and no prompt has more of them.
 LONGEST, MOST = 4000, 1000

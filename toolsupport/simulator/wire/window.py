@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.memory import CONTEXT
+from toolsupport.simulator.loaded_models import CONTEXT
 from toolsupport.simulator.types import HistoryMessage, ModelInput
-from toolsupport.simulator.wire.chat import ChatRequest
+from toolsupport.simulator.wire.ollama_stream import ChatRequest
 
 
 def cut(request: ChatRequest) -> ChatRequest:

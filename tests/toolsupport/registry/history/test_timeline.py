@@ -93,18 +93,19 @@ def test_an_entry_says_what_was_and_what_is(alice):
 
 
 @pytest.mark.django_db
-def test_what_others_did_is_unread_until_it_was_seen(alice, bob):
+def test_what_others_did_is_unread_until_it_was_seen(alice, bob, monkeypatch: pytest.MonkeyPatch):
     profile = ModelProfileFactory().pk
     told(profile, actor=alice)
     told(profile, actor=bob)
     told(profile, actor=None)
     told(profile, actor=None, source="declared")
-    assert read_marks.unread(alice.pk) == 2
+    _, of_bob, of_nobody, _ = every = [*HistoryEntry.objects.order_by("pk").values_list("pk", flat=True)]
+    assert read_marks.unread_among(alice.pk, every) == {of_bob, of_nobody}
+    with monkeypatch.context() as few:
+        few.setattr(read_marks, "WINDOW", every[-1] - of_bob)
+        assert read_marks.unread_among(alice.pk, every) == {of_nobody}, "entries before the window count as read"
     read_marks.mark_all(alice.pk)
-    assert (read_marks.unread(alice.pk), read_marks.unread(bob.pk)) == (0, 2)
-    for _ in range(104):
-        told(profile)
-    assert read_marks.unread(alice.pk) == 100  # shown as "99+"
+    assert read_marks.unread_among(alice.pk, every) == frozenset() and len(read_marks.unread_among(bob.pk, every)) == 2
 
 
 @pytest.mark.django_db
