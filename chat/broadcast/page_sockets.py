@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from chat.broadcast import frames
 from chat.broadcast.frames import ServerFrame
-from chat.broadcast.growing_text import utf16_length
+from chat.broadcast.live_text import utf16_length
 from toolsupport import loop_share
 
 QUEUE_BYTES = 512 * 1024

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from chat.broadcast.growing_text import utf16_length
+from chat.broadcast.live_text import utf16_length
 from chat.transcript.messages import formatted
 from toolsupport.core.markdown_blocks import BlockSplitter
 from toolsupport.rendering import format_tasks

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.broadcast import frames
-from chat.broadcast.growing_text import utf16_length
+from chat.broadcast.live_text import utf16_length
 from chat.broadcast.page_sockets import JOINED, QUEUE_BYTES, PageSocket, SocketRegistry
 
 

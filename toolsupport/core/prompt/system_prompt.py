@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.prompt import styles
+from toolsupport.core.prompt import tool_styles
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.types import RequestSpec
 
@@ -28,7 +28,7 @@ def system(request_spec: RequestSpec) -> str:
     if not request_spec.offers_tools:
         return paragraphs(request_spec.system.strip(), _without_tools(request_spec))
     if context_of(request_spec) == "minimal_system":
-        return paragraphs(f"{SHORT} {styles.NUDGE}", *_documents(request_spec), _how_to_call(request_spec))
+        return paragraphs(f"{SHORT} {tool_styles.NUDGE}", *_documents(request_spec), _how_to_call(request_spec))
     return paragraphs(request_spec.system.strip(), _how_to_call(request_spec), _about_tools(request_spec))
 
 
@@ -53,8 +53,8 @@ def _how_to_call(request_spec: RequestSpec) -> str:
 
 
 def _about_tools(request_spec: RequestSpec) -> str:
-    nudge = styles.STRONG_NUDGE if request_spec.strong_nudge else styles.NUDGE
-    style = styles.about(request_spec.capabilities["prompt_style"].value, request_spec.tools)
+    nudge = tool_styles.STRONG_NUDGE if request_spec.strong_nudge else tool_styles.NUDGE
+    style = tool_styles.about(request_spec.capabilities["prompt_style"].value, request_spec.tools)
     return paragraphs(f"{style} {nudge}", _how_many_calls(request_spec))
 
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from django.db import transaction
-from django.db.models import BigIntegerField, Exists, Max, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Max
 from django.utils import timezone
 
 from toolsupport.models import HistoryEntry, ReadEntry, ReadMark
+from toolsupport.registry import raw_sql
 
 # Older entries count as read, so that finding an unread one is always quick.
 WINDOW = 10_000
 
+# Claims of servers need not be read, and entries inside another entry are read with it.
+UNREAD = f"""SELECT entry.id FROM toolsupport_historyentry AS entry
+WHERE entry.id > (SELECT MAX(floor) FROM (SELECT entry AS floor FROM toolsupport_readmark WHERE person_id = %s
+UNION ALL SELECT MAX(id) - {WINDOW} FROM toolsupport_historyentry) AS floors)
+AND entry.lead_id IS NULL AND entry.source <> 'declared' AND (entry.actor_id IS NULL OR entry.actor_id <> %s)
+AND NOT EXISTS (SELECT 1 FROM toolsupport_readentry AS seen WHERE seen.person_id = %s AND seen.entry_id = entry.id)"""
+
 
 def unread_among(person: int, entries: Collection[int]) -> frozenset[int]:
     """Return those of the entries (ids) that this person has not read: one query."""
-    return frozenset(_unread(person).filter(pk__in=entries).values_list("pk", flat=True)) if entries else frozenset()
+    marks = ", ".join(["%s"] * len(entries))
+    return _unread(person, f"AND entry.id IN ({marks})", *entries) if entries else frozenset()
 
 
 @transaction.atomic
@@ -26,7 +34,7 @@ def mark_entry(person: int, entry: int) -> None:
     if not unread_among(person, [entry]):
         return
     ReadEntry.objects.bulk_create([ReadEntry(person_id=person, entry_id=entry)], ignore_conflicts=True)
-    if not _unread(person).exists():
+    if not _unread(person, "ORDER BY entry.id LIMIT 1"):
         mark_all(person)
 
 
@@ -39,10 +47,5 @@ def mark_all(person: int) -> None:
     ReadEntry.objects.filter(person_id=person).delete()
 
 
-def _unread(person: int) -> QuerySet[HistoryEntry]:
-    """Claims of servers need not be read, and entries inside another entry are read with it."""
-    read_up_to = Coalesce(Subquery(ReadMark.objects.filter(person=person).values("entry")), 0)
-    newest = Subquery(HistoryEntry.objects.order_by("-pk").values("pk")[:1], output_field=BigIntegerField())
-    opened = ReadEntry.objects.filter(person=person, entry=OuterRef("pk"))
-    rows = HistoryEntry.objects.filter(~Exists(opened), pk__gt=read_up_to, lead=None).filter(pk__gt=newest - WINDOW)
-    return rows.exclude(source="declared").exclude(actor=person)
+def _unread(person: int, which: str, *values: int) -> frozenset[int]:
+    return frozenset(entry for (entry,) in raw_sql.rows(f"{UNREAD} {which}", person, person, person, *values))

@@ -36,6 +36,9 @@ ON CONFLICT (kind, subject, day) DO UPDATE SET tokens = toolsupport_quotause.tok
 requests = toolsupport_quotause.requests - CASE WHEN toolsupport_quotause.requests > 0 THEN %s ELSE 0 END
 RETURNING requests"""
 
+MONTH = """SELECT COALESCE(SUM(requests), 0), COALESCE(SUM(tokens), 0) FROM toolsupport_quotause
+WHERE kind = %s AND subject = %s AND day >= %s AND day <= %s"""
+
 
 @dataclass(frozen=True, slots=True)
 class CountedRequest:
@@ -77,9 +80,10 @@ def shares(subject: QuotaHolder, now: datetime | None = None) -> tuple[QuotaShar
 def _shares(subject: QuotaHolder, now: datetime, today: Sequence[int]) -> Iterator[QuotaShare]:
     used = {"requests_day": today[0], "tokens_day": today[1]}
     if _of_month(subject.quota):
-        days = (quota_rules.month_start(now).date(), now.date())
-        rows = QuotaUse.objects.filter(kind=subject.kind, subject=subject.id, day__range=days)
-        used |= rows.aggregate(requests_month=Sum("requests", default=0), tokens_month=Sum("tokens", default=0))
+        first = quota_rules.month_start(now).date().isoformat()
+        used["requests_month"], used["tokens_month"] = map(
+            int, raw_sql.rows(MONTH, subject.kind, subject.id, first, now.date().isoformat())[0]
+        )
     return quota_rules.shares(subject.quota, used)
 
 

@@ -93,7 +93,7 @@ def test_an_entry_says_what_was_and_what_is(alice):
 
 
 @pytest.mark.django_db
-def test_what_others_did_is_unread_until_it_was_seen(alice, bob, monkeypatch: pytest.MonkeyPatch):
+def test_what_others_did_is_unread_until_it_was_seen(alice, bob):
     profile = ModelProfileFactory().pk
     told(profile, actor=alice)
     told(profile, actor=bob)
@@ -101,9 +101,6 @@ def test_what_others_did_is_unread_until_it_was_seen(alice, bob, monkeypatch: py
     told(profile, actor=None, source="declared")
     _, of_bob, of_nobody, _ = every = [*HistoryEntry.objects.order_by("pk").values_list("pk", flat=True)]
     assert read_marks.unread_among(alice.pk, every) == {of_bob, of_nobody}
-    with monkeypatch.context() as few:
-        few.setattr(read_marks, "WINDOW", every[-1] - of_bob)
-        assert read_marks.unread_among(alice.pk, every) == {of_nobody}, "entries before the window count as read"
     read_marks.mark_all(alice.pk)
     assert read_marks.unread_among(alice.pk, every) == frozenset() and len(read_marks.unread_among(bob.pk, every)) == 2
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.broadcast.growing_text import LiveText, utf16_length
+from chat.broadcast.live_text import LiveText, utf16_length
 
 
 def test_an_emoji_is_two_units() -> None:
