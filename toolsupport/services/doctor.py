@@ -142,9 +142,7 @@ def origins() -> Finding:
     """Check that browsers from the configured origins are accepted, and that https is detected."""
     what, foreign = "origins", [one for one in settings.ORIGINS if not _answered(one)]
     if partial := [one for one in settings.ORIGINS if not FULL_ORIGIN.fullmatch(one)]:
-        words = (
-            f"{partial[0]!r} is no origin. TOOLSUPPORT_ORIGINS needs scheme, name and port: https://chat.example.org"
-        )
+        words = f"{partial[0]!r} is not an origin. TOOLSUPPORT_ORIGINS needs scheme, name and port: https://chat.example.org"
         return Finding(what, False, words)
     if foreign:
         return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")

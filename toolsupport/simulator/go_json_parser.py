@@ -42,7 +42,7 @@ def decode(body: bytes) -> Any:
 
 
 def _constant(name: str) -> NoReturn:
-    # NaN and Infinity are numbers to Python only.
+    # Only Python accepts NaN and Infinity as numbers.
     sign, rest = name[0], name[1:2]
     numeric = sign == "-"
     raise Malformed(f"invalid character '{rest if numeric else sign}' {_in(numeric)}")

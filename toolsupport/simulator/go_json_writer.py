@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-# Go escapes these so that JSON may stand inside HTML and JavaScript.
+# Go escapes these so that JSON can be embedded in HTML and JavaScript.
 ESCAPES = (("&", "\\u0026"), ("<", "\\u003c"), (">", "\\u003e"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -45,7 +45,7 @@ def timestamp(nanoseconds: int) -> str:
 
 @lru_cache(maxsize=8)
 def _to_the_second(seconds: int) -> str:
-    # Every token of a second has the same beginning.
+    # All tokens within a second share this part of the timestamp.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 

@@ -11,7 +11,7 @@ KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "arr
 
 @dataclass(frozen=True, slots=True)
 class GoPath:
-    """The innermost Go struct and the path of fields that led here."""
+    """The innermost Go struct and the path of fields from it to the value."""
 
     struct: str = ""
     path: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class GoType(Protocol):
 
 def mismatch(value: Any, go: str, where: GoPath) -> str:
     kind = KINDS[type(value)]
-    # A number with a fraction is quoted where a whole one is wanted.
+    # Go quotes a number with a fraction where an integer is required.
     shown = f"{kind} {value}" if isinstance(value, float) and go == "int" else kind
     place = f"Go struct field {where.struct}.{'.'.join(where.path)}" if where.path else "Go value"
     return f"json: cannot unmarshal {shown} into {place} of type {go}"
@@ -46,7 +46,7 @@ class GoScalar:
     json: tuple[type, ...]
 
     def fault(self, value: Any, where: GoPath) -> str:
-        # bool is a kind of int to Python, not to Go.
+        # bool is a subclass of int in Python, and a type of its own in Go.
         fits = value is None or type(value) in self.json
         return "" if fits else mismatch(value, self.go, where)
 

@@ -12,7 +12,7 @@ CONTEXT = 4096
 
 @dataclass(slots=True)
 class LoadedModel:
-    """One model in memory: usable from `ready` on, unloaded after `until` (seconds of the clock)."""
+    """One model in memory: usable from `ready` on, unloaded after `until`, both in seconds of the clock."""
 
     context: int
     ready: float
@@ -22,8 +22,8 @@ class LoadedModel:
 class ModelMemory:
     """Simulates the memory. A slow model takes `load_seconds` to load; another context size reloads it.
 
-    `holds` limits the number of loaded models: one more unloads the least recently used one, and then all of them are
-    slow to load. `loads` counts how often a model was loaded.
+    `holds` limits the number of loaded models: one more unloads the least recently used one. With a limit every model
+    takes `load_seconds` to load. `loads` counts how often a model was loaded.
     """
 
     def __init__(self, load_seconds: float, clock: Callable[[], float] = monotonic) -> None:
@@ -45,7 +45,7 @@ class ModelMemory:
             self.loads += 1
         else:
             del self._loaded[name]
-        self._loaded[name] = there  # the last one is the one used last
+        self._loaded[name] = there  # the order is the order of use
         there.until = math.inf
         return max(0.0, there.ready - now)
 
@@ -58,7 +58,7 @@ class ModelMemory:
         self._loaded.pop(name, None)
 
     def present(self) -> dict[str, tuple[int, float]]:
-        """Return each model that is ready: its context size, and its remaining seconds."""
+        """Return the context size and the remaining seconds of each model that is ready."""
         now = self._clock()
         ready = {name: there for name, there in self._loaded.items() if there.ready <= now < there.until}
         return {name: (there.context, there.until - now) for name, there in ready.items()}

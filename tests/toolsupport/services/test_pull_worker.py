@@ -83,7 +83,7 @@ async def test_errors_of_a_download_are_in_words(site: Site):  # M10
     with pytest.raises(ConfigError, match="without spaces"):
         await model_actions.pull(site.server, "a b", site.admin)
     failed = await site.pull("nowhere:1b")
-    assert failed.status == "failed" and "no model of this name" in failed.error
+    assert failed.status == "failed" and "no model with this name" in failed.error
     await site.simulator.stop()
     assert "does not answer" in (await site.pull("nowhere:1b")).error
 

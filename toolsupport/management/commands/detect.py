@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="The model's name, or server/name.")
         parser.add_argument(
-            "--server", default="", help="The name of its server, if several servers have a model of that name."
+            "--server", default="", help="The name of its server, if several servers have a model with that name."
         )
         parser.add_argument("--json", action="store_true", help="Print the verdict and the evidence as JSON.")
 

@@ -152,7 +152,7 @@ def _suite(options: dict[str, Any]) -> ExamSuite:
         return team_exams.suite(name)
     except NotFound as error:
         if not Path(name).exists() and not name.endswith(".json"):
-            raise NotFound(f"{error} There is no file of that name either. {_known()}") from error
+            raise NotFound(f"{error} There is no file with that name either. {_known()}") from error
     try:
         return exam_files.read(Path(name).read_bytes(), name)
     except OSError as error:

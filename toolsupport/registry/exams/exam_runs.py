@@ -94,7 +94,7 @@ def open_run(asked: ExamRequest) -> int:
     formats = _formats(asked.formats)
     mine = ExamRun.objects.filter(actor_id=asked.actor, status__in=OPEN)
     if asked.actor is not None and mine.count() >= MOST_OPEN:
-        raise Busy(f"{MOST_OPEN} exams of yours are open, the maximum.", "exams")
+        raise Busy(f"You have {MOST_OPEN} open exams, the maximum.", "exams")
     suite = asked.suite if before is None else _swapped(asked.suite, profile, before)
     paper = _paper(suite, before)
     row = ExamRun(

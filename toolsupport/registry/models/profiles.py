@@ -65,7 +65,7 @@ TITLES = dict(COLUMNS) | {
 # Settings of a model in the history, each with the word for its default.
 SETTINGS = {
     "fallback_models": "none",
-    "only_validated_fallbacks": "as the team decided",
+    "only_validated_fallbacks": "team default",
     "required_exam": "none",
     "exam_waived": "no",
 }

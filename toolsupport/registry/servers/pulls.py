@@ -21,7 +21,7 @@ from toolsupport.registry.servers.server_edits import subject
 LEASE = timedelta(seconds=15)
 OPEN = ("queued", "running")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}")
-BAD_NAME = "Write a model's name as in qwen3:8b or hf.co/NAME/MODEL:TAG, without spaces."
+BAD_NAME = "Write a model's name, such as qwen3:8b or hf.co/NAME/MODEL:TAG, without spaces."
 SHOWN = 20
 
 

@@ -41,7 +41,7 @@ def answer(intents: list[Intent], prompt: ModelInput) -> str:
     response = []
     for intent in intents:
         served = tool_choice.find(intent, prompt.tools)
-        # Without tools on offer any more, the results still belong to what a tool could serve.
+        # If tools are no longer offered, the results still belong to the intents that a tool could serve.
         result = next(given, None) if served or (intent.kind in tool_choice.ROLES and not prompt.tools) else None
         asked = served[1] if served else intent
         if result and intent["on_the_way"]:

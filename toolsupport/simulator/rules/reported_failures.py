@@ -1,4 +1,4 @@
-"""Recognizes results that report an act which did not happen, and those that confirm one."""
+"""Recognises results that report that an action did not happen, and results that confirm one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolsupport.simulator.types import JSON
 
 _ENDED = "denied|refused|rejected|declined|withheld|cancel+ed|aborted|expired"
 _RIGHTS = "permission|approval|authori[sz]ation|access|rights?"
-# Errors of tools, and what programs report of a call that a person or the program itself did not let run.
+# Errors of tools, and reports of programs about a call that a person or the program did not allow.
 _WRONG = (
     r"^\W*(?:error|failed|failure|exception|traceback|denied|refused|cannot|can't|could not|no result|not run)\b",
     rf"^\W*(?:{_ENDED}|interrupted|blocked|forbidden|unauthori[sz]ed|stopped|skipped|unable to|timeout\W*$)\b",
@@ -28,7 +28,7 @@ _WRONG = (
     r"\bfailed\. the server.s log\b|\bno longer (?:matches|be called)\b",
 )
 WRONG = re.compile("|".join(_WRONG), re.IGNORECASE)
-# An act counts as done only if its result confirms it, is empty, or is data. A denial in unforeseen words is then
+# An action counts as done only if its result confirms it, is empty, or is data. A denial in unforeseen words is then
 # quoted instead of being taken for a success.
 DONE = re.compile(
     r"\b(?:wrote|written|saved|created|updated|replaced|replacing|changed|edited|modified|added|appended|stored|inserted"
@@ -58,6 +58,6 @@ def reports_failure(value: JSON) -> bool:
 
 
 def confirms(sentence: str) -> bool:
-    """Return whether the first line of a result confirms an act."""
+    """Return whether the first line of a result confirms an action."""
     plain = ASIDE.sub("", sentence)
     return bool(DONE.search(plain)) and not NOT_DONE.search(plain)

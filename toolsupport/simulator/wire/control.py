@@ -15,8 +15,8 @@ from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON
 from toolsupport.simulator.wire.ollama_chat import NDJSON, RequestRejected, body, error, model_of, ndjson
 
-PIECES = 20  # of a download
-PIECE_TOKENS = 20  # a piece takes as long as so many tokens
+PIECES = 20  # pieces of a download
+PIECE_TOKENS = 20  # a piece takes as long as this many tokens
 NO_MANIFEST = "pull model manifest: file does not exist"
 
 
@@ -74,7 +74,7 @@ async def _unknown() -> AsyncGenerator[JSON, None]:
 
 
 async def _pulled(state: SimulatorState, model: SimulatedModel) -> AsyncGenerator[JSON, None]:
-    """A download continues where it was cut off; a layer that is there already comes once, complete."""
+    """A download continues where it was cut off; a layer that exists already is reported once, as complete."""
     layer = {"status": f"pulling {model.digest[:12]}", "digest": f"sha256:{model.digest}", "total": model.size}
     yield {"status": "pulling manifest"}
     if model.name in state.deleted:

@@ -24,7 +24,7 @@ WORD = re.compile(r"\w+")
 
 
 def vector(text: str, length: int = LENGTH) -> list[float]:
-    """Return the vector of a text, of length 1: each word adds to one place."""
+    """Return the vector of a text, of length 1: each word adds to one component."""
     counts = [0.0] * length
     for word in WORD.findall(text.lower()) or [text]:
         digest = hashlib.sha256(word.encode()).digest()

@@ -96,7 +96,7 @@ def _shown(model: SimulatedModel) -> JSON:
         "details": details(model),
         "model_info": go_json_writer.as_map(info),
     }
-    # Servers before 0.6.4 omit the key, which is no claim about the model.
+    # Servers before 0.6.4 omit the key, whatever the model can do.
     known = {} if model.capabilities is None else {"capabilities": list(model.capabilities)}
     return {**shown, **known, "modified_at": model.modified_at}
 

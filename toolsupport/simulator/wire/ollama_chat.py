@@ -143,7 +143,7 @@ def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[Simulate
 
 
 def check_memory(model: SimulatedModel, request: ChatRequest) -> None:
-    """Raise RequestRejected if the model does not load with so large a context."""
+    """Raise RequestRejected if the model does not load with a context this large."""
     context = request.whole("num_ctx", CONTEXT)
     if context > model.holds > 0:
         raise RequestRejected(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)

@@ -30,7 +30,7 @@ class ConnectionCut(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A valid chat request; `model` is the name as it was given."""
+    """A valid chat request; `model` is the name as it was sent."""
 
     model: str
     prompt: ModelInput

@@ -28,7 +28,7 @@ JSON_TYPE = "application/json"
 SSE = "text/event-stream"
 GO_KINDS = {bool: "bool", int: "float64", float: "float64", dict: "map[string]interface {}", type(None): "<nil>"}
 DATA_URL = re.compile(r"data:image/(?:jpeg|jpg|png|webp|gif);base64")
-# The options OpenAI names otherwise.
+# Ollama's names of OpenAI's options.
 OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperature", "top_p": "top_p"}
 
 
@@ -161,7 +161,7 @@ class ChunkConverter:
         return "tool_calls" if reason and self.called else reason
 
     def chunk(self, native: JSON) -> JSON:
-        # An error line has no message and no model: what comes out is the empty delta of Ollama's own wrapper.
+        # An error line has no message and no model; Ollama's own wrapper turns it into an empty delta.
         delta = self._message(native.get("message", {}))
         choice = {"index": 0, "delta": delta, "finish_reason": self._reason(native)}
         return {**self._frame("chat.completion.chunk", native.get("model", "")), "choices": [choice]}

@@ -62,8 +62,8 @@ class OptionsForm(forms.Form):
         rf"^{KEEP_ALIVE}$",
         required=False,
         label="Keep loaded `keep_alive`",
-        help_text="As in 10m or 1h, -1 for always; empty: the server decides.",
-        error_messages={"invalid": "Write a time as in 30s, 10m or 1h, or -1 for always."},
+        help_text="For example 10m or 1h, -1 for always; empty: the server decides.",
+        error_messages={"invalid": "Write a time such as 30s, 10m or 1h, or -1 for always."},
     )
     think = forms.ChoiceField(
         required=False, choices=[(key, THINK_WORDS.get(key, key.capitalize())) for key in THINK], label="Thinking"

@@ -148,7 +148,7 @@ def test_an_entry_shows_the_evidence(client: Client, profile: ModelProfile, char
     told = HistoryEntry.objects.get(kind="detection")
     page = client.get(f"/history/{told.pk}/").content.decode()
     assert "call it" in page and "no call" in page and "<html" in page
-    assert "Does the server claim tools? 1: claimed" in page and "passed" not in page, "a claim is no result"
+    assert "Server claim, trial 1: claimed" in page and "passed" not in page, "a claim is no result"
     assert client.get("/history/987654321/").status_code == 404
 
 
