@@ -53,7 +53,7 @@ from toolsupport.providers.exchange_recorder import ExchangeRecorder
 Trouble = ToolsRefused | CallGarbled | SchemaRefused
 # Characters of a reply that are read at once: some marks take 15 µs each.
 SLICE = 200
-SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
+REPLY_PARTS = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 CALLS = (CallReady, CallFound)
 
 
@@ -155,7 +155,7 @@ async def _answer(
 
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
-            asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
+            asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None
             if isinstance(batch[-1], Failed):
                 async with loop_share.step():

@@ -45,7 +45,7 @@ class DetectionProgress:
         """Add the notices about tests that ended before a page of the chat was opened."""
         opened, self._watched = here - self._watched, here
         for conversation, test in await in_database(model_news.missed)(opened) if opened else ():
-            self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
+            self._announce(conversation, await in_database(model_news.announce_end)(conversation, test))
 
     async def _send_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
         for test in tests:
@@ -53,7 +53,7 @@ class DetectionProgress:
             if known is None or "" not in known:
                 self._send_steps(conversation, test)
                 if not test.open:
-                    self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
+                    self._announce(conversation, await in_database(model_news.announce_end)(conversation, test))
 
     def _send_steps(self, conversation: str, test: ShownDetection) -> None:
         """Send the steps that changed since the last look; the end is a step without a name."""
@@ -80,5 +80,5 @@ class DetectionProgress:
             if profile in fresh:
                 decision = seen.decisions[profile]
                 self._announce(
-                    conversation, await in_database(model_news.tell_decision)(conversation, profile, decision)
+                    conversation, await in_database(model_news.announce_decision)(conversation, profile, decision)
                 )

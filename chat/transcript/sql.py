@@ -101,14 +101,14 @@ def room(conversation: Conversation, client_id: str) -> OpenTurns:
     return OpenTurns(*found)
 
 
-SAID = """SELECT id, parent_id, role, content, thinking, finished, attachments,
+MESSAGES = """SELECT id, parent_id, role, content, thinking, finished, attachments,
 EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id), outside
 FROM chat_message WHERE conversation_id = %s ORDER BY id"""
 
 
-def said_in(conversation: uuid.UUID) -> list[MessageRow]:
+def messages_in(conversation: uuid.UUID) -> list[MessageRow]:
     """Return all messages of a conversation, of all branches."""
-    found = raw_sql.rows(SAID, conversation)
+    found = raw_sql.rows(MESSAGES, conversation)
     parsed = raw_sql.parsed
     return [MessageRow._make((*row[:6], conversation, parsed(row[6]), row[7], parsed(row[8]))) for row in found]
 

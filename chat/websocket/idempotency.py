@@ -21,17 +21,17 @@ WITHOUT_ROW = (
 )
 MOST = 10_000
 
-_obeyed: OrderedDict[tuple[str, str], None] = OrderedDict()
+_handled: OrderedDict[tuple[str, str], None] = OrderedDict()
 
 
 def known(conversation: str, frame: ClientFrame) -> bool:
     """Return True if this process has handled the frame of this client_id."""
-    return isinstance(frame, WITHOUT_ROW) and (conversation, frame.client_id) in _obeyed
+    return isinstance(frame, WITHOUT_ROW) and (conversation, frame.client_id) in _handled
 
 
 def keep(conversation: str, frame: ClientFrame) -> None:
     """Remember a handled frame; the oldest are dropped."""
     if isinstance(frame, WITHOUT_ROW) and frame.client_id:
-        _obeyed[conversation, frame.client_id] = None
-        if len(_obeyed) > MOST:
-            _obeyed.popitem(last=False)
+        _handled[conversation, frame.client_id] = None
+        if len(_handled) > MOST:
+            _handled.popitem(last=False)

@@ -129,8 +129,8 @@ def reply(name: str, piece: int = 64) -> Callable[[str], object]:
     def run(written: str) -> object:
         reader = ReplyReader(name, TOOLS)
         for at in range(0, len(written), piece):
-            reader.hear([TextDelta(written[at : at + piece])])
-        return reader.hear([Finished("stop")])
+            reader.feed([TextDelta(written[at : at + piece])])
+        return reader.feed([Finished("stop")])
 
     return run
 

@@ -94,7 +94,7 @@ async def _ignore_progress(_: str) -> None:
 
 
 class ProbeRunner:
-    """Runs the trials of one test. `keep` is called with each finished trial, `tell` with the progress of a step.
+    """Runs the trials of one test. `keep` is called with each finished trial, `report` with the progress of a step.
 
     In the `first_round` each side finding gets the minimum of trials, in later rounds as many as are useful. `think`
     and `streams` are the settings of later requests with tools, the same as in turns. `bare` and `greeted` are the
@@ -121,7 +121,7 @@ class ProbeRunner:
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
-        self.tell: Callable[[str], Awaitable[None]] = _ignore_progress
+        self.report: Callable[[str], Awaitable[None]] = _ignore_progress
         self._answers = 0
         self._caps: set[int] = set()
         self._keep = keep
@@ -206,11 +206,11 @@ class ProbeRunner:
     async def _loaded(self, question: ProbeRequest) -> ProbeReply:
         """Return the first answer, repeating the request while the server reports that it is loading the model."""
         loading = await loading_timeout.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
-        await self.tell(sentence("may_load", seconds=loading))
+        await self.report(sentence("may_load", seconds=loading))
         begun = time.monotonic()
         reply = await self._timed(question, self.limits.total, loading)
         while loading_timeout.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
-            await self.tell(sentence("loading", seconds=spent))
+            await self.report(sentence("loading", seconds=spent))
             await asyncio.sleep(self.limits.pause)
             reply = await self._timed(question, self.limits.total, self.limits.load - spent)
         reply.seconds = time.monotonic() - begun

@@ -127,7 +127,7 @@ def _is_mark(mark: str) -> bool:
 def _reads(name: str, text: str) -> bool:
     tools = _offered(name)
     reader, reply = ReplyReader(name, tools), ReplyBuilder()
-    for event in reader.hear([TextDelta(text), Finished("stop")]):
+    for event in reader.feed([TextDelta(text), Finished("stop")]):
         reply.take(event)
     calls = [event.call for event in reply.calls if isinstance(event, CallReady)]
     if name == CODE:

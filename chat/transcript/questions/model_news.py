@@ -82,20 +82,20 @@ def _missed(chat: Conversation, test: ShownDetection) -> bool:
     return runs or bool(failed_formats.left(test.id, str(chat.pk)))
 
 
-def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
+def announce_end(conversation_id: str, test: ShownDetection) -> Announcements:
     """Add a notice about the end of a test; nothing if another process did already."""
     result = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
     if not result:
         return ()
-    return _tell_once(conversation_id, ModelNews(NEWEST_SHOWN, test.id, test.profile, *result, at, failed))
+    return _announce_once(conversation_id, ModelNews(NEWEST_SHOWN, test.id, test.profile, *result, at, failed))
 
 
-def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
+def announce_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
     """Add a notice about a person's decision for everyone; nothing if that was done already."""
     value = effective_values.holds(profile, "tools")
-    return _tell_once(conversation_id, ModelNews(RECEIVED, decision, profile, "saved", {"verdict": WORDS[value]}))
+    return _announce_once(conversation_id, ModelNews(RECEIVED, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
@@ -121,7 +121,7 @@ def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> 
 
 
 @transaction.atomic
-def _tell_once(conversation_id: str, news: ModelNews) -> Announcements:
+def _announce_once(conversation_id: str, news: ModelNews) -> Announcements:
     hold(UUID(conversation_id))
     conversation = Conversation.objects.get(pk=conversation_id)
     if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:

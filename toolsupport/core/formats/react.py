@@ -41,7 +41,7 @@ class ReactCall(NamedCalls):
             self._written = finished(name, {key: text}, (f"took what was written for {key}",), tools)
         else:
             yield from self._arguments()
-        self._tell(source.cut())
+        self._report(source.cut())
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:

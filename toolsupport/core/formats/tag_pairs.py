@@ -143,7 +143,7 @@ class PairTagSet:
             again = bool(self.wrapper and not closed and (yield from source.marker(self.openers)))
             if not closed:
                 source.back_to(end)
-            call.tell(source.cut())
+            call.report(source.cut())
             if not again:
                 return
             yield from source.space()
@@ -207,7 +207,7 @@ class _PairCall:
             source.back_to(end)
             self._repairs.append(END_ADDED)
 
-    def tell(self, raw: str) -> None:
+    def report(self, raw: str) -> None:
         name = self._stream.name
         written = finished(name, self._arguments, tuple(self._repairs), self._reading.tools)
         if self._unclear or not self._whole:

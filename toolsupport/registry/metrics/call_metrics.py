@@ -63,10 +63,10 @@ def add(profile_id: int, counts: Iterable[CallCount]) -> None:
         [server] = raw_sql.row(ADD, profile_id, one.format, one.outcome, day, *sums) or (0,)
         for step, replies in sorted(Counter(map(reply_time_histogram.step_of, one.times)).items()):
             raw_sql.change(ADD_TIME, profile_id, one.format, day, step, replies)
-        transaction.on_commit(partial(_tell, profile_id, server, one))
+        transaction.on_commit(partial(_add_to_metrics, profile_id, server, one))
 
 
-def _tell(profile_id: int, server: int, one: CallCount) -> None:
+def _add_to_metrics(profile_id: int, server: int, one: CallCount) -> None:
     """Add the same counts to this process's metrics, except for withdrawn calls."""
     labels = (str(profile_id), one.format or "none", one.outcome)
     metrics.CALLS.labels(*labels).inc(one.calls)

@@ -132,7 +132,7 @@ def _mark_gone(row: ModelProfile, now: datetime) -> None:
 
 
 def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
-    if row.digest != model.digest or _told_otherwise(row, model):
+    if row.digest != model.digest or _differs(row, model):
         _forget_details(row)
     row.digest = model.digest
     row.size_bytes = model.size_bytes
@@ -144,7 +144,7 @@ def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
         row.abilities = list(model.capabilities)
 
 
-def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
+def _differs(row: ModelProfile, model: ModelReport) -> bool:
     """Return True if a complete list has changed; servers without digests show a new build only that way."""
     reported = model.details
     if reported is None:

@@ -263,7 +263,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
         finished_at=Now(),
         lease_until=None,
     )
-    _tell(row, before, concluded, confirmed)
+    _record_event(row, before, concluded, confirmed)
     _mark_server(row, concluded)
     if row.profile.drifted_since is not None:
         drift_marks.follow([row.profile], stale_tests.kinds([row.profile]))
@@ -375,7 +375,7 @@ def _status(detection: int) -> str:
     return found
 
 
-def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
+def _record_event(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
     again = sentence("confirmed", capabilities=[*map(reasons.label, confirmed)]) if confirmed else ""
     entry = event_log.record(
         event_log.HistoryEvent(

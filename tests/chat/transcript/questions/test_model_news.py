@@ -72,7 +72,7 @@ def asked_in(chat: Conversation) -> str:
 
 
 def told(chat: Conversation, test: int) -> str:
-    [notice] = things(model_news.tell_end(str(chat.pk), detection_reports.shown(test)), AddedNotice)
+    [notice] = things(model_news.announce_end(str(chat.pk), detection_reports.shown(test)), AddedNotice)
     assert notice.message.code == "detected"
     return notice.message.text
 
