@@ -281,7 +281,10 @@ async def _observed(
         async for batch in batches:
             passed: list[Event] = []
             for event in _without_cut_calls(batch):
-                _count(event, attempt, tally)
+                if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+                    tally.written += len(event.text)
+                else:
+                    _count(event, attempt, tally)
                 if not isinstance(event, Usage | ToolsRefused | ReasoningSeen | SchemaDropped | SchemaRefused):
                     passed += attempt.take(event)
                 if attempt.spoiled:
@@ -301,6 +304,9 @@ def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
 
 def _note(event: Event, tally: RequestSummary) -> None:
     """Store the findings from the answer, for its end and for later requests."""
+    if isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
+        # Not every call arrives in pieces, and the complete call repeats its pieces.
+        tally.written = tally.written or 1
     if isinstance(event, CallRejected) and event.fault == "cut":
         tally.cut = True
     if isinstance(event, ReasoningSeen):
@@ -309,16 +315,7 @@ def _note(event: Event, tally: RequestSummary) -> None:
         tally.schema_fault = tally.schema_fault or event
 
 
-def _measure(event: Event, tally: RequestSummary) -> None:
-    """Count the text of the model. Not every call arrives in pieces, and the complete call repeats its pieces."""
-    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
-        tally.written += len(event.text)
-    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
-        tally.written = tally.written or 1
-
-
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
-    _measure(event, tally)
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
