@@ -30,6 +30,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
     Usage,
+    is_text,
 )
 from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
@@ -111,7 +112,9 @@ class Attempt:
     def take(self, event: Event) -> list[Event]:
         """Return the events to pass on now."""
         self.reply.take(event)
-        if isinstance(event, CallRejected):
+        if isinstance(event, TextDelta):
+            return self._passed([event])
+        elif isinstance(event, CallRejected):
             return self._rejected(event)
         elif isinstance(event, TextReclassified):
             self.called = set(self.live)
@@ -291,13 +294,17 @@ async def _observed(
                     break
             if passed:
                 yield passed
-            if attempt.spoiled or any(isinstance(event, Failed) for event in passed):
+            if attempt.spoiled or _fails(passed):
                 return
+
+
+def _fails(batch: Sequence[Event]) -> bool:
+    return not is_text(batch) and any(isinstance(event, Failed) for event in batch)
 
 
 def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
     """Return the events; a call that a broken stream cut is no fault of the model."""
-    if not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
+    if is_text(batch) or not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
         return batch
     return [event for event in batch if not isinstance(event, CallRejected)]
 
