@@ -294,12 +294,8 @@ async def _observed(
                     break
             if passed:
                 yield passed
-            if attempt.spoiled or _fails(passed):
+            if attempt.spoiled or any(isinstance(event, Failed) for event in passed):
                 return
-
-
-def _fails(batch: Sequence[Event]) -> bool:
-    return not is_text(batch) and any(isinstance(event, Failed) for event in batch)
 
 
 def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
