@@ -89,6 +89,16 @@ def test_the_first_visit_tests_what_ends_soon_and_then_offers_the_rest(client: C
     assert shown.count('class="main"') == 1
 
 
+def test_results_that_the_headline_leaves_out_are_stated(client: Client, alice: User) -> None:
+    with_verdict(model("calls", True), "native", {"passed": 3, "tried": 3})
+    shown = page(client, alice)
+    assert "Tested 1 of 1" in shown and "inconclusive" not in shown
+    with_verdict(model("cut", True), "inconclusive", {})
+    shown = page(client, alice)
+    assert "Tested 2 of 2" in shown and "1<small> of 1</small>" in shown
+    assert "1 result is inconclusive and not counted above." in shown
+
+
 def test_a_page_that_shows_everything_already_gets_nothing(client: Client, alice: User) -> None:
     model("m", True)
     client.force_login(alice)

@@ -118,8 +118,11 @@ class CapabilityCell:
 
     @property
     def spoken(self) -> str:
-        """The cell in words: `Parallel calls: no, tested`."""
-        return f"{self.title}: " + ("not measured" if self.state == "unknown" else f"{self.words}, {self.source}")
+        """The cell in words: `Parallel calls: no, test`, `Vision: yes, claimed by the server`."""
+        if self.state == "unknown":
+            return f"{self.title}: not measured"
+        claimed = "claimed by the " if self.source in ("server", "profile") else ""
+        return f"{self.title}: {self.words}, {claimed}{self.source}"
 
 
 @dataclass(frozen=True, slots=True)

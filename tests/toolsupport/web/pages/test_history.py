@@ -256,7 +256,7 @@ def test_open_proposals_are_listed_and_answered_there(client: Client, profile: M
     assert 'value="reopened"' in part and effective_values.known(profile)["tools"].value is True
     # An answered proposal does not wait again: its value is withdrawn, and restored.
     part = act(client, proposal, do="reopened")
-    assert "Undone. The value before applies again." in part and 'value="restore"' in part and ">Agree<" not in part
+    assert "Undone. The previous value applies again." in part and 'value="restore"' in part and ">Agree<" not in part
     assert effective_values.known(profile)["tools"].value is None
     part = act(client, proposal, do="restore")
     assert "Restored." in part and 'value="reopened"' in part and ">Agree<" not in part
