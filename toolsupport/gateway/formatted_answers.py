@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from toolsupport import loop_share
-from toolsupport.core import calls, strict_json
+from toolsupport.core import call_validation, strict_json
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
@@ -88,14 +88,14 @@ class HeldAnswer:
 
 def fits(text: str, form: JSON) -> bool:
     """Return whether a text has the format that a program asked for."""
-    if len(text) > calls.MOST_BYTES:
+    if len(text) > call_validation.MOST_BYTES:
         return False
     try:
         value = strict_json.read(text, wide=float)
     except ValueError:
         return False
     schema = _schema(form)
-    return isinstance(value, dict) if schema is None else not calls.complaints_about(value, schema)
+    return isinstance(value, dict) if schema is None else not call_validation.complaints_about(value, schema)
 
 
 def _schema(form: JSON) -> JSON | None:
