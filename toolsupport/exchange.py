@@ -73,7 +73,9 @@ async def ask(
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, request_spec, asking)) as batches:
             async for batch in batches:
-                trouble = None if is_text(batch) else _trouble_in(batch)
+                trouble = (
+                    None if is_text(batch) else next((event for event in batch if isinstance(event, Trouble)), None)
+                )
                 if not _only_streamed(trouble, request_spec):
                     yield batch
         if trouble is None or request_spec.permit is Permit.PROBE:
@@ -83,10 +85,6 @@ async def ask(
             continue
         request_spec = _after(request_spec, trouble)
         asking.again(trouble)
-
-
-def _trouble_in(batch: Sequence[Event]) -> Trouble | None:
-    return next((event for event in batch if isinstance(event, Trouble)), None)
 
 
 def _after(request_spec: RequestSpec, trouble: Trouble) -> RequestSpec:
