@@ -40,6 +40,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
     ToolsRefused,
+    is_text,
 )
 from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS, forced_json
@@ -72,7 +73,9 @@ async def ask(
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, request_spec, asking)) as batches:
             async for batch in batches:
-                trouble = next((event for event in batch if isinstance(event, Trouble)), None)
+                trouble = (
+                    None if is_text(batch) else next((event for event in batch if isinstance(event, Trouble)), None)
+                )
                 if not _only_streamed(trouble, request_spec):
                     yield batch
         if trouble is None or request_spec.permit is Permit.PROBE:
@@ -183,7 +186,8 @@ async def _read(
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
     if text := _short_text(batch):
         async with loop_share.step():
-            return [checked for event in listener.short_text(text) if (checked := check(event)) is not None]
+            heard = listener.short_text(text)
+        return heard if is_text(heard) else [checked for event in heard if (checked := check(event)) is not None]
     found: list[Event] = []
     parts, read = _parts(listener, batch, check, offered), False
     while not read:

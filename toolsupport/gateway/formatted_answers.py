@@ -33,13 +33,13 @@ OBJECT = "one JSON object"
 FITTING = "JSON that fits this JSON Schema:\n{schema}\nWrite only the JSON"
 
 
-async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Yield batches like attempts.answer, the words of the last answer in the format of the request."""
-    if prepared.response_format != SEPARATE:
-        async with aclosing(attempts.answer(prepared, tally)) as batches:
-            async for batch in batches:
-                yield batch
-        return
+def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
+    """Return batches like attempts.answer, the words of the last answer in the format of the request."""
+    made = _answered_again if prepared.response_format == SEPARATE else attempts.answer
+    return made(prepared, tally)
+
+
+async def _answered_again(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
     held = HeldAnswer()
     async with aclosing(attempts.answer(prepared, tally)) as batches:
         async for batch in batches:
