@@ -98,14 +98,14 @@ async def _ends(conversation: str) -> AsyncIterator[asyncio.Event]:
     """Set an event whenever a turn of the conversation ends or waits, notified like a page."""
     ended = asyncio.Event()
 
-    async def hear(frame: str) -> None:
+    async def receive(frame: str) -> None:
         if json.loads(frame)["type"] in ENDS:
             ended.set()
 
     async def fall_behind() -> None:
         ended.set()
 
-    socket, pump = runner.current().listen(conversation, hear, fall_behind)
+    socket, pump = runner.current().listen(conversation, receive, fall_behind)
     try:
         yield ended
     finally:

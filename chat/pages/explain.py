@@ -11,10 +11,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
+from chat.transcript.conversations import excluded_tools
 from chat.transcript.conversations import explain as conversations_explain
-from chat.transcript.conversations import tool_filter
+from chat.transcript.conversations.excluded_tools import SwitchChoice, ToolFilterChange
 from chat.transcript.conversations.explain import RequestExplanation
-from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterChange
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.htmx import wants_part
@@ -45,7 +45,7 @@ def narrow(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Store which of the team's tools this conversation excludes."""
     here = str(conversation_id)
     change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
-    stored = tool_filter.put(request.user, here, change)
+    stored = excluded_tools.put(request.user, here, change)
     saved = {"saved": True, "others": sorted(stored.others)}
     explained = partial(conversations_explain.of_own, stored.conversation, remotes=stored.remotes)
     return _answer(request, explained, saved)
@@ -64,5 +64,5 @@ def _answer(
         explained = explain(given.get("message", ""))
     except ConfigError as error:
         return render(request, PAGE, {"error": str(error)})
-    context = {"explained": explained, "seen": tool_filter.stamp(explained.left_out)}
+    context = {"explained": explained, "seen": excluded_tools.stamp(explained.left_out)}
     return render(request, PAGE + part, context | (saved or {}))

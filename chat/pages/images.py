@@ -14,7 +14,7 @@ from chat.tools.files.images import HEAD, LARGEST, kind_of, read_picture
 from chat.tools.files.workspace import MIB, Workspace
 from chat.transcript.conversations import pending_files, raw_request
 from chat.transcript.conversations.conversations import demand_row, workspace_of
-from chat.transcript.messages.typed_results import pictures
+from chat.transcript.messages.mcp_result_parts import pictures
 from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.registry.people.permissions import Action

@@ -23,7 +23,7 @@ const again = () => {
 // [name, what follows it, what it does in words, its act]. A name without words after it is a command only when it stands alone.
 export const COMMANDS = [
   ["/model", "", "Choose a model", () => press("#picker-button")],
-  ["/model", "NAME", "Use the model of this name", (name) => tell("model:chosen", name)],
+  ["/model", "NAME", "Use the model with this name", (name) => tell("model:chosen", name)],
   ["/test", "", "Test what the model can do with tools", test],
   ["/tools", "", "Open the tools page", () => location.assign("/tools/")],
   ["/tools on", "", "Offer tools in this chat", () => tell("tools:switched", true)],

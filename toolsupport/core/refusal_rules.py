@@ -314,7 +314,7 @@ _TAKES_NO_TOOLS = (
     ),
 )
 
-_SAID_ELSEWHERE = tuple(
+_STATED_ELSEWHERE = tuple(
     RefusalRule(UNSUPPORTED, f"in-{name}", re.compile(text), of_the_model_only) for name, text in LANGUAGES.items()
 )
 
@@ -329,6 +329,6 @@ RULES = (
     *_CURRENTLY,
     *_A_PART_ONLY,
     *_TAKES_NO_TOOLS,
-    *_SAID_ELSEWHERE,
+    *_STATED_ELSEWHERE,
     SENTENCES,
 )

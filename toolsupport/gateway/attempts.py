@@ -30,6 +30,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
     Usage,
+    is_text,
 )
 from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
@@ -111,7 +112,9 @@ class Attempt:
     def take(self, event: Event) -> list[Event]:
         """Return the events to pass on now."""
         self.reply.take(event)
-        if isinstance(event, CallRejected):
+        if isinstance(event, TextDelta):
+            return self._passed([event])
+        elif isinstance(event, CallRejected):
             return self._rejected(event)
         elif isinstance(event, TextReclassified):
             self.called = set(self.live)
@@ -281,7 +284,10 @@ async def _observed(
         async for batch in batches:
             passed: list[Event] = []
             for event in _without_cut_calls(batch):
-                _count(event, attempt, tally)
+                if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+                    tally.written += len(event.text)
+                else:
+                    _count(event, attempt, tally)
                 if not isinstance(event, Usage | ToolsRefused | ReasoningSeen | SchemaDropped | SchemaRefused):
                     passed += attempt.take(event)
                 if attempt.spoiled:
@@ -294,13 +300,16 @@ async def _observed(
 
 def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
     """Return the events; a call that a broken stream cut is no fault of the model."""
-    if not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
+    if is_text(batch) or not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
         return batch
     return [event for event in batch if not isinstance(event, CallRejected)]
 
 
 def _note(event: Event, tally: RequestSummary) -> None:
     """Store the findings from the answer, for its end and for later requests."""
+    if isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
+        # Not every call arrives in pieces, and the complete call repeats its pieces.
+        tally.written = tally.written or 1
     if isinstance(event, CallRejected) and event.fault == "cut":
         tally.cut = True
     if isinstance(event, ReasoningSeen):
@@ -309,16 +318,7 @@ def _note(event: Event, tally: RequestSummary) -> None:
         tally.schema_fault = tally.schema_fault or event
 
 
-def _measure(event: Event, tally: RequestSummary) -> None:
-    """Count the text of the model. Not every call arrives in pieces, and the complete call repeats its pieces."""
-    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
-        tally.written += len(event.text)
-    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
-        tally.written = tally.written or 1
-
-
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
-    _measure(event, tally)
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):

@@ -14,7 +14,7 @@ from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.settings.prompt_context import PromptContext
 from chat.transcript.settings.turn_settings import ChatRequestContext
 from toolsupport import exchange, providers
-from toolsupport.core import format_choice, prompt, tool_translation, types
+from toolsupport.core import format_choice, prompt, shell_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatDecision
 from toolsupport.core.model_fallbacks import FallbackStep
@@ -179,7 +179,7 @@ def _tools(fitted: RequestContext, left_out: ToolFilter, tokens: dict[str, int])
     toolbox = fitted.toolbox
     # Rules that are decided last: the model is offered another tool instead, or there is no room for it.
     excluded = [one for one in fitted.request_spec.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
-    stands_in = tool_translation.BASH if tool_translation.COMMANDS in fitted.request_spec.tools else ""
+    stands_in = shell_translation.BASH if shell_translation.COMMANDS in fitted.request_spec.tools else ""
     rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
     found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]
     return tuple(

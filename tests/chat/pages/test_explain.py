@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from chat.models import Conversation
 from chat.tools import BUILTINS
-from chat.transcript.conversations import explain, prompts, tool_filter
+from chat.transcript.conversations import excluded_tools, explain, prompts
+from chat.transcript.conversations.excluded_tools import SwitchChoice, ToolFilterChange
 from chat.transcript.conversations.prompts import PromptDraft
-from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterChange
 from chat.transcript.settings import available_tools
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
@@ -42,7 +42,7 @@ from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import team_settings
 
 pytestmark = pytest.mark.django_db
-NOTHING = tool_filter.stamp(ToolFilter())
+NOTHING = excluded_tools.stamp(ToolFilter())
 FILE_TOOLS = ("read_file", "list_directory", "write_file", "edit_file")
 
 
@@ -296,7 +296,7 @@ def test_what_a_chat_leaves_out_is_out_of_its_requests(client: Client, alice: Us
 def test_what_the_team_switched_off_cannot_be_switched_on_here(alice: User, chat: Conversation) -> None:  # T1
     team_settings.put("tools", {"read_file": False})
     team_settings.put("left_out", {"tools": ["write_file"]})
-    tool_filter.put(alice, str(chat.pk), without())
+    excluded_tools.put(alice, str(chat.pk), without())
     told = {tool.name: tool for tool in explain.of_conversation(alice, str(chat.pk)).tools}
     assert not told["read_file"].included and told["read_file"].locked
     assert not told["write_file"].included and told["write_file"].reason == "The team leaves this tool out."
@@ -317,7 +317,7 @@ def test_a_whole_server_is_left_out_of_a_chat(
     form = {"seen": NOTHING, "server-shown": ["wiki"], "tool-shown": ["wiki_1"], "tool-kept": ["wiki_1"]}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form).content.decode()
     assert "0 of 3 tools are offered" in page and "This chat leaves the server wiki out." in page
-    again = form | {"seen": tool_filter.stamp(ToolFilter(servers=frozenset({"wiki"}))), "server-kept": ["wiki"]}
+    again = form | {"seen": excluded_tools.stamp(ToolFilter(servers=frozenset({"wiki"}))), "server-kept": ["wiki"]}
     assert "1 of 3" in client.post(reverse("conversation-tools", args=[chat.pk]), again).content.decode()
 
 
@@ -337,14 +337,14 @@ def test_what_falls_out_under_a_limit_is_listed(
 def test_of_what_a_form_did_not_show_nothing_changes(alice: User, chat: Conversation) -> None:
     here = str(chat.pk)
     Conversation.objects.filter(pk=here).update(settings={"left_out": {"tools": ["gone_tool"]}})
-    tool_filter.put(alice, here, without("nobodys", shown=("nobodys",), seen='{"tools": ["gone_tool"]}'))
-    seen = tool_filter.stamp(ToolFilter(frozenset({"gone_tool"})))
-    assert tool_filter.put(alice, here, without("read_file", shown=("read_file",), seen=seen)).others == frozenset()
+    excluded_tools.put(alice, here, without("nobodys", shown=("nobodys",), seen='{"tools": ["gone_tool"]}'))
+    seen = excluded_tools.stamp(ToolFilter(frozenset({"gone_tool"})))
+    assert excluded_tools.put(alice, here, without("read_file", shown=("read_file",), seen=seen)).others == frozenset()
     assert explain.of_conversation(alice, here).left_out.tools == {"gone_tool", "read_file"}
 
 
 def test_of_two_editors_both_are_heard_and_the_second_is_told(client: Client, alice: User, chat: Conversation) -> None:
-    tool_filter.put(alice, str(chat.pk), without("read_file"))
+    excluded_tools.put(alice, str(chat.pk), without("read_file"))
     client.force_login(alice)
     form = {"seen": NOTHING, "tool-shown": ["read_file", "write_file"], "tool-kept": ["read_file"]}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form).content.decode()
@@ -354,7 +354,7 @@ def test_of_two_editors_both_are_heard_and_the_second_is_told(client: Client, al
 
 @pytest.mark.parametrize("seen", ["", "[]", "{", "null", '{"tools": 3}', "[" * 100_000])
 def test_a_form_that_was_tampered_with_leaves_out_what_it_says(alice: User, chat: Conversation, seen: str) -> None:
-    tool_filter.put(alice, str(chat.pk), without("read_file", seen=seen))
+    excluded_tools.put(alice, str(chat.pk), without("read_file", seen=seen))
     assert explain.of_conversation(alice, str(chat.pk)).left_out.tools == {"read_file"}
 
 
@@ -366,6 +366,6 @@ def test_only_what_was_switched_changes(
     before: frozenset[str], seen: frozenset[str], shown: frozenset[str], kept: frozenset[str]
 ) -> None:
     switched = SwitchChoice(shown, kept).switched(seen)
-    after = tool_filter._merged(before, switched, kept)
+    after = excluded_tools._merged(before, switched, kept)
     assert switched <= shown and after ^ before <= switched
     assert all((name in after) == (name not in kept) for name in switched)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.tables import every
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, classify
+from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, classify
 
 NOW = [
     "This model does not currently support tools",

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.refusals import MALFORMED, OTHER, RULES, classify
+from toolsupport.core.server_refusals import MALFORMED, OTHER, RULES, classify
 
 # Wordings of vLLM, SGLang, llama-server, Ollama, TGI, LM Studio, Groq and gateways; and of other errors like them.
 WIRE = Path(__file__).parents[2] / "wire" / "unreadable_calls.jsonl"

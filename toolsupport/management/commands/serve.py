@@ -22,7 +22,7 @@ from django.db import connections
 from twisted.internet import reactor
 
 from toolsupport.config import metrics, restore_journal
-from toolsupport.config.locations import IMPORT_ROOT
+from toolsupport.config.application_paths import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers

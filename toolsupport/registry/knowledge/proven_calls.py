@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolsupport.core.calls import complaints_about
+from toolsupport.core.call_validation import complaints_about
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 from toolsupport.models import ProvenCall
 

@@ -65,7 +65,7 @@ TITLES = dict(COLUMNS) | {
 # Settings of a model in the history, each with the word for its default.
 SETTINGS = {
     "fallback_models": "none",
-    "only_validated_fallbacks": "as the team decided",
+    "only_validated_fallbacks": "team default",
     "required_exam": "none",
     "exam_waived": "no",
 }
@@ -118,8 +118,11 @@ class CapabilityCell:
 
     @property
     def spoken(self) -> str:
-        """The cell in words: `Parallel calls: no, tested`."""
-        return f"{self.title}: " + ("not measured" if self.state == "unknown" else f"{self.words}, {self.source}")
+        """The cell in words: `Parallel calls: no, test`, `Vision: yes, claimed by the server`."""
+        if self.state == "unknown":
+            return f"{self.title}: not measured"
+        claimed = "claimed by the " if self.source in ("server", "profile") else ""
+        return f"{self.title}: {self.words}, {claimed}{self.source}"
 
 
 @dataclass(frozen=True, slots=True)

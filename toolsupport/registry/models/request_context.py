@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsupport import providers
-from toolsupport.core import format_choice, model_sizes, tool_translation
+from toolsupport.core import format_choice, model_sizes, shell_translation
 from toolsupport.core.errors import NotFound
 from toolsupport.core.format_choice import FormatPreferences
 from toolsupport.core.prompt.context_fitting import ContextWindow
@@ -175,7 +175,7 @@ def _draft(inputs: Inputs) -> RequestDraft:
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
     if ours and switches.of(team).translates and kept.translation is not False:
-        made = tool_translation.rerouted(made)
+        made = shell_translation.rerouted(made)
     if made.offers_tools and made.format == "native":
         made = replace(made, stream=capabilities["streaming"].value is not False)
     if made.offers_tools and made.think is None:

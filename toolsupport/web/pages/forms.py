@@ -29,7 +29,7 @@ THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
 SWITCH = {"": None, "true": True, "false": False}
 CHOICE_WORDS = {"": "The model decides", "required": "Must call a tool first", "none": "Never calls a tool"}
 FORMATS = [(name, format_choice.label(name)) for name in format_choice.names()]
-CONTEXT_WORDS = {"": "As known about the model"} | {name: notice.capitalize() for name, notice in TURN_CONTEXTS.items()}
+CONTEXT_WORDS = {"": "Automatic"} | {name: notice.capitalize() for name, notice in TURN_CONTEXTS.items()}
 
 
 # The groups of the settings of a model, in order.
@@ -62,8 +62,8 @@ class OptionsForm(forms.Form):
         rf"^{KEEP_ALIVE}$",
         required=False,
         label="Keep loaded `keep_alive`",
-        help_text="As in 10m or 1h, -1 for always; empty: the server decides.",
-        error_messages={"invalid": "Write a time as in 30s, 10m or 1h, or -1 for always."},
+        help_text="For example 10m or 1h, -1 for always; empty: the server decides.",
+        error_messages={"invalid": "Write a time such as 30s, 10m or 1h, or -1 for always."},
     )
     think = forms.ChoiceField(
         required=False, choices=[(key, THINK_WORDS.get(key, key.capitalize())) for key in THINK], label="Thinking"
@@ -94,14 +94,14 @@ class OptionsForm(forms.Form):
         required=False, min_value=1, max_value=LONGEST_WAIT, label="Wait for the first word", help_text=WAIT_HELP
     )
     between = forms.FloatField(
-        required=False, min_value=1, max_value=LONGEST_WAIT, label="Longest silence after it", help_text="In seconds."
+        required=False, min_value=1, max_value=LONGEST_WAIT, label="Wait for the next word", help_text="In seconds."
     )
 
     learns = forms.ChoiceField(
         required=False,
         choices=[("", "As set by the team"), ("false", "No")],
-        label="Learning from its refusals",
-        help_text="Without it, refusals of tools are not remembered.",
+        label="Learn from refusals",
+        help_text="If off, refusals of tools are not remembered.",
     )
     translation = forms.ChoiceField(
         required=False,
@@ -111,7 +111,7 @@ class OptionsForm(forms.Form):
     )
     format = forms.ChoiceField(
         required=False,
-        choices=[("", "As known about the model"), *FORMATS],
+        choices=[("", "Automatic"), *FORMATS],
         label="Preferred call format",
         help_text="A chat may prefer another one.",
     )
