@@ -1,5 +1,6 @@
 // How files come to a message: chosen with the paperclip, pasted, or dropped anywhere on the chat.
-import { add, put, size } from "./chips.js";
+import { size } from "./chip.js";
+import { add, put } from "./chips.js";
 import { say } from "./status.js";
 import { shared } from "./stored.js";
 

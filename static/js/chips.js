@@ -1,15 +1,13 @@
 // The chips above the message field: a file on its way, uploaded or refused, each with its own removal.
+import { label, make, picture, size } from "./chip.js";
 import { say } from "./status.js";
 import { isImage, remove, upload } from "./upload.js";
 
 const MOST = 8, IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
-const shelf = document.getElementById("attached"), template = document.getElementById("chip");
+const shelf = document.getElementById("attached");
 const chips = () => [...shelf.children];
 let aside = [];  // the files of the draft while another message is edited
 const refreshPanel = () => document.getElementById("files") && htmx.trigger("#files", "changed");
-// With a space at which no line breaks.
-export const size = (bytes) => (bytes < 1024 ? `${bytes}\u00a0B`
-  : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)}\u00a0KB` : `${(bytes / 1024 ** 2).toFixed(1)}\u00a0MB`);
 
 export const attached = () => {
   const paths = chips().map((chip) => chip.dataset.path).filter(Boolean);
@@ -45,25 +43,10 @@ export const bringBack = () => {
   show();
 };
 
-const make = (name) => {
-  const chip = template.content.firstElementChild.cloneNode(true);
-  chip.querySelector("[data-name]").textContent = name;
-  chip.querySelector("[data-remove]").ariaLabel = `Remove ${name}`;
-  shelf.append(chip);
-  return chip;
-};
-
-const picture = (chip, path) => {
-  const image = chip.querySelector("img");
-  Object.assign(image, { src: `${shelf.dataset.show}?path=${encodeURIComponent(path)}`, alt: path, hidden: false });
-  chip.querySelector(".icon").remove();
-};
-
 const done = (chip, file, { path, note }) => {
   for (const other of chips()) if (other.dataset.path === path) other.remove();
   Object.assign(chip.dataset, { state: "there", path });
-  chip.querySelector("[data-name]").textContent = path;
-  chip.querySelector("[data-remove]").ariaLabel = `Remove ${path}`;
+  label(chip, path);
   chip.querySelector("[data-note]").textContent = note || size(file.size);
   chip.querySelector("[data-replace]").hidden = !note;
   if (isImage(file)) picture(chip, path);

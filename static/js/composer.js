@@ -70,8 +70,7 @@ export const accepted = (clientId) => {
 // The next message is sent as a sibling of the edited one, after `after`; undefined ends the editing. The draft and its files wait.
 export const edit = (text, after) => {
   const editing = after !== undefined, before = isEditing();
-  parent = after;
-  document.getElementById("editing").hidden = !editing;
+  [parent, document.getElementById("editing").hidden] = [after, !editing];
   if (text !== undefined || before) field.value = text ?? stored("draft") ?? "";
   if (editing) before ? chips.clear() : chips.setAside();
   else if (before) chips.bringBack();
