@@ -50,7 +50,7 @@ def test_icons_stand_out_at_rest_below_the_pointer_and_in_focus(open_browser: Op
     page = new_chat(open_browser().new_page())
     ask(page, "What's in this folder?")
     answered(page)
-    for address in (page.url, "/models/", "/history/?show=all"):
+    for address in (page.url, "/models/"):
         page.goto(address)
         page.set_viewport_size({"width": width, "height": 800})
         for theme in ("dark", "light"):
@@ -58,7 +58,7 @@ def test_icons_stand_out_at_rest_below_the_pointer_and_in_focus(open_browser: Op
             icons = page.evaluate(ICONS)
             assert len(icons) > 2, address
             buttons = page.locator("button:enabled:has(> svg), a.button:has(> svg)").locator("visible=true")
-            for button in buttons.all()[:20]:
+            for button in buttons.all()[:10]:
                 button.scroll_into_view_if_needed()
                 box = button.bounding_box()
                 assert box
@@ -73,7 +73,7 @@ def test_a_change_of_theme_leaves_no_moment_of_low_contrast(open_browser: Open) 
     page.emulate_media(reduced_motion="no-preference", color_scheme="light")
     page.goto("/models/")
     page.mouse.move(0, 0)
-    colours = page.evaluate(
+    changed, late = page.evaluate(
         """async () => {
           const every = () => [...document.querySelectorAll("*")].map((one) => {
             const { color, backgroundColor, borderBlockStartColor } = getComputedStyle(one);
@@ -84,8 +84,10 @@ def test_a_change_of_theme_leaves_no_moment_of_low_contrast(open_browser: Open) 
           const at_once = every();
           const running = document.getAnimations().filter((one) => one instanceof CSSTransition);
           await Promise.allSettled(running.map((one) => one.finished));
-          return [before, at_once, every()];
+          const after = every();
+          const unlike = (others) => after.filter((one, at) => one !== others[at]).length;
+          return [unlike(before), unlike(at_once)];
         }"""
     )
-    assert colours[0] != colours[2]
-    assert colours[1] == colours[2]
+    assert changed > 50
+    assert late == 0
