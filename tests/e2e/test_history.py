@@ -25,7 +25,7 @@ def site(own_site: Site) -> Site:
 def decide(page: Page, model: str, value: str) -> None:
     """Decide on a model's page whether it has native tools."""
     page.goto("/models/?q=" + model)
-    page.locator("#rows tbody a").first.click()
+    page.goto(page.locator("#rows tbody a").first.get_attribute("href") or "")  # loaded, with its scripts
     page.locator("#override-tools").click()
     page.get_by_label("Value").select_option(value)
     page.get_by_role("button", name="Save for everyone").click()
