@@ -130,7 +130,7 @@ SLOW = frozenset(
         "toolsupport/simulator/rules/test_intents.py::test_no_words_take_long",
         "toolsupport/simulator/test_server.py::test_200_streams_at_once",
         "toolsupport/test_loop_share.py::test_a_costly_reply_is_read_in_steps",
-        "toolsupport/web/pages/test_imports.py::test_many_models_are_merged_with_a_tick_for_each_or_with_one_for_all",
+        "toolsupport/web/pages/test_user_models_file.py::test_many_models_are_merged_with_a_tick_for_each_or_with_one_for_all",
         "toolsupport/web/pages/test_passkeys.py::test_what_is_no_answer_is_refused",
         "toolsupport/web/pages/test_required_factor.py::test_every_address_but_the_set_up_is_closed",
         "toolsupport/web/pages/test_sign_in_link.py::test_of_several_uses_at_once_one_counts",

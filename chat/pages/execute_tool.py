@@ -18,7 +18,7 @@ from chat.turns import ephemeral_run, runner
 from toolsupport.core import strict_json
 from toolsupport.core.error_table import KINDS
 from toolsupport.core.errors import NotFound
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CALLS
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors

@@ -31,7 +31,7 @@ from toolsupport.core.events import (
 from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.server_refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.types import ChatMessage, RequestSpec
-from toolsupport.registry.knowledge import reasoning_starts, schema_faults
+from toolsupport.registry.knowledge import reasoning_starts, response_schema_faults
 from toolsupport.registry.models.request_context import RequestContext
 
 Take = Callable[[RequestContext], None]
@@ -143,7 +143,7 @@ class FormatRecovery:
 
     async def schema_fault(self, asked: RequestContext, event: SchemaDropped | SchemaRefused) -> None:
         """Store that the server does not enforce the schema of a reply; the rest of the turn uses none."""
-        await in_database(schema_faults.learn)(self._claimed.profile, asked.build, event)
+        await in_database(response_schema_faults.learn)(self._claimed.profile, asked.build, event)
         if isinstance(event, SchemaDropped):
             self._ignored = True
             self._take(replace(asked, request_spec=replace(asked.request_spec, may_force=False)))

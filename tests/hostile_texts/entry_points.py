@@ -30,6 +30,7 @@ from toolsupport.core import (
     client_address,
     context_overflow,
     error_body,
+    exchange_text,
     families,
     http_address,
     invisible_chars,
@@ -38,7 +39,6 @@ from toolsupport.core import (
     modelfile,
     name_checks,
     own_words,
-    raw_exchanges,
     reasoning,
     redaction,
     refusal_phrases,
@@ -66,8 +66,8 @@ from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway import chat_request
-from toolsupport.gateway.field_errors import InvalidField
-from toolsupport.gateway.live_arguments import are_sure
+from toolsupport.gateway.request_errors import InvalidField
+from toolsupport.gateway.streamable_arguments import are_sure
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.models import survey_bounds
@@ -350,9 +350,9 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "a page as an error": EntryPoint(lambda written: error_body.unwrap("<html>" + written), 64 * KIB),
     "a refusal in words": EntryPoint(refusal_phrases.claims_no_file_access, 64 * KIB),
     "secrets in a text": EntryPoint(redaction.redact, 64 * KIB, ("tokentoken_", "password", "a://b:")),
-    "a raw request": EntryPoint(lambda written: raw_exchanges.request_text(quoted(written, "a", "b")), 64 * KIB),
+    "a raw request": EntryPoint(lambda written: exchange_text.request_text(quoted(written, "a", "b")), 64 * KIB),
     "a raw reply": EntryPoint(
-        lambda written: raw_exchanges.reply_text(written.encode(errors="replace"), b"", 0), 64 * KIB
+        lambda written: exchange_text.reply_text(written.encode(errors="replace"), b"", 0), 64 * KIB
     ),
     "a template of a model": EntryPoint(reasoning.template_begins_inside, 64 * KIB, ("{{", "{% if a %}", "<think>")),
     "a rendered prompt": EntryPoint(reasoning.prompt_begins_inside, 64 * KIB),

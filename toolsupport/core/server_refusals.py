@@ -26,7 +26,7 @@ from toolsupport.core.refusal_rules import (
     UNSUPPORTED,
     RefusalRule,
 )
-from toolsupport.core.unreadable_calls import LOST_CALL_CODES, WHERE_THE_SERVER_FAILED
+from toolsupport.core.server_parse_errors import LOST_CALL_CODES, WHERE_THE_SERVER_FAILED
 
 __all__ = [
     "MALFORMED",

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolsupport.core import side_findings, step_results, verdicts
+from toolsupport.core import detection_step_results, side_findings, verdicts
+from toolsupport.core.detection_step_results import LATER
 from toolsupport.core.outcomes import of_step, tally
 from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
-from toolsupport.core.step_results import LATER
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, STEPS, Detector, constrains
 from toolsupport.detection.per_tool import FILE_TOOLS
@@ -96,16 +96,16 @@ async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool]
         return StepProgress(detector.name, detector.title, "skipped", SKIPPED)
     except TimeLimitReached:
         why = _cut_short(runner, detector.name)
-        return StepProgress(detector.name, detector.title, "done", why, step_results.INCONCLUSIVE)
+        return StepProgress(detector.name, detector.title, "done", why, detection_step_results.INCONCLUSIVE)
     again = runner.first_round and detector.name in side_findings.SAMPLED
     return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(runner, detector.name))
 
 
 def _with_result(runner: ProbeRunner, step: StepProgress, took_ms: int) -> StepProgress:
     """Add the result of a step's trials. A skipped step keeps it; one that ran out of time never fails."""
-    found = step_results.result(step.name, runner.outcomes)
+    found = detection_step_results.result(step.name, runner.outcomes)
     name = "skipped" if step.state == "skipped" else found.name
-    if found.name == step_results.FAILED and step.result:
+    if found.name == detection_step_results.FAILED and step.result:
         name = step.result
     return replace(step, result=name, passed=found.passed, tried=found.tried, took_ms=took_ms)
 

@@ -25,7 +25,7 @@ from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_tools import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.gateway.revoked_callers import RevokedCallers
-from toolsupport.registry.knowledge import reasoning_starts, schema_faults
+from toolsupport.registry.knowledge import reasoning_starts, response_schema_faults
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.people import quota_use
 from toolsupport.registry.people.quota_use import CountedRequest
@@ -196,7 +196,7 @@ async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: boo
         if tally.begins_inside is not None:
             await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
         if tally.schema_fault is not None:
-            await in_database(schema_faults.learn)(prepared.profile, prepared.build, tally.schema_fault)
+            await in_database(response_schema_faults.learn)(prepared.profile, prepared.build, tally.schema_fault)
         if tally.misconfigured is not None:
             refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
             await in_database(refusal_learning.record_refusal)(

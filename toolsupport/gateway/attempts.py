@@ -36,7 +36,7 @@ from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
-from toolsupport.gateway import live_arguments
+from toolsupport.gateway import streamable_arguments
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.services import server_watch
@@ -180,7 +180,7 @@ class Attempt:
             self.waiting.add(call)
             return None
         self.pieces[call] = self.pieces.get(call, "") + event.text
-        if not live_arguments.are_sure(self.pieces[call], tool):
+        if not streamable_arguments.are_sure(self.pieces[call], tool):
             self.waiting.add(call)
             return None
         self.waiting.discard(call)
@@ -195,7 +195,7 @@ class Attempt:
         if self.request_spec.format in FORMATS or not event.outside:
             return None
         named = next((tool for tool in self.request_spec.tools if tool.name == event.name), None)
-        return named if named and live_arguments.take_any_text(named) else None
+        return named if named and streamable_arguments.take_any_text(named) else None
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":

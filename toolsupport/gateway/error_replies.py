@@ -11,7 +11,7 @@ from toolsupport.core import context_overflow
 from toolsupport.core.errors import Busy, NotFound, QuotaSpent, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
+from toolsupport.gateway.request_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
 from toolsupport.web import api_errors
 
 UPSTREAM = 502

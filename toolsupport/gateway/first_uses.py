@@ -13,7 +13,7 @@ from toolsupport.core.events import Failed
 from toolsupport.gateway import request_preparation
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.error_replies import NOT_MET
-from toolsupport.gateway.field_errors import ToolChoiceNotMet
+from toolsupport.gateway.request_errors import ToolChoiceNotMet
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.testing import first_uses
 from toolsupport.services import background_jobs

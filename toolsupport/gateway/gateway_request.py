@@ -9,7 +9,7 @@ from typing import Any
 
 from toolsupport.core import call_validation, strict_json
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 
 # The options that are whole numbers.
 WHOLE = frozenset({"num_predict", "top_k", "seed"})

@@ -24,9 +24,9 @@ from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api,
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import response as embeddings_response
-from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.messages.shapes import COUNT
+from toolsupport.gateway.request_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires

@@ -21,7 +21,6 @@ from toolsupport.web.pages import (
     families,
     health,
     history,
-    imports,
     insights,
     model_overrides,
     models,
@@ -40,13 +39,14 @@ from toolsupport.web.pages import (
     sign_in_link,
     sources,
     team_exams,
+    user_models_file,
 )
 
 urlpatterns = [
     path("models/", models.matrix, name="models"),
-    path("models/import/", imports.take, name="models-import"),
-    path("models/import/merge/", imports.merge, name="models-import-merge"),
-    path("models/export/", imports.export, name="models-export"),
+    path("models/import/", user_models_file.take, name="models-import"),
+    path("models/import/merge/", user_models_file.merge, name="models-import-merge"),
+    path("models/export/", user_models_file.export, name="models-export"),
     path("families/", families.listed, name="families"),
     path("families/add/", families.add, name="family-add"),
     path("families/<int:family_id>/", families.edit, name="family-edit"),

@@ -12,7 +12,7 @@ from django.test import Client
 
 from chat.broadcast import fragments
 from chat.models import Conversation
-from chat.tools.files.images import kind_of
+from chat.tools.files.image_types import kind_of
 from chat.tools.files.workspace import Workspace
 from chat.transcript import sql
 from chat.transcript.messages import attachments

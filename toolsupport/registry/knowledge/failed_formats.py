@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from toolsupport.core import step_results
+from toolsupport.core import detection_step_results
 from toolsupport.core.format_choice import label
 from toolsupport.core.sentences import sentence
 from toolsupport.core.verdicts import SHARE
@@ -37,7 +37,7 @@ def settle(row: Detection, works: str) -> dict[str, Any]:
 def _all_tried(row: Detection) -> bool:
     """Return whether the step of the formats came to its end, without one that works."""
     ended: dict[str, Any] = next((step for step in row.progress if step.get("step") == "formats"), {})
-    return (ended.get("state"), ended.get("result")) == ("done", step_results.FAILED)
+    return (ended.get("state"), ended.get("result")) == ("done", detection_step_results.FAILED)
 
 
 def left(detection: int, conversation: str) -> str:

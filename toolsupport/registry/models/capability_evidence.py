@@ -14,7 +14,7 @@ from toolsupport.core.resolve import explain
 from toolsupport.core.types import Capability
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import effective_values, model_evidence
-from toolsupport.registry.knowledge.undecided_trials import TrialCount
+from toolsupport.registry.knowledge.undecided_capabilities import TrialCount
 from toolsupport.registry.models import profiles
 from toolsupport.registry.models.profiles import CapabilityCell
 

@@ -14,9 +14,9 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values, model_evidence, undecided_trials
+from toolsupport.registry.knowledge import effective_values, model_evidence, undecided_capabilities
 from toolsupport.registry.knowledge.model_evidence import EvidenceTests
-from toolsupport.registry.knowledge.undecided_trials import Counts, TrialCount
+from toolsupport.registry.knowledge.undecided_capabilities import Counts, TrialCount
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.servers import servers
@@ -202,7 +202,7 @@ def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
     profiles = list(there.select_related("server").order_by("name", "server__name"))
     known = effective_values.known_of_each(profiles)
     tests = model_evidence.tests_of(profiles, known) if profiles else EvidenceTests({}, {}, [])
-    tried = undecided_trials.of_each(profiles, known, tests)
+    tried = undecided_capabilities.of_each(profiles, known, tests)
     made = (_row(profile, known[profile.pk], tests, tried.get(profile.pk, {})) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
@@ -222,7 +222,7 @@ def shown(profile_id: int) -> ModelPage:
     claims = effective_values.claims([profile.pk])[profile.pk]
     known = effective_values.fold(profile, claims)
     tests = model_evidence.tests_of([profile], {profile.pk: known}, last=profile.pk)
-    tried = undecided_trials.of_each([profile], {profile.pk: known}, tests)
+    tried = undecided_capabilities.of_each([profile], {profile.pk: known}, tests)
     evidence = model_evidence.of_tests(profile, known, tests)
     return ModelPage(
         model=picker.row_of(profile, known, evidence),

@@ -19,7 +19,7 @@ from toolsupport.core.types import Capabilities, ChatSettings, Endpoint, Request
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import (
     effective_values,
-    proven_calls,
+    example_calls,
     reasoning_starts,
 )
 from toolsupport.registry.metrics import (
@@ -120,7 +120,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
             _drafts[profile.pk] = kept
     made, build = kept.request_spec, profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
-        made = replace(made, examples=proven_calls.examples(build, made.tools))
+        made = replace(made, examples=example_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, kept.tools_digest)
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import QuerySet
 
-from toolsupport.core.step_results import LATER
+from toolsupport.core.detection_step_results import LATER
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, HistoryEntry, Server, Trial
 from toolsupport.models.detections import OPEN

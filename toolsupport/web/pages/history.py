@@ -27,7 +27,7 @@ from toolsupport.registry.testing import detection_reports
 from toolsupport.registry.testing.detection_reports import ShownTrial
 from toolsupport.web import sentences
 from toolsupport.web.pages import history_files
-from toolsupport.web.pages.forms import HistoryForm
+from toolsupport.web.pages.filter_forms import HistoryForm
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 

@@ -11,7 +11,7 @@ from toolsupport.registry.models import capability_details, capability_evidence
 from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports
-from toolsupport.web.pages.forms import OptionsForm
+from toolsupport.web.pages.model_options_form import OptionsForm
 from toolsupport.web.view_permissions import AuthedRequest
 
 # The name of each kind of test.

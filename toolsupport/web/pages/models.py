@@ -19,8 +19,8 @@ from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
 from toolsupport.web.pages import detections, exam_gates, exam_next_steps, fallbacks, model_filters, model_page_context
-from toolsupport.web.pages.forms import OptionsForm
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.pages.model_options_form import OptionsForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 

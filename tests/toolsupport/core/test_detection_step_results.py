@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chat.templatetags.readable import step_state
 from tests.tables import every
+from toolsupport.core.detection_step_results import result
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.step_results import result
 
 
 def made(step: str, codes: str, subject: str = "") -> list[TrialOutcome]:

@@ -7,7 +7,7 @@ import pytest
 from tests.factories import ModelProfileFactory
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ProvenCall
-from toolsupport.registry.knowledge import overrides, proven_calls
+from toolsupport.registry.knowledge import example_calls, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models.request_context import for_profile, offer
 
@@ -42,8 +42,8 @@ CANARY = {
 
 
 def test_only_the_form_is_kept() -> None:
-    proven_calls.keep("b", SPEC, CANARY)
-    [call] = proven_calls.examples("b", [ToolSpec("other"), SPEC])
+    example_calls.keep("b", SPEC, CANARY)
+    [call] = example_calls.examples("b", [ToolSpec("other"), SPEC])
     assert call.arguments == {
         "to": ["<to>"],
         "text": "<text>",
@@ -58,23 +58,23 @@ def test_only_the_form_is_kept() -> None:
 
 
 def test_the_newest_takes_the_place_of_the_one_before() -> None:
-    proven_calls.keep("b", SPEC, {"text": "one", "urgent": True})
-    proven_calls.keep("b", SPEC, {"text": "two"})
-    proven_calls.keep("c", SPEC, {"text": "three", "urgent": False})
-    assert [call.arguments for call in proven_calls.examples("b", [SPEC])] == [{"text": "<text>"}]
+    example_calls.keep("b", SPEC, {"text": "one", "urgent": True})
+    example_calls.keep("b", SPEC, {"text": "two"})
+    example_calls.keep("c", SPEC, {"text": "three", "urgent": False})
+    assert [call.arguments for call in example_calls.examples("b", [SPEC])] == [{"text": "<text>"}]
 
 
 def test_a_form_that_does_not_fit_is_neither_kept_nor_shown() -> None:
     strict = ToolSpec("send", "", {"type": "object", "properties": {"text": {"type": "string", "maxLength": 3}}})
-    proven_calls.keep("b", strict, {"text": "abc"})
+    example_calls.keep("b", strict, {"text": "abc"})
     assert not ProvenCall.objects.exists()
-    proven_calls.keep("b", SPEC, {"text": "abc"})
-    assert proven_calls.examples("b", [strict]) == ()
+    example_calls.keep("b", SPEC, {"text": "abc"})
+    assert example_calls.examples("b", [strict]) == ()
 
 
 def test_a_brief_for_a_text_format_carries_the_example() -> None:
     profile = ModelProfileFactory()
-    proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
+    example_calls.keep(profile.build.key, SPEC, {"text": "abc"})
     overrides.add(NewOverride(profile.pk, "tools", True))
     assert for_profile(profile, offer([SPEC]), ChatSettings()).request_spec.examples == ()
     overrides.add(NewOverride(profile.pk, "tools", False, newest=overrides.newest_seq(profile.pk, "tools")))
@@ -85,7 +85,7 @@ def test_a_brief_for_a_text_format_carries_the_example() -> None:
 
 def test_an_example_is_there_for_the_format_that_a_native_one_falls_back_to() -> None:
     profile = ModelProfileFactory()
-    proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
+    example_calls.keep(profile.build.key, SPEC, {"text": "abc"})
     overrides.add(NewOverride(profile.pk, "tools", True))
     overrides.add(NewOverride(profile.pk, "format", "hermes"))
     made = for_profile(profile, offer([SPEC]), ChatSettings()).request_spec

@@ -12,9 +12,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import excluded_tools
-from chat.transcript.conversations import explain as conversations_explain
+from chat.transcript.conversations import next_request as conversations_explain
 from chat.transcript.conversations.excluded_tools import SwitchChoice, ToolFilterChange
-from chat.transcript.conversations.explain import RequestExplanation
+from chat.transcript.conversations.next_request import RequestExplanation
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.htmx import wants_part

@@ -45,14 +45,14 @@ class SilenceReport:
         try:
             async with aclosing(batches):
                 async for batch in batches:
-                    self._observer()
+                    self._note_event()
                     yield batch
         finally:
             reports.cancel()
             # Not awaited: the supervisor logs its failure, which ends no answer.
             await asyncio.wait([reports])
 
-    def _observer(self) -> None:
+    def _note_event(self) -> None:
         self._begun, self._last_event_at = True, self._now()
         _last_parts[self._model] = self._last_event_at
         if self._reported:

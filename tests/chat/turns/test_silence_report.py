@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from chat.broadcast import frames
-from chat.turns import phases
-from chat.turns.phases import SilenceReport
+from chat.turns import silence_report
+from chat.turns.silence_report import SilenceReport
 from tests.toolsupport.providers.scripted import Scripted, answer, scripted, told
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.types import Capabilities, RequestSpec, ToolSpec
@@ -21,8 +21,8 @@ TOOLS = (ToolSpec("f"),)
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phases, "QUIET", 0)
-    monkeypatch.setattr(phases, "EVERY", 0.001)
+    monkeypatch.setattr(silence_report, "QUIET", 0)
+    monkeypatch.setattr(silence_report, "EVERY", 0.001)
 
 
 def context(server: Scripted, kind: str, tools: Sequence[ToolSpec] = ()) -> Any:
@@ -162,7 +162,7 @@ async def test_no_call_is_claimed_where_none_is_held_back(
 
     async def begun() -> AsyncGenerator[list[Event], None]:
         yield [TextDelta("Hi")]
-        monkeypatch.setattr("chat.turns.phases.asyncio.sleep", counted)
+        monkeypatch.setattr("chat.turns.silence_report.asyncio.sleep", counted)
         await enough.wait()
         yield [Finished("stop")]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from chat.models import Conversation
 from chat.tools import BUILTINS
-from chat.transcript.conversations import excluded_tools, explain, prompts
+from chat.transcript.conversations import excluded_tools, next_request, prompts
 from chat.transcript.conversations.excluded_tools import SwitchChoice, ToolFilterChange
 from chat.transcript.conversations.prompts import PromptDraft
 from chat.transcript.settings import available_tools
@@ -104,7 +104,7 @@ def test_a_chat_without_a_model_is_told_to_choose_one(client: Client, alice: Use
 
 
 def test_an_unknown_model_is_sent_no_tools_and_each_is_told_why(alice: User) -> None:  # D1, F6
-    told = explain.of_model(alice, ModelProfileFactory(name="phi-x:7b").pk)
+    told = next_request.of_model(alice, ModelProfileFactory(name="phi-x:7b").pk)
     assert told.included == 0 and {tool.rule for tool in told.tools} == {"unknown"}
     assert "tools" not in json.loads(told.request.body) and told.cost.tools == 0
     assert "No test has shown yet" in told.format_reason
@@ -112,7 +112,7 @@ def test_an_unknown_model_is_sent_no_tools_and_each_is_told_why(alice: User) -> 
 
 def test_a_switched_off_tool_names_its_rule(alice: User, able: ModelProfile) -> None:  # T2
     team_settings.put("tools", {"read_file": False})
-    told = {tool.name: tool for tool in explain.of_model(alice, able.pk).tools}
+    told = {tool.name: tool for tool in next_request.of_model(alice, able.pk).tools}
     assert (told["read_file"].included, told["read_file"].rule, told["read_file"].tokens) == (False, "disabled", 0)
     assert told["write_file"].included and told["write_file"].tokens > 0
 
@@ -120,7 +120,7 @@ def test_a_switched_off_tool_names_its_rule(alice: User, able: ModelProfile) -> 
 def test_a_shell_that_stands_in_is_offered_and_says_what_it_is(alice: User, able: ModelProfile) -> None:  # T2 T6
     for name in FILE_TOOLS:
         overrides.add(NewOverride(able.pk, f"tool:{name}", "via_bash"))
-    explained = explain.of_model(alice, able.pk)
+    explained = next_request.of_model(alice, able.pk)
     tools = {tool.name: tool for tool in explained.tools}
     assert tools["bash"].included and "there is no shell" in tools["bash"].reason
     assert not any(tools[name].included for name in FILE_TOOLS)
@@ -131,10 +131,10 @@ def test_a_shell_that_stands_in_is_offered_and_says_what_it_is(alice: User, able
 def test_a_new_chat_has_the_databases_of_whoever_looks(alice: User, charlie: User, able: ModelProfile) -> None:  # T10
     for name, groups in (("sales", ["user"]), ("attic", [])):
         sql_sources.add(NewSource(name, "sqlite", "/nowhere", groups))
-    told = {tool.name: tool for tool in explain.of_model(alice, able.pk).tools}
-    body = explain.of_model(alice, able.pk).request.body
+    told = {tool.name: tool for tool in next_request.of_model(alice, able.pk).tools}
+    body = next_request.of_model(alice, able.pk).request.body
     assert told["execute_sql"].included and "Databases: sales (SQLite)." in body
-    told = {tool.name: tool for tool in explain.of_model(charlie, able.pk).tools}
+    told = {tool.name: tool for tool in next_request.of_model(charlie, able.pk).tools}
     assert told["execute_sql"].rule == "no_source"
 
 
@@ -155,25 +155,25 @@ def test_the_temperature_says_where_it_comes_from(
         options={"temperature": 0.2} if "model" in set_by else {}
     )
     team_settings.put("temperature", 0.4 if "team" in set_by else None)
-    request = explain.of_conversation(chat.owner, str(chat.pk)).request
+    request = next_request.of_conversation(chat.owner, str(chat.pk)).request
     assert (request.temperature, request.temperature_from) == (degree, source)
 
 
 def test_the_prompt_says_where_it_comes_from(alice: User, chat: Conversation) -> None:  # C9
     here = str(chat.pk)
-    assert explain.of_conversation(alice, here).request.system_from == "the default"
+    assert next_request.of_conversation(alice, here).request.system_from == "the default"
     team_settings.put("base_system_prompt", "Be brief.")
-    request = explain.of_conversation(alice, here).request
+    request = next_request.of_conversation(alice, here).request
     assert request.system_from == "the team's defaults" and request.system.startswith("Be brief.")
     Conversation.objects.filter(pk=chat.pk).update(settings={"system": "Rhyme."})
-    request = explain.of_conversation(alice, here).request
+    request = next_request.of_conversation(alice, here).request
     assert request.system_from == "the settings of this chat" and request.system.startswith("Rhyme.")
 
 
 def test_the_short_prompt_says_that_it_is_that(alice: User, chat: Conversation) -> None:  # C9
     ModelProfile.objects.filter(pk=chat.profile_id or 0).update(options={"turn_context": "minimal_system"})
     chat.memories.create(text="Her name is Ada.")
-    request = explain.of_conversation(alice, str(chat.pk)).request
+    request = next_request.of_conversation(alice, str(chat.pk)).request
     assert request.system_from == "the short prompt for models that lose their way in long conversations"
     assert request.system.startswith("You are an assistant that works with tools.")
 
@@ -182,14 +182,14 @@ def test_prompts_and_memory_of_a_chat_are_named(alice: User, bob: User, chat: Co
     prompts.write(bob, PromptDraft("polite", "Manners.", "Say please."))
     Conversation.objects.filter(pk=chat.pk).update(settings={"prompts": ["polite"]})
     chat.memories.create(text="Her name is Ada.")
-    request = explain.of_conversation(alice, str(chat.pk)).request
+    request = next_request.of_conversation(alice, str(chat.pk)).request
     assert request.system_from.endswith("the default, then the team's prompt polite, then what is remembered")
     assert "Say please." in request.system and "Her name is Ada." in request.system
 
 
 def test_a_tool_without_room_says_so_and_is_not_in_the_request(alice: User, chat: Conversation) -> None:  # F9
     def out(words: int) -> set[str]:
-        shown = explain.of_conversation(alice, str(chat.pk), "word " * words)
+        shown = next_request.of_conversation(alice, str(chat.pk), "word " * words)
         gone = {tool.name for tool in shown.tools if tool.rule == "no_room"}
         assert all("room" in tool.reason and not tool.included for tool in shown.tools if tool.name in gone)
         assert not any(f'"{name}"' in shown.request.body for name in gone)
@@ -203,10 +203,10 @@ def test_what_tools_cost_is_estimated_until_a_server_has_counted(alice: User, ch
     accepted = accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
     prepared = accepted.claimed.prepared
-    estimated = explain.of_conversation(alice, str(chat.pk)).cost
+    estimated = next_request.of_conversation(alice, str(chat.pk)).cost
     prompt_counts.learn(prepared.build, tools_digest(prepared.request_spec), MeasuredPrompt(100, 700))
     prompt_counts.learn(prepared.build, "", MeasuredPrompt(100, 100))
-    told = explain.of_conversation(alice, str(chat.pk))
+    told = next_request.of_conversation(alice, str(chat.pk))
     assert (estimated.measured, told.cost.measured, told.cost.tools) == (False, True, 600)
     assert abs(sum(tool.tokens for tool in told.tools) - 600) <= len(told.tools)
     assert told.cost.whole > 600 and told.cost.context == 8192
@@ -215,7 +215,7 @@ def test_what_tools_cost_is_estimated_until_a_server_has_counted(alice: User, ch
 def test_a_whole_request_is_estimated_from_all_that_is_sent(alice: User, chat: Conversation) -> None:  # F9
     for settings in ({}, {"format": "hermes"}, {"tools_on": False}):
         Conversation.objects.filter(pk=chat.pk).update(settings=settings)
-        told = explain.of_conversation(alice, str(chat.pk))
+        told = next_request.of_conversation(alice, str(chat.pk))
         compact = len(json.dumps(json.loads(told.request.body)))
         assert 0.2 * compact < 4 * told.cost.whole < compact + 100
 
@@ -252,7 +252,7 @@ async def _drain(events: object) -> None:
 
 def _shown_then_sent(
     server: Scripted, kind: str, settings: dict[str, object]
-) -> tuple[explain.RequestExplanation, ClaimedTurn]:
+) -> tuple[next_request.RequestExplanation, ClaimedTurn]:
     """What the page says of the next message, then that message, claimed as the runner does."""
     row = ServerFactory(kind=kind, base_url=f"http://127.0.0.1:{server.port}")
     profile = ModelProfileFactory(server=row)
@@ -260,7 +260,7 @@ def _shown_then_sent(
     conversation = ConversationFactory(profile=profile, settings=settings)
     conversation.leaf = conversation.messages.create(role="user", content="Good morning")
     conversation.save()
-    told = explain.of_conversation(conversation.owner, str(conversation.pk), "What is new?")
+    told = next_request.of_conversation(conversation.owner, str(conversation.pk), "What is new?")
     accepted = accept(conversation.owner, str(conversation.pk), SentMessage("1", "What is new?"), "me")
     assert accepted.claimed is not None
     return told, accepted.claimed
@@ -284,20 +284,20 @@ def test_what_a_chat_leaves_out_is_out_of_its_requests(client: Client, alice: Us
     form = {"seen": NOTHING, "tool-shown": FILE_TOOLS, "tool-kept": ["read_file"], "message": "Hm?"}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form, headers={"HX-Request": "true"})
     assert "Saved" in page.content.decode() and "<html" not in page.content.decode()
-    told = explain.of_conversation(alice, str(chat.pk))
+    told = next_request.of_conversation(alice, str(chat.pk))
     assert [tool.name for tool in told.tools if tool.included and tool.name in FILE_TOOLS] == ["read_file"]
     assert {tool.reason for tool in told.tools if not tool.kept} == {"This chat leaves this tool out."}
     accepted = accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
     assert accepted.claimed.prepared.usable & {*FILE_TOOLS} == {"read_file"}
-    assert explain.of_model(alice, chat.profile_id or 0).included > 1
+    assert next_request.of_model(alice, chat.profile_id or 0).included > 1
 
 
 def test_what_the_team_switched_off_cannot_be_switched_on_here(alice: User, chat: Conversation) -> None:  # T1
     team_settings.put("tools", {"read_file": False})
     team_settings.put("left_out", {"tools": ["write_file"]})
     excluded_tools.put(alice, str(chat.pk), without())
-    told = {tool.name: tool for tool in explain.of_conversation(alice, str(chat.pk)).tools}
+    told = {tool.name: tool for tool in next_request.of_conversation(alice, str(chat.pk)).tools}
     assert not told["read_file"].included and told["read_file"].locked
     assert not told["write_file"].included and told["write_file"].reason == "The team leaves this tool out."
 
@@ -340,7 +340,7 @@ def test_of_what_a_form_did_not_show_nothing_changes(alice: User, chat: Conversa
     excluded_tools.put(alice, here, without("nobodys", shown=("nobodys",), seen='{"tools": ["gone_tool"]}'))
     seen = excluded_tools.stamp(ToolFilter(frozenset({"gone_tool"})))
     assert excluded_tools.put(alice, here, without("read_file", shown=("read_file",), seen=seen)).others == frozenset()
-    assert explain.of_conversation(alice, here).left_out.tools == {"gone_tool", "read_file"}
+    assert next_request.of_conversation(alice, here).left_out.tools == {"gone_tool", "read_file"}
 
 
 def test_of_two_editors_both_are_heard_and_the_second_is_told(client: Client, alice: User, chat: Conversation) -> None:
@@ -349,13 +349,13 @@ def test_of_two_editors_both_are_heard_and_the_second_is_told(client: Client, al
     form = {"seen": NOTHING, "tool-shown": ["read_file", "write_file"], "tool-kept": ["read_file"]}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form).content.decode()
     assert "Also changed elsewhere in the meantime: read_file." in page
-    assert explain.of_conversation(alice, str(chat.pk)).left_out.tools == {"read_file", "write_file"}
+    assert next_request.of_conversation(alice, str(chat.pk)).left_out.tools == {"read_file", "write_file"}
 
 
 @pytest.mark.parametrize("seen", ["", "[]", "{", "null", '{"tools": 3}', "[" * 100_000])
 def test_a_form_that_was_tampered_with_leaves_out_what_it_says(alice: User, chat: Conversation, seen: str) -> None:
     excluded_tools.put(alice, str(chat.pk), without("read_file", seen=seen))
-    assert explain.of_conversation(alice, str(chat.pk)).left_out.tools == {"read_file"}
+    assert next_request.of_conversation(alice, str(chat.pk)).left_out.tools == {"read_file"}
 
 
 names = st.frozensets(st.sampled_from("abcd"))

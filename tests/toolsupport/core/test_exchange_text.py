@@ -11,8 +11,8 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core import raw_exchanges, redaction
-from toolsupport.core.raw_exchanges import HEAD, LONGEST, readable, reply_text, request_text
+from toolsupport.core import exchange_text, redaction
+from toolsupport.core.exchange_text import HEAD, LONGEST, readable, reply_text, request_text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9
 STANDS_FOR = f"[image/png, {len(PNG):,} bytes, SHA-256 {sha256(PNG).hexdigest()}]"
@@ -105,4 +105,4 @@ PIECES = st.lists(st.tuples(st.sampled_from("A/=\n é"), st.sampled_from([1, 7, 
 @given(PIECES)
 def test_a_long_run_is_found_wherever_it_stands(pieces: list[tuple[str, int]]) -> None:
     text = "".join(sign * count for sign, count in pieces)
-    assert raw_exchanges._has_long_run(text) is (raw_exchanges.LONG_BASE64.search(text) is not None)
+    assert exchange_text._has_long_run(text) is (exchange_text.LONG_BASE64.search(text) is not None)

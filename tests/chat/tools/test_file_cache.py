@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chat.tools import read_cache
-from chat.tools.read_cache import Key, ReadCache, beginning, ending
+from chat.tools import file_cache
+from chat.tools.file_cache import Key, ReadCache, beginning, ending
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import NotFound
 
@@ -29,14 +29,14 @@ class Counting(ReadCache):
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> Counting:
     fresh = Counting()
-    monkeypatch.setattr(read_cache, "remembered", fresh)
+    monkeypatch.setattr(file_cache, "remembered", fresh)
     return fresh
 
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some seconds after the files of the test were written."""
-    now = time.time_ns() + 10 * read_cache.SETTLED_NS
+    now = time.time_ns() + 10 * file_cache.SETTLED_NS
     monkeypatch.setattr(time, "time_ns", lambda: now)
 
 

@@ -13,7 +13,7 @@ from tests.toolsupport.gateway.test_answer_runner import END, ENDED, HEAD, RIGHT
 from tests.toolsupport.gateway.test_required_calls import ASKED, post
 from tests.toolsupport.providers.scripted import scripted
 from toolsupport.core.types import ToolSpec
-from toolsupport.gateway import live_arguments
+from toolsupport.gateway import streamable_arguments
 
 AUTO = {"/v1/chat/completions": "auto", "/v1/responses": "auto", "/v1/messages": {"type": "auto"}}
 TEXT = {"type": "string"}
@@ -84,9 +84,9 @@ async def test_a_wrong_optional_argument_behind_what_was_sent_ends_the_stream(pr
         ('{"note": 3, "path": "', False),
         ('{"other": "a", "path": "', False),
         ('["path", "', False),
-        ('{"note": "' + "x" * live_arguments.LONGEST + '", "path": "', False),
+        ('{"note": "' + "x" * streamable_arguments.LONGEST + '", "path": "', False),
         ('{"note": "' + '\\"' * 1900 + "x", False),
     ],
 )
 def test_what_begins_so_fits(begun: str, sure: bool) -> None:
-    assert live_arguments.are_sure(begun, ToolSpec("list_directory", "", NOTE)) is sure
+    assert streamable_arguments.are_sure(begun, ToolSpec("list_directory", "", NOTE)) is sure
