@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chat.tools import BUILTINS
-from chat.tools.sandbox.guards import guards
+from chat.tools.sandbox.active_guards import guards
 from chat.turns import retention
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.services.doctor import Finding
 
 

@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from chat.sentences import SENTENCES
 from chat.statuses import OPEN, CallStatus, TurnStatus
-from toolsupport.coded_columns import SentenceCharField, SentenceJSONField, SentenceTextField
+from toolsupport.sentence_columns import SentenceCharField, SentenceJSONField, SentenceTextField
 
 # The format of a call that a person or a program made.
 AUTOMATIC = "automatic"

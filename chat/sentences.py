@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from toolsupport.core import server_flags
-from toolsupport.core.coded_text import SentenceTable, formatted
+from toolsupport.core.sentence_codes import SentenceTable, formatted
 from toolsupport.core.sentences import SENTENCES as OF_MODELS
 
 # Notices: a closed list (D4). A row holds the code and the facts; rows of earlier versions hold the sentence.

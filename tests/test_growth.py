@@ -22,8 +22,8 @@ def quadratic(length: int) -> None:
 def read(length: int) -> None:
     reader = ReplyReader("hermes", ())
     for at in range(0, length, 16):
-        reader.hear([TextDelta("<tool_call>{a"[: at % 13 + 1].ljust(16))])
-    reader.hear([Finished("stop")])
+        reader.feed([TextDelta("<tool_call>{a"[: at % 13 + 1].ljust(16))])
+    reader.feed([Finished("stop")])
 
 
 def test_linear_work_passes_and_quadratic_work_does_not() -> None:

@@ -13,8 +13,8 @@ MAKERS = ("dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionar
 # module.name → why it is the same whichever conversation wrote it.
 KNOWN = {
     "chat.mcp.mcp_hosts._hosts": "connections of this process; each call asks the rows whether it may be made",
-    "chat.websocket.idempotency._obeyed": "keyed by person and client_id",
-    "chat.turns.phases._last_parts": "keyed by address and model: whether a server has a model in memory",
+    "chat.websocket.idempotency._handled": "keyed by person and client_id",
+    "chat.turns.silence_report._last_parts": "keyed by address and model: whether a server has a model in memory",
     "chat.turns.runner._runner": "the runner of this process; its turns are kept by their ids",
     "chat.tools.sandbox.python_interpreter._ended": "when a program stepped last, for the exit of this process",
     "toolsupport.work_pool.cpu_budget._ends": "the budgets of the one piece of work that a worker process does",

@@ -115,7 +115,7 @@ def test_what_is_left_out_of_the_fast_tests_exists() -> None:
     ("file", "function", "starts_sites", "fast"),
     [
         ("chat/test_wire.py", "test_it", True, False),
-        ("toolsupport/core/test_calls.py", "test_it", False, True),
+        ("toolsupport/core/test_call_validation.py", "test_it", False, True),
         ("test_permissions.py", "test_it", False, False),
         ("chat/test_approvals.py", "test_it", True, True),
         ("chat/test_approvals.py", "test_an_approval_survives_kill_9", True, False),

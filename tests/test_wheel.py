@@ -15,7 +15,7 @@ import pytest
 from tests import house, wheels
 from tests.serving import PATIENCE, free_port
 from toolsupport import __version__
-from toolsupport.config import locations
+from toolsupport.config import application_paths
 
 INSIDE = {"toolsupport": "toolsupport", "chat": "chat"} | {
     name: f"toolsupport/assets/{name}" for name in ("templates", "static")
@@ -114,8 +114,8 @@ HOME = Path.home()
 @pytest.mark.parametrize(
     ("installed", "given", "shared", "expected"),
     [
-        (False, "", "/shared", locations.IMPORT_ROOT / "data"),
-        (False, "mine", "", locations.IMPORT_ROOT / "mine"),
+        (False, "", "/shared", application_paths.IMPORT_ROOT / "data"),
+        (False, "mine", "", application_paths.IMPORT_ROOT / "mine"),
         (False, "/mine", "", Path("/mine")),
         (True, "", "", HOME / ".local/share/toolsupport"),
         (True, "", "/shared", Path("/shared/toolsupport")),
@@ -127,5 +127,5 @@ HOME = Path.home()
 def test_where_data_is_kept(
     monkeypatch: pytest.MonkeyPatch, installed: bool, given: str, shared: str, expected: Path
 ) -> None:
-    monkeypatch.setattr(locations, "INSTALLED", installed)
-    assert locations.data_dir(given, {"XDG_DATA_HOME": shared}) == expected
+    monkeypatch.setattr(application_paths, "INSTALLED", installed)
+    assert application_paths.data_dir(given, {"XDG_DATA_HOME": shared}) == expected

@@ -8,7 +8,7 @@ import sys
 import textwrap
 
 from toolsupport import __version__
-from toolsupport.config.locations import COMMAND, PACKAGE
+from toolsupport.config.application_paths import COMMAND, PACKAGE
 
 WIDTH = 100
 FIRST = ("serve", "doctor")  # the others follow in the order of the alphabet

@@ -19,7 +19,9 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers, thinking_setting
 from toolsupport.config import metrics
-from toolsupport.core import calls, completed_tools, forced_calls, prompt, request_aims, retry_prompts, schema_limits
+from toolsupport.core import completed_tools, forced_calls, prompt, reply_circumstances, retry_prompts, schema_limits
+from toolsupport.core.call_validation import check as check_call
+from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, is_refusal
 from toolsupport.core.events import (
@@ -38,20 +40,21 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
     ToolsRefused,
+    is_text,
 )
 from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS, forced_json
-from toolsupport.core.quoted_results import ResultIndex
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
+from toolsupport.core.quoted_calls import ResultIndex
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
 from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled | SchemaRefused
 # Characters of a reply that are read at once: some marks take 15 µs each.
 SLICE = 200
-SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
+REPLY_PARTS = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 CALLS = (CallReady, CallFound)
 
 
@@ -70,7 +73,9 @@ async def ask(
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, request_spec, asking)) as batches:
             async for batch in batches:
-                trouble = next((event for event in batch if isinstance(event, Trouble)), None)
+                trouble = (
+                    None if is_text(batch) else next((event for event in batch if isinstance(event, Trouble)), None)
+                )
                 if not _only_streamed(trouble, request_spec):
                     yield batch
         if trouble is None or request_spec.permit is Permit.PROBE:
@@ -146,14 +151,14 @@ async def _answer(
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
     called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
-    listener.set_circumstances(request_aims.circumstances(asking.question, results.hold, called_for))
+    listener.set_circumstances(reply_circumstances.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
     async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
-            asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
+            asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None
             if isinstance(batch[-1], Failed):
                 async with loop_share.step():
@@ -181,7 +186,8 @@ async def _read(
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
     if text := _short_text(batch):
         async with loop_share.step():
-            return [checked for event in listener.short_text(text) if (checked := check(event)) is not None]
+            heard = listener.short_text(text)
+        return heard if is_text(heard) else [checked for event in heard if (checked := check(event)) is not None]
     found: list[Event] = []
     parts, read = _parts(listener, batch, check, offered), False
     while not read:
@@ -220,7 +226,7 @@ def _parts(
         if isinstance(event, CALLS):
             yield part
             part = []
-            yield from ([] for _ in calls.preparing(event.call, offered))
+            yield from ([] for _ in preparing(event.call, offered))
         if (checked := check(event)) is not None:
             part.append(checked)
     yield part
@@ -377,7 +383,7 @@ def _meant(event: Event, request_spec: RequestSpec, request: Request, results: R
         return thinking_setting.shows_others(event, request_spec, request)
     if not isinstance(event, CallFound):
         return True
-    return not results.hold(event.raw) and isinstance(calls.check(event.call, request_spec.callable), CallReady)
+    return not results.hold(event.raw) and isinstance(check_call(event.call, request_spec.callable), CallReady)
 
 
 def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
@@ -385,9 +391,9 @@ def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
     if isinstance(event, TextReclassified):
         return replace(event, text=before + event.text)
     if isinstance(event, CallFound):
-        checked = calls.check(event.call, offered)
+        checked = check_call(event.call, offered)
         return replace(event, call=checked.call) if isinstance(checked, CallReady) else event
     if not isinstance(event, CallReady):
         return event
-    checked = calls.check(event.call, offered)
+    checked = check_call(event.call, offered)
     return replace(checked, raw=event.raw or (checked.raw if isinstance(checked, CallRejected) else ""))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolsupport import providers
 from toolsupport.core.events import Event, Failed, ReasoningSeen
 from toolsupport.core.format_choice import FORCED, NATIVE
-from toolsupport.core.refusals import classify
+from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import Endpoint, Permit, Request, RequestSpec
 
 # Ollama: “"gemma:2b" does not support thinking”.

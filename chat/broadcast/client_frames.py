@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chat.broadcast.detection_frames import DetectionCancel, DetectionSkip, DetectionStart
-
 # How an answer is made again.
 Mode = Literal["same", "without_tools", "text"]
 
@@ -89,6 +87,27 @@ class QuestionAnswer:
     answer: str
     arguments: dict[str, Any] | None = None
     reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionStart:
+    model: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionSkip:
+    """Skips a step of a test; without `step` the running one."""
+
+    detection: int
+    step: str | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionCancel:
+    detection: int
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

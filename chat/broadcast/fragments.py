@@ -8,7 +8,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from chat.broadcast import message_parts
+from chat.broadcast import message_template_cache
 from chat.transcript.messages.call_groups import CallGroup
 from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion
 from toolsupport.core.types import Role
@@ -29,7 +29,7 @@ def _rendered(template: str, context: dict[str, Any]) -> str:
 
 def message(shown: ShownMessage) -> str:
     """Render a bubble or a notice."""
-    found = message_parts.html_of(shown)
+    found = message_template_cache.html_of(shown)
     if found is not None:
         return found
     part = "notice" if shown.role == Role.NOTICE else "message"

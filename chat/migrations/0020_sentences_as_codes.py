@@ -10,7 +10,7 @@ COLUMNS = (("Question", "text"), ("Question", "reason"), ("Question", "preview")
 
 
 def wrap(apps, schema_editor):
-    from toolsupport.core.coded_text import BEGINNING, encoded
+    from toolsupport.core.sentence_codes import BEGINNING, encoded
 
     for name, column in COLUMNS:
         rows = apps.get_model("chat", name).objects.filter(**{f"{column}__startswith": BEGINNING})

@@ -18,7 +18,7 @@ from chat.turns import ephemeral_run, runner
 from toolsupport.core import strict_json
 from toolsupport.core.error_table import KINDS
 from toolsupport.core.errors import NotFound
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CALLS
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
@@ -98,14 +98,14 @@ async def _ends(conversation: str) -> AsyncIterator[asyncio.Event]:
     """Set an event whenever a turn of the conversation ends or waits, notified like a page."""
     ended = asyncio.Event()
 
-    async def hear(frame: str) -> None:
+    async def receive(frame: str) -> None:
         if json.loads(frame)["type"] in ENDS:
             ended.set()
 
     async def fall_behind() -> None:
         ended.set()
 
-    socket, pump = runner.current().listen(conversation, hear, fall_behind)
+    socket, pump = runner.current().listen(conversation, receive, fall_behind)
     try:
         yield ended
     finally:

@@ -10,11 +10,11 @@ from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.tools.files import image_sizes
-from chat.tools.files.images import HEAD, LARGEST, kind_of, read_picture
+from chat.tools.files.image_types import HEAD, LARGEST, kind_of, read_picture
 from chat.tools.files.workspace import MIB, Workspace
 from chat.transcript.conversations import pending_files, raw_request
 from chat.transcript.conversations.conversations import demand_row, workspace_of
-from chat.transcript.messages.typed_results import pictures
+from chat.transcript.messages.mcp_result_parts import pictures
 from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.registry.people.permissions import Action

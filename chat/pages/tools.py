@@ -13,7 +13,7 @@ from chat.sentences import ABOUT_TOOLS
 from chat.tools import BUILTINS, hot_swap, policy
 from chat.tools.tool import Tool
 from chat.transcript.settings import available_tools, prompt_context
-from chat.transcript.settings.team_offer import TeamOffer
+from chat.transcript.settings.team_context import TeamContext
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.tool_selection import Candidate
@@ -121,7 +121,7 @@ def _tools(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     team = team or team_settings.everything()
     allowed = request.actions
     databases = sql_sources.names(request.user.pk)
-    offered = TeamOffer(dict(team), prompt_context.offered(), databases)
+    offered = TeamContext(dict(team), prompt_context.offered(), databases)
     candidates = available_tools.offer(team=offered).candidates
     deferred = [one for one in candidates if one.kind == "mcp"]
     left_out = ToolFilter.read(team["left_out"])

@@ -14,10 +14,10 @@ from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 
-from chat.transcript.messages import bars, call_phrases
+from chat.transcript.messages import call_phrases, table_chart
 from chat.transcript.messages.call_groups import grouped
-from chat.transcript.messages.durations import duration
-from chat.transcript.messages.typed_results import ResultPart, parts
+from chat.transcript.messages.duration_text import duration
+from chat.transcript.messages.mcp_result_parts import ResultPart, parts
 from chat.transcript.messages.view_models import ShownCall
 from toolsupport.core import format_choice, invisible_chars, server_flags
 from toolsupport.core.diff_rows import DiffLayout, layout
@@ -205,9 +205,9 @@ def is_text(value: Any) -> bool:
 @register.filter
 def csv_table(text: str) -> dict[str, Any]:
     """Return the header, first rows and note of a CSV result; `lines` are the rows, each with its bar."""
-    (head, *rows), note = bars.query_table(text)
-    shown = rows[: bars.SHOWN_ROWS]
-    chart = bars.chart(head, shown)
+    (head, *rows), note = table_chart.query_table(text)
+    shown = rows[: table_chart.SHOWN_ROWS]
+    chart = table_chart.chart(head, shown)
     lines = list(zip_longest(shown, chart.bars if chart else ()))
     return {"chart": chart, "head": head, "lines": lines, "note": note, "hidden": max(0, len(rows) - len(shown))}
 

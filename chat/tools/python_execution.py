@@ -27,7 +27,7 @@ from chat.tools.sandbox.python_interpreter import (
 )
 from chat.tools.sandbox.self_test_cache import cached_test
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext, text
-from toolsupport.core import calls
+from toolsupport.core import call_validation
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.types import JSON, ToolCall, ToolResult, ToolSpec
@@ -133,7 +133,7 @@ def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallRea
     except UnsupportedValue as error:
         reason = f"The arguments of {spec.name} do not fit: {error}."
         return CallRejected(spec.name, reason, called.name, identity, fault="schema")
-    return calls.check(ToolCall(identity, spec.name, arguments), [spec])
+    return call_validation.check(ToolCall(identity, spec.name, arguments), [spec])
 
 
 def _by_name(called: FunctionCall, spec: ToolSpec) -> dict[str, object]:

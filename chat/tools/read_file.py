@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePosixPath
 
+from chat.tools.file_cache import beginning, ending
 from chat.tools.files import text_decoding
 from chat.tools.files.paths import shown
 from chat.tools.files.workspace import FileContent
-from chat.tools.read_cache import beginning, ending
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport import cancellable_threads
 from toolsupport.core.errors import NotFound, ToolError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chat.tools.tool import Tool, ToolContext
 from toolsupport.core.errors import ToolError
-from toolsupport.core.tool_translation import COMMANDS
+from toolsupport.core.shell_translation import COMMANDS
 from toolsupport.core.types import JSON, ToolResult
 
 NO_SHELL = (

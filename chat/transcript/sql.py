@@ -40,19 +40,18 @@ class OpenTurns(NamedTuple):
 
 
 CONVERSATION = "SELECT * FROM chat_conversation WHERE id = %s AND owner_id = %s {lock}"
-TURN = "FROM chat_turn WHERE conversation_id = chat_conversation.id AND status IN ({}) ORDER BY id LIMIT 1".format(
+TURN = "SELECT id FROM chat_turn WHERE conversation_id = chat_conversation.id AND status IN ({}) LIMIT 1".format(
     ", ".join(f"'{status}'" for status in OPEN)
 )
 MEMORY = "FROM chat_memory WHERE conversation_id = chat_conversation.id ORDER BY id DESC LIMIT 1"
-WITH_STATE = f"""SELECT *, (SELECT id {TURN}) AS open_turn, (SELECT status {TURN}) AS open_status,
+WITH_STATE = f"""SELECT *, ({TURN}) AS open_turn,
 (SELECT text {MEMORY}) AS memory_text, (SELECT outside {MEMORY}) AS memory_outside FROM"""
 
 
 def conversation_of(owner: int | None, conversation: str, lock: bool, with_state: bool = False) -> Conversation | None:
     """Return a person's conversation; None if absent, another person's, or a malformed id.
 
-    `with_state`: it has the attributes `open_turn` and `open_status` (None without an open turn), and its memory is
-    read too (`prompt_context`).
+    `with_state`: it has the attribute `open_turn` (None without one), and its memory is read too (`prompt_context`).
     """
     try:
         wanted = uuid.UUID(str(conversation))
@@ -102,14 +101,14 @@ def room(conversation: Conversation, client_id: str) -> OpenTurns:
     return OpenTurns(*found)
 
 
-SAID = """SELECT id, parent_id, role, content, thinking, finished, attachments,
+MESSAGES = """SELECT id, parent_id, role, content, thinking, finished, attachments,
 EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id), outside
 FROM chat_message WHERE conversation_id = %s ORDER BY id"""
 
 
-def said_in(conversation: uuid.UUID) -> list[MessageRow]:
+def messages_in(conversation: uuid.UUID) -> list[MessageRow]:
     """Return all messages of a conversation, of all branches."""
-    found = raw_sql.rows(SAID, conversation)
+    found = raw_sql.rows(MESSAGES, conversation)
     parsed = raw_sql.parsed
     return [MessageRow._make((*row[:6], conversation, parsed(row[6]), row[7], parsed(row[8]))) for row in found]
 

@@ -12,7 +12,7 @@ from chat.transcript.turns import context_findings, record
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
-from toolsupport.core import context_limits, load_failures
+from toolsupport.core import context_overflow, load_failures
 from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
@@ -119,7 +119,7 @@ class ContextRecovery:
         """Return the retry after a failure that another context can remedy; None for others."""
         if not isinstance(event, Failed):
             return None
-        found = context_limits.exceeded(event.status, event.body)
+        found = context_overflow.exceeded(event.status, event.body)
         todo = context_fitting.after_cut(prepared.window, found.prompt) if found else None
         if todo is not None:
             return await self._raise(prepared, todo.context, "context_raised")
@@ -139,7 +139,7 @@ class ContextRecovery:
     async def _say(self, code: str, window: ContextWindow, facts: dict[str, str], once: bool = False) -> None:
         """Add a notice; with `once`, only if the conversation does not have the same one already."""
         context = f"{window.given:,}" if window.given else sentence("unknown_number")
-        help_ = context_limits.help_for(self._claimed.prepared.endpoint.kind)
+        help_ = context_overflow.help_for(self._claimed.prepared.endpoint.kind)
         facts = {"model": self._claimed.model, "context": context, "help": help_} | facts
         notice = await in_database(record.notice_of_context)(self._store, code, facts, once)
         if notice is not None:
@@ -150,5 +150,5 @@ def _with_numbers(prepared: RequestContext, event: Event) -> Event:
     """Return the failure of a too long request with both numbers and advice for its server."""
     if not isinstance(event, Failed):
         return event
-    found = context_limits.exceeded(event.status, event.body)
+    found = context_overflow.exceeded(event.status, event.body)
     return replace(event, message=found.sentence(prepared.endpoint.kind)) if found else event

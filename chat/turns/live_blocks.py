@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from chat.broadcast.growing_text import utf16_length
+from chat.broadcast.live_text import utf16_length
 from chat.transcript.messages import formatted
 from toolsupport.core.markdown_blocks import BlockSplitter
-from toolsupport.rendering import message_html
+from toolsupport.rendering import format_tasks
 from toolsupport.work_pool.types import WorkError
 
 # Seconds between two batches of one answer, and more for each other answer that has blocks: a task costs as much as
@@ -54,7 +54,7 @@ class LiveBlocks:
     def feed(self, piece: str, spawn: Spawn) -> None:
         """Add text; start formatting if blocks wait and none are formatted now."""
         self._length += len(piece)
-        self._failed = self._failed or self._length > message_html.LONGEST
+        self._failed = self._failed or self._length > format_tasks.LONGEST
         if self._failed:
             return
         self._waiting += self._splitter.feed(piece)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 
 from chat.broadcast import frames
-from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
+from chat.broadcast.live_text import LiveText, ThinkingTime, utf16_length
 from chat.turns.live_blocks import FormattedBlock, LiveBlocks, Spawn
 from toolsupport.core.events import CallDelta, TextDelta, TextReclassified, ThinkingDelta
 

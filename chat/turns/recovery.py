@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from chat.sentences import sentence
 from chat.transcript.announcements import Announcement, Announcements, Thing
-from chat.transcript.questions import learning
+from chat.transcript.questions import remember_refusal
 from chat.transcript.turns import record
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns.format_guard import FormatGuard
 from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
-from toolsupport.core import forced_calls, format_choice, format_fallback, tool_translation
+from toolsupport.core import forced_calls, format_choice, format_fallback, shell_translation
 from toolsupport.core.events import (
     CallFound,
     CallReady,
@@ -29,9 +29,9 @@ from toolsupport.core.events import (
     ToolsRefused,
 )
 from toolsupport.core.format_choice import FORCED, NATIVE
-from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
+from toolsupport.core.server_refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.types import ChatMessage, RequestSpec
-from toolsupport.registry.knowledge import reasoning_starts, schema_faults
+from toolsupport.registry.knowledge import reasoning_starts, response_schema_faults
 from toolsupport.registry.models.request_context import RequestContext
 
 Take = Callable[[RequestContext], None]
@@ -126,7 +126,7 @@ class FormatRecovery:
 
     async def refused_in_words(self, asked: RequestContext) -> None:
         """Offer bash to a model that denied access to files."""
-        request_spec = tool_translation.after_refusal(asked.request_spec)
+        request_spec = shell_translation.after_refusal(asked.request_spec)
         if request_spec is not None:
             self._take(replace(asked, request_spec=request_spec))
             self._announce(await in_database(record.offer_bash)(self._store, {"model": self._claimed.model}))
@@ -143,7 +143,7 @@ class FormatRecovery:
 
     async def schema_fault(self, asked: RequestContext, event: SchemaDropped | SchemaRefused) -> None:
         """Store that the server does not enforce the schema of a reply; the rest of the turn uses none."""
-        await in_database(schema_faults.learn)(self._claimed.profile, asked.build, event)
+        await in_database(response_schema_faults.learn)(self._claimed.profile, asked.build, event)
         if isinstance(event, SchemaDropped):
             self._ignored = True
             self._take(replace(asked, request_spec=replace(asked.request_spec, may_force=False)))
@@ -160,7 +160,7 @@ class FormatRecovery:
         """Handle a complete answer: with native tools, its server no longer lacks a setting."""
         request_spec = asked.request_spec
         if asked.lacks_flag and request_spec.offers_tools and request_spec.format == NATIVE:
-            await in_database(learning.server_lacks_nothing)(self._store)
+            await in_database(remember_refusal.server_lacks_nothing)(self._store)
 
     async def _go_on(self, asked: RequestContext, request_spec: RequestSpec, code: str, facts: dict[str, str]) -> None:
         """Use another format, or no tools, for the rest of this turn."""
@@ -174,7 +174,7 @@ class FormatRecovery:
             self._announce(each)
 
     def _keep(self, refusal: Refusal, status: int) -> Announcements:
-        new_count = learning.keep_refusal(self._store, refusal, status)
+        new_count = remember_refusal.keep_refusal(self._store, refusal, status)
         notice = record.notice_once(self._store, "flag_to_set", {"flag": new_count.flag}) if new_count.flag else None
-        question = learning.ask_to_learn(self._store, new_count.options) if new_count.options else None
+        question = remember_refusal.ask_to_learn(self._store, new_count.options) if new_count.options else None
         return tuple(each for each in (notice, question) if each is not None)

@@ -16,9 +16,9 @@ from django.db import Error, InterfaceError, OperationalError
 
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
-from chat.broadcast.model_watcher import ModelWatcher
-from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
-from chat.broadcast.peer_processes import PeerBroadcaster
+from chat.broadcast.cross_process_frames import PeerBroadcaster
+from chat.broadcast.detection_progress import DetectionProgress
+from chat.broadcast.page_sockets import Close, PageSocket, Send, SocketRegistry
 from chat.broadcast.socket_revocation import SocketRevocation
 from chat.statuses import TurnStatus
 from chat.transcript.announcements import Announcement, Thing
@@ -68,7 +68,7 @@ class TurnRunner:
         self.revocation = SocketRevocation()
         self.supervisor = TaskSupervisor("the chat", expected=(Lost,))
         self.writer = BatchWriter(self.spawn, self._gathering)
-        self.watcher = ModelWatcher(self.listeners, self.announce)
+        self.watcher = DetectionProgress(self.listeners, self.announce)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.peers: PeerBroadcaster | None = None

@@ -36,11 +36,11 @@ from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
 from chat.turns.lasting_writes import in_database
 from toolsupport import cancellable_threads
-from toolsupport.core import outside_content, tool_translation
-from toolsupport.core.coded_text import joined
+from toolsupport.core import outside_content, shell_translation
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.refusal_phrases import claims_no_file_access
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.types import ToolCall, ToolResult
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -94,7 +94,7 @@ class ToolExecutor:
 
     def serve(self, call: ToolCall) -> ToolCall:
         """Return the call that runs for a new call of the model."""
-        self.served[call.id] = tool_translation.serve(call, self.request_spec).call
+        self.served[call.id] = shell_translation.serve(call, self.request_spec).call
         return self.served[call.id]
 
     def runs_as(self, call: ToolCall) -> ToolCall:
@@ -134,7 +134,7 @@ class ToolExecutor:
         return (
             not self.cut
             and claims_no_file_access(written)
-            and tool_translation.after_refusal(self.request_spec) is not None
+            and shell_translation.after_refusal(self.request_spec) is not None
         )
 
     async def run(self, call: ToolCall) -> CallOutcome:
@@ -172,7 +172,7 @@ class ToolExecutor:
 
     def _context(self, basis: str = "") -> ToolContext:
         """Return the tool context, with a program's functions: the tools its model may call, except code."""
-        offered = {spec.name for spec in self.request_spec.callable} - {tool_translation.BASH}
+        offered = {spec.name for spec in self.request_spec.callable} - {shell_translation.BASH}
         able = (tool.spec for name, tool in self.tools.items() if name in offered and tool.level in policy.IN_PROGRAMS)
         return replace(self.context, basis=basis, functions=tuple(able))
 
@@ -249,8 +249,8 @@ def tools_of(prepared: RequestContext) -> dict[str, Tool]:
     everything = {**remotes, **BUILTINS}
     tools = {name: tool for name, tool in everything.items() if name in prepared.usable}
     return (
-        tools | {tool_translation.BASH: shell_stand_in.STAND_IN}
-        if tool_translation.only_commands(prepared.request_spec)
+        tools | {shell_translation.BASH: shell_stand_in.STAND_IN}
+        if shell_translation.only_commands(prepared.request_spec)
         else tools
     )
 

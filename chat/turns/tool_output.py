@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chat.broadcast.frames import CallOutputFrame, ServerFrame
-from chat.broadcast.growing_text import LiveText
+from chat.broadcast.live_text import LiveText
 
 # Seconds between two frames, and characters after which no more is sent: the result has it all.
 GATHER, LIMIT = 0.05, 256 * 1024

@@ -114,7 +114,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             frame = await self._parsed(message.get("text"))
             client_id = frame.client_id or ""
             self._check_rate(frame)
-            await self._obey(frame)
+            await self._handle(frame)
             metrics.FRAMES.labels("obeyed").inc()
         except FrameError as error:
             self._refuse(error.code, str(error), error.client_id or client_id)
@@ -134,7 +134,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         async with loop_share.step():
             return frame_parsing.parse(text)
 
-    async def _obey(self, frame: ClientFrame) -> None:
+    async def _handle(self, frame: ClientFrame) -> None:
         if idempotency.known(self.place.conversation, frame):
             return
         handler: Callable[..., Any] = handlers.HANDLERS[type(frame)]

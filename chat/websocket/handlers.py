@@ -9,9 +9,9 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import client_frames, detection_frames, frames
+from chat.broadcast import client_frames, frames
 from chat.broadcast.error_codes import FrameError
-from chat.broadcast.outbox import PageSocket
+from chat.broadcast.page_sockets import PageSocket
 from chat.transcript.announcements import Announcement, Announcements
 from chat.transcript.conversations import (
     branches,
@@ -128,7 +128,7 @@ async def model_select(place: PageContext, socket: PageSocket, frame: client_fra
 
 
 @allowed_to(Action.DETECT)
-async def detection_start(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionStart) -> None:
+async def detection_start(place: PageContext, socket: PageSocket, frame: client_frames.DetectionStart) -> None:
     """Test a model, or join the open test; every page of the model gets its progress."""
 
     def start() -> unknown_model.Notice | None:
@@ -141,7 +141,7 @@ async def detection_start(place: PageContext, socket: PageSocket, frame: detecti
 
 
 @allowed_to(Action.DETECT)
-async def detection_skip(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionSkip) -> None:
+async def detection_skip(place: PageContext, socket: PageSocket, frame: client_frames.DetectionSkip) -> None:
     """Skip a step of a test."""
 
     def skip() -> None:
@@ -152,7 +152,7 @@ async def detection_skip(place: PageContext, socket: PageSocket, frame: detectio
 
 
 @allowed_to(Action.DETECT)
-async def detection_cancel(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionCancel) -> None:
+async def detection_cancel(place: PageContext, socket: PageSocket, frame: client_frames.DetectionCancel) -> None:
     """Cancel a test, without a verdict."""
 
     def cancel() -> None:
@@ -262,8 +262,8 @@ HANDLERS: dict[type, Handler] = {
     client_frames.CallStop: call_stop,
     client_frames.CallRepeat: call_repeat,
     client_frames.QuestionAnswer: question_answer,
-    detection_frames.DetectionStart: detection_start,
-    detection_frames.DetectionSkip: detection_skip,
-    detection_frames.DetectionCancel: detection_cancel,
+    client_frames.DetectionStart: detection_start,
+    client_frames.DetectionSkip: detection_skip,
+    client_frames.DetectionCancel: detection_cancel,
     client_frames.Ping: ping,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from chat.broadcast import client_frames, detection_frames
+from chat.broadcast import client_frames
 from chat.broadcast.client_frames import ClientFrame
 
 # Frames that store no row with their client_id; messages, regenerated answers and repeated calls do.
@@ -15,23 +15,23 @@ WITHOUT_ROW = (
     client_frames.BranchSelect,
     client_frames.CallStop,
     client_frames.QuestionAnswer,
-    detection_frames.DetectionStart,
-    detection_frames.DetectionSkip,
-    detection_frames.DetectionCancel,
+    client_frames.DetectionStart,
+    client_frames.DetectionSkip,
+    client_frames.DetectionCancel,
 )
 MOST = 10_000
 
-_obeyed: OrderedDict[tuple[str, str], None] = OrderedDict()
+_handled: OrderedDict[tuple[str, str], None] = OrderedDict()
 
 
 def known(conversation: str, frame: ClientFrame) -> bool:
     """Return True if this process has handled the frame of this client_id."""
-    return isinstance(frame, WITHOUT_ROW) and (conversation, frame.client_id) in _obeyed
+    return isinstance(frame, WITHOUT_ROW) and (conversation, frame.client_id) in _handled
 
 
 def keep(conversation: str, frame: ClientFrame) -> None:
     """Remember a handled frame; the oldest are dropped."""
     if isinstance(frame, WITHOUT_ROW) and frame.client_id:
-        _obeyed[conversation, frame.client_id] = None
-        if len(_obeyed) > MOST:
-            _obeyed.popitem(last=False)
+        _handled[conversation, frame.client_id] = None
+        if len(_handled) > MOST:
+            _handled.popitem(last=False)

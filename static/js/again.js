@@ -24,6 +24,7 @@ const answerAgain = (frame) => {
 // Another model for one answer: the picker is opened for it, and closing it without a choice cancels that.
 const chooseModel = (message) => {
   forAnswer = message;
+  document.querySelector(":popover-open")?.hidePopover();  // the picker gives the focus back to the button of the menu
   open().addEventListener("close", () => { forAnswer = null; }, { once: true });
 };
 
@@ -44,7 +45,6 @@ const ACTS = {
   "data-edit": (button) => {
     const article = messageOf(messageAt(button));
     composer.edit(article.querySelector("[data-text]").textContent, Number(article.dataset.parent));
-    chips.clear();
     for (const image of article.querySelectorAll(".pictures img")) chips.put(image.alt);
     for (const file of article.querySelectorAll("a.chip")) chips.put(file.textContent.trim());
   },

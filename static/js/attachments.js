@@ -1,5 +1,7 @@
 // How files come to a message: chosen with the paperclip, pasted, or dropped anywhere on the chat.
-import { add, put, size } from "./chips.js";
+import { size } from "./chip.js";
+import { add, put } from "./chips.js";
+import { say } from "./status.js";
 import { shared } from "./stored.js";
 
 const LONG = 8 * 1024;
@@ -33,7 +35,10 @@ document.addEventListener("drop", (event) => {
   if (!carries(event.dataTransfer)) return;
   event.preventDefault();
   hover(false);
-  add([...event.dataTransfer.files]);
+  const items = [...event.dataTransfer.items].filter(({ kind }) => kind === "file");
+  const files = items.filter((item) => !item.webkitGetAsEntry()?.isDirectory);
+  if (files.length) add(files.map((item) => item.getAsFile()));
+  if (files.length < items.length) say("A folder cannot be attached. Drop its files instead.", "off");
 });
 
 // Files of a message that was not sent yet, by this page or another one; the queued message holds its own.

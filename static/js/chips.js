@@ -1,14 +1,13 @@
 // The chips above the message field: a file on its way, uploaded or refused, each with its own removal.
+import { label, make, picture, size } from "./chip.js";
 import { say } from "./status.js";
 import { isImage, remove, upload } from "./upload.js";
 
 const MOST = 8, IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
-const shelf = document.getElementById("attached"), template = document.getElementById("chip");
+const shelf = document.getElementById("attached");
 const chips = () => [...shelf.children];
+let aside = [];  // the files of the draft while another message is edited
 const refreshPanel = () => document.getElementById("files") && htmx.trigger("#files", "changed");
-// With a space at which no line breaks.
-export const size = (bytes) => (bytes < 1024 ? `${bytes}\u00a0B`
-  : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)}\u00a0KB` : `${(bytes / 1024 ** 2).toFixed(1)}\u00a0MB`);
 
 export const attached = () => {
   const paths = chips().map((chip) => chip.dataset.path).filter(Boolean);
@@ -30,29 +29,28 @@ export const clear = () => {
   show();
 };
 
-const make = (name) => {
-  const chip = template.content.firstElementChild.cloneNode(true);
-  chip.querySelector("[data-name]").textContent = name;
-  chip.querySelector("[data-remove]").ariaLabel = `Remove ${name}`;
-  shelf.append(chip);
-  return chip;
+export const setAside = () => {
+  aside = chips();
+  shelf.replaceChildren();
+  show();
 };
 
-const picture = (chip, path) => {
-  const image = chip.querySelector("img");
-  Object.assign(image, { src: `${shelf.dataset.show}?path=${encodeURIComponent(path)}`, alt: path, hidden: false });
-  chip.querySelector(".icon").remove();
+// Files that were uploaded while the message was edited stay: the server has them for the next message.
+export const bringBack = () => {
+  for (const chip of chips()) if (!chip.file) chip.remove();
+  shelf.prepend(...aside);
+  aside = [];
+  show();
 };
 
 const done = (chip, file, { path, note }) => {
   for (const other of chips()) if (other.dataset.path === path) other.remove();
   Object.assign(chip.dataset, { state: "there", path });
-  chip.querySelector("[data-name]").textContent = path;
-  chip.querySelector("[data-remove]").ariaLabel = `Remove ${path}`;
+  label(chip, path);
   chip.querySelector("[data-note]").textContent = note || size(file.size);
   chip.querySelector("[data-replace]").hidden = !note;
   if (isImage(file)) picture(chip, path);
-  if (note) say(note);
+  if (note) say(note, "read");
   refreshPanel();
 };
 
@@ -60,17 +58,16 @@ const failed = (chip, file, error) => {
   const words = `${file.name} was not uploaded. `;
   chip.dataset.state = "failed";
   chip.querySelector("[data-note]").textContent = error.message.replace(words, "");
-  say(words + error.message.replace(words, ""), "off");
+  say(words + error.message.replace(words, ""), "read");  // shown in the chip
 };
 
 const send = async (chip, file, replace = false) => {
-  const abort = new AbortController(), bar = chip.querySelector("progress");
+  const bar = chip.querySelector("progress"), { signal } = chip.removal;
   chip.dataset.state = "sending";
-  chip.abort = () => abort.abort();
   try {
-    done(chip, file, await upload(file, { replace, signal: abort.signal, progress: (percent) => { bar.value = percent; } }));
+    done(chip, file, await upload(file, { replace, signal, progress: (percent) => { bar.value = percent; } }));
   } catch (error) {
-    if (chip.isConnected) failed(chip, file, error);
+    if (!signal.aborted) failed(chip, file, error);
   }
   show();
 };
@@ -78,10 +75,10 @@ const send = async (chip, file, replace = false) => {
 export const add = async (files) => {
   const room = MOST - shelf.children.length;
   if (files.length > room) say(`A message can have up to ${MOST} attachments.`, "off");
-  const made = [...files].slice(0, room).map((file) => Object.assign(make(file.name), { file }));
+  const made = [...files].slice(0, room).map((file) => Object.assign(make(file.name), { file, removal: new AbortController() }));
   for (const chip of made) chip.dataset.state = "sending";
   show();
-  for (const chip of made) if (chip.isConnected) await send(chip, chip.file);
+  for (const chip of made) if (!chip.removal.signal.aborted) await send(chip, chip.file);
 };
 
 // Adds a file that is already on the server: of an edited message, or of the queued one.
@@ -103,7 +100,7 @@ const replace = async (chip) => {
 
 // A file that this page uploaded and no message needs leaves the chat's files too.
 const drop = async (chip) => {
-  chip.abort?.();
+  chip.removal?.abort();
   chip.remove();
   show();
   document.getElementById("text").focus();

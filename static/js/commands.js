@@ -2,6 +2,11 @@
 import { say } from "./status.js";
 
 const press = (selector) => [...document.querySelectorAll(selector)].at(-1)?.click();
+// From the button on, Tab leads into what it opens.
+const open = (selector) => {
+  document.querySelector(selector).focus();
+  press(selector);
+};
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
 
 const test = () => {
@@ -18,7 +23,7 @@ const again = () => {
 // [name, what follows it, what it does in words, its act]. A name without words after it is a command only when it stands alone.
 export const COMMANDS = [
   ["/model", "", "Choose a model", () => press("#picker-button")],
-  ["/model", "NAME", "Use the model of this name", (name) => tell("model:chosen", name)],
+  ["/model", "NAME", "Use the model with this name", (name) => tell("model:chosen", name)],
   ["/test", "", "Test what the model can do with tools", test],
   ["/tools", "", "Open the tools page", () => location.assign("/tools/")],
   ["/tools on", "", "Offer tools in this chat", () => tell("tools:switched", true)],
@@ -26,7 +31,7 @@ export const COMMANDS = [
   ["/text", "", "Regenerate the last answer in text mode", again],
   ["/new", "", "Open a new chat", () => press("[data-key=n]")],
   ["/files", "", "Show the files of this chat", () => press("#files-toggle")],
-  ["/prompts", "", "Choose prompts and settings of this chat", () => press("[popovertarget=settings-menu]")],
+  ["/prompts", "", "Choose prompts and settings of this chat", () => open("[popovertarget=settings-menu]")],
   ["/search", "WORDS", "Search your chats", (words) => tell("chats:search", words)],
   ["/help", "", "Show keys and commands", () => press("[data-help]")],
 ];
@@ -35,9 +40,10 @@ const OLD = { "/detect": "/test", "/model list": "/model" };
 const FITS = { "": /^$/, NAME: /^\S+$/, WORDS: /^\S.*$/ };
 
 const meant = (typed) => {
-  const words = typed.replace(/\s+/g, " "), text = (OLD[words] ?? words).replace(/^\/model use /, "/model ");
+  const words = typed.replace(/\s+/g, " "), text = (OLD[words.toLowerCase()] ?? words).replace(/^\/model use /i, "/model ");
+  const lower = text.toLowerCase();
   for (const [name, follows, , act] of COMMANDS) {
-    const rest = text === name ? "" : text.startsWith(`${name} `) ? text.slice(name.length + 1) : null;
+    const rest = lower === name ? "" : lower.startsWith(`${name} `) ? text.slice(name.length + 1) : null;
     if (rest !== null && FITS[follows].test(rest)) return () => act(rest);
   }
   return null;

@@ -33,7 +33,7 @@ const keep = (value) => {
 
 const clear = () => {
   field.value = "";
-  stored("draft", "");
+  if (parent === undefined) stored("draft", "");
   show();
 };
 
@@ -49,7 +49,8 @@ const leave = () => {
 };
 
 export const submit = () => {
-  if (!field.value.trim() || pending) return;
+  if (pending) return;
+  if (!field.value.trim()) return void (chips.attached() && say("Write a message to send with the files.", "ask"));
   const { text, done } = obey(field.value.trim());
   if (done) return void clear();
   if (new Blob([text]).size > LIMIT) return void say("A message may have 64 KiB at most. Put longer text into a file.", "off");
@@ -66,13 +67,13 @@ export const accepted = (clientId) => {
   document.dispatchEvent(new Event("message:accepted"));
 };
 
-// The next message is sent as a sibling of the edited one, after `after`; undefined ends the editing.
+// The next message is sent as a sibling of the edited one, after `after`; undefined ends the editing. The draft and its files wait.
 export const edit = (text, after) => {
-  const leaving = parent !== undefined && after === undefined;
-  parent = after;
-  document.getElementById("editing").hidden = after === undefined;
-  if (text !== undefined || leaving) field.value = text ?? stored("draft") ?? "";
-  if (leaving) chips.clear();
+  const editing = after !== undefined, before = isEditing();
+  [parent, document.getElementById("editing").hidden] = [after, !editing];
+  if (text !== undefined || before) field.value = text ?? stored("draft") ?? "";
+  if (editing) before ? chips.clear() : chips.setAside();
+  else if (before) chips.bringBack();
   if (text !== undefined) field.focus();
   show();
 };

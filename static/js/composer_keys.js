@@ -1,4 +1,4 @@
-// Keys of the message field: Enter sends, ↑ in an empty field edits the last message, Esc stops the answer or leaves the field.
+// Keys of the message field: Enter sends, ↑ in an empty field edits the last message, Esc ends the editing, stops the answer or leaves the field.
 import "./slash.js";
 import "./attachments.js";
 import { edit, isEditing, isRunning, stop, submit } from "./composer.js";
@@ -16,7 +16,7 @@ field.addEventListener("keydown", (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || document.querySelector(":popover-open, dialog[open]")) return;
-  if (isRunning()) stop();
-  else if (isEditing()) edit();
+  if (isEditing()) edit();
+  else if (isRunning()) stop();
   else if (event.target === field) field.blur();
 });

@@ -6,6 +6,9 @@ import { make, NO_HEADING } from "./live_nodes.js";
 // A longer line is taken in pieces, so that no frame costs more than one of them.
 const LONGEST = 2_000;
 
+// The beginning of a mark: as text it would stand behind the block before for a moment.
+const MARK = /^\s*(?:[>#|]{1,6}|`{1,2}|~{1,2}|(?:[-+*]{1,3}|\d{1,9}[.)]?)(?:\s+\[(?:[ xX]\]?)?)?)\s*$/;
+
 const indentOf = (line) => line.length - line.trimStart().length;
 
 export class LiveBlock {
@@ -34,7 +37,7 @@ export class LiveBlock {
       this.line = this.line.slice(end);
     }
     Object.assign(this, { saved: this.state, kept: this.nodes.length, fresh: [], open: true });
-    if (this.line) this.put(this.line, "");
+    if (this.line && (this.state.code || this.state.within || !MARK.test(this.line))) this.put(this.line, "");
     this.open = false;
   }
 

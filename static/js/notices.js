@@ -5,6 +5,6 @@ export const say = (beside, words) => {
   notice.dataset.notice = "";
   notice.setAttribute("role", "alert");
   notice.className = "errorlist";
-  beside.closest("li, section, main").append(notice);
+  (beside.closest("li, section, main") ?? document.getElementById("main")).append(notice);
   notice.textContent = words;
 };

@@ -1,9 +1,10 @@
-// What every page has: copying, short times, single keys, the focus, the palette, news of other chats, signing out, passkeys.
+// What every page has: copying, short times, single keys, the focus, the palette, news of other chats, failed requests, signing out, passkeys.
 import "./copy.js";
 import "./times.js";
 import "./keys.js";
 import "./refocus.js";
 import "./palette.js";
 import "./news.js";
+import "./unanswered.js";
 import "./signing_out.js";
 import "./passkeys.js";

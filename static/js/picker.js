@@ -18,6 +18,7 @@ export const open = (typed = "") => {
   search().value = typed;
   marked = false;
   filterBy("");
+  activate();
   if (!dialog().open) dialog().showModal();
   search().focus();
   loaded = load();

@@ -150,7 +150,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         assert said.model is not None and said.model.evidence.state == "off"
         assert value(profile) == (False, "user_confirmed")
         number = change_feed.decisions([profile.pk])[profile.pk]
-        assert model_news.tell_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"
+        assert model_news.announce_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"
         with pytest.raises(Conflict):
             questions.answer(conversation.owner, closed.question, questions.SubmittedAnswer("session"))
 

@@ -175,6 +175,6 @@ def test_an_answer_does_not_fail_for_what_is_kept_of_it(
     def broken(*_: object) -> str:
         raise ValueError("broken")
 
-    monkeypatch.setattr("toolsupport.core.raw_exchanges.request_text", broken)
+    monkeypatch.setattr("toolsupport.core.exchange_text.request_text", broken)
     answered(conversation, "hello", FINE)
     assert answers(conversation)[0].content == "Hi" and not RawExchange.objects.exists()

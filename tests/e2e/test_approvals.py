@@ -107,6 +107,36 @@ def test_edited_arguments_are_what_runs(page: Page) -> None:
     expect(card).to_contain_text("edited by a person")
 
 
+def test_an_answer_that_does_not_arrive_is_reported_and_given_again(page: Page, complaints: list[str]) -> None:
+    asked(page)
+    line, once = page.locator(".approval [data-status-line]"), page.get_by_role("button", name="once")
+    faults = {
+        0: "The server cannot be reached. Try again in a moment.",
+        404: "refused this (404)",
+        500: "server failed",
+    }
+    left = list(faults)
+
+    def reply(route: Route) -> None:
+        if not left:
+            route.continue_()
+        elif status := left.pop(0):
+            route.fulfill(status=status)
+        else:
+            route.abort("connectionrefused")
+
+    page.route("**/questions/*/answer/", reply)
+    for words in faults.values():
+        expect(once).to_be_focused()
+        page.keyboard.press("a")
+        expect(line).to_contain_text(words)
+    expect(once).to_be_focused()
+    page.keyboard.press("a")
+    answered(page)
+    expect(page.locator(".call")).to_have_attribute("data-status", "done")
+    complaints[:] = [words for words in complaints if not re.search("Status Error|status of (404|500)", words)]
+
+
 def test_a_new_message_takes_the_place_of_an_answer(page: Page) -> None:
     asked(page)
     ask(page, "What is 17*23?")

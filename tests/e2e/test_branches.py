@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import answered, ask, choose, formatted, ready
+from tests.e2e.test_composer import give
 
 pytestmark = pytest.mark.e2e
 
@@ -106,6 +107,10 @@ def test_another_model_answers_once(page: Page) -> None:
     ask(page, "What is 17*23?")
     answered(page)
     regenerate(page, "Another model")
+    page.keyboard.press("Escape")
+    expect(page.locator("#models")).to_be_hidden()
+    expect(page.get_by_role("button", name="Regenerate")).to_be_focused()
+    regenerate(page, "Another model")
     page.get_by_role("combobox", name="Search models").fill("sim-thinks")
     page.keyboard.press("Enter")
     expect(answers(page).last.locator("h2")).to_contain_text("sim-thinks")
@@ -154,6 +159,58 @@ def test_editing_can_be_left_and_keeps_the_draft(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.locator("#editing")).to_be_hidden()
     expect(field).to_have_value("half a thought")
+
+
+def test_a_draft_and_its_file_wait_while_another_message_is_edited(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    field, chips = page.get_by_label("Message", exact=True), page.locator("#attached .chip[data-state=there]")
+    give(page, "paste", "#text", "line of a log\n" * 700)
+    expect(chips).to_have_text([re.compile("pasted.txt")])
+    field.fill("half a thought")
+    edit = page.get_by_role("button", name="Edit message")
+    edit.click()
+    expect(chips).to_have_count(0)
+    field.press("Escape")
+    expect(field).to_have_value("half a thought")
+    expect(chips).to_have_text([re.compile("pasted.txt")])
+    edit.click()
+    give(page, "drop", "#transcript", files=["orders.csv"])
+    expect(chips).to_have_text([re.compile("orders.csv")])
+    field.fill("What is 2+2?")
+    field.press("Enter")
+    expect(page.locator(".branches span").first).to_have_text("2 / 2")
+    answered(page)
+    expect(page.locator(".message[data-role=user] a.chip")).to_have_text(["orders.csv"])
+    expect(field).to_have_value("half a thought")
+    expect(chips).to_have_text([re.compile("pasted.txt")])
+    field.press("Enter")
+    expect(page.locator(".message[data-role=user]").last).to_contain_text("half a thought")
+    answered(page)
+    expect(page.locator(".message[data-role=user]").last.locator("a.chip")).to_have_text(["pasted.txt"])
+
+
+def test_escape_ends_the_editing_before_the_answer(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    other.get_by_role("button", name="Edit message").click()
+    choose(page, "sim-long")
+    ask(page, "Tell me a long story")
+    growing = other.locator(".message[data-role=assistant][data-finished=false]")
+    expect(growing).to_have_count(1)
+    field = other.get_by_label("Message", exact=True)
+    field.fill("")
+    field.press("Enter")  # nothing to send
+    expect(other.locator("#editing")).to_be_visible()
+    field.press("Escape")
+    expect(other.locator("#editing")).to_be_hidden()
+    expect(other.get_by_role("button", name="Stop", exact=True)).to_be_visible()
+    expect(growing).to_have_count(1)
+    field.press("Escape")
+    expect(other.locator("#transcript [data-ended=stopped]")).to_have_count(1)
 
 
 def test_another_tab_follows_to_the_branch(page: Page) -> None:

@@ -164,6 +164,16 @@ def test_thinking_is_folded(page: Page) -> None:
     expect(page.locator(".prose").last).to_contain_text("391")
 
 
+def test_the_picker_marks_the_present_model_after_a_change(page: Page) -> None:
+    choose(page, "sim-hermes")
+    page.locator("#picker-button").click()
+    expect(page.locator("#models [data-active]")).to_contain_text("sim-hermes")
+    expect(page.locator("#models [data-active]")).to_have_attribute("aria-selected", "true")
+    # The filters stay in sight above a long list.
+    page.keyboard.press("End")
+    expect(page.locator("#models [data-filter]").first).to_be_in_viewport(ratio=1)
+
+
 def test_the_exact_name_comes_first_in_the_picker(page: Page) -> None:
     page.locator("#picker-button").click()
     search = page.get_by_role("combobox", name="Search models")

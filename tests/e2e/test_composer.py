@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -72,6 +73,7 @@ def test_files_are_pasted_dropped_and_removed(open_browser: Open, complaints: li
     expect(page.locator("#attached .chip[data-state=there]")).to_have_count(3)
     give(page, "drop", "h1", files=["orders.csv"])
     expect(chips.last).to_contain_text("orders.csv already exists")
+    expect(page.locator("#status")).to_have_attribute("data-tone", "read")  # shown once, in the chip
     chips.last.get_by_role("button", name="Replace").click()
     expect(chips.last.locator("[data-name]")).to_have_text("orders.csv")
     give(page, "drop", "h1", files=[".toolsupport-part-1"])
@@ -96,6 +98,22 @@ def test_files_are_pasted_dropped_and_removed(open_browser: Open, complaints: li
     page.locator(FIELD).press("ArrowUp")
     expect(page.locator("#editing")).to_be_visible()
     expect(chips).to_have_count(2)
+
+
+def test_a_folder_is_refused_and_the_file_beside_it_is_attached(page: Page, tmp_path: Path) -> None:
+    folder, file = tmp_path / "folder", tmp_path / "orders.csv"
+    folder.mkdir()
+    file.write_text("a,b")
+    devtools = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(folder), str(file)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        devtools.send("Input.dispatchDragEvent", {"type": kind, "x": 640, "y": 300, "data": data})
+    expect(page.locator("#attached .chip")).to_have_text([re.compile("orders.csv")])
+    expect(page.locator("#attached .chip")).to_have_attribute("data-state", "there")
+    expect(page.locator("#status")).to_have_text("A folder cannot be attached. Drop its files instead.")
+    page.locator(FIELD).press("Enter")
+    expect(page.locator("#status")).to_have_text("Write a message to send with the files.")
+    expect(page.locator(".message")).to_have_count(0)
 
 
 def test_a_queued_message_is_sent_once_from_two_tabs(page: Page) -> None:
@@ -166,6 +184,15 @@ def test_slash_commands_complete_and_paths_are_text(page: Page) -> None:
         ask(page, text)
         answered(page)
         expect(page.locator(".message[data-role=user] .bubble").last).to_have_text(text)
+    field.fill("/Tools OFF")
+    field.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Tools are off in this chat.")
+    field.fill("/prompts")
+    field.press("Enter")
+    expect(page.locator("#settings-menu")).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#settings-menu') !== null")
+    page.keyboard.press("Escape")
     field.fill("//help")
     field.press("Enter")
     expect(page.locator(".message[data-role=user] .bubble").last).to_have_text("/help")

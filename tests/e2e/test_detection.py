@@ -81,7 +81,7 @@ def test_the_command_tests_the_model_step_by_step(page: Page) -> None:
     choose(page, "sim-refuses")
     page.get_by_label("Message", exact=True).fill("/detect")
     page.keyboard.press("Enter")
-    expect(page.locator("#asks .test")).to_contain_text("Does the server accept tools?")
+    expect(page.locator("#asks .test")).to_contain_text("Accept tools")
     photograph(page, "chat-test")
     assert violations(page) == []
     # A new chat may be told of tests of the model before, which have just ended.
@@ -114,7 +114,7 @@ def test_the_page_of_a_model_by_keyboard(open_browser: Callable[..., BrowserCont
 def test_steps_are_skipped_and_a_test_is_cancelled(page: Page) -> None:
     model_page(page, "sim-slow-load")
     page.locator("#detect-tools").click()
-    page.get_by_role("button", name="Skip: Does it make two calls at once?").click()
+    page.get_by_role("button", name="Skip: Parallel calls").click()
     page.locator("#tests .test").get_by_role("button", name="Cancel").click()
     expect(page.locator("[data-ended]")).to_contain_text("cancelled")
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import APIRequestContext, BrowserContext, FilePayload, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
-from tests.e2e.test_access_for_all import STOP, violations
+from tests.e2e.test_access_for_all import STOP, stops, violations
 
 pytestmark = pytest.mark.e2e
 
@@ -24,6 +24,10 @@ PAGES = (
     *("/tools/prompts/", "/tools/sources/", "/servers/", "/servers/1/", "/people/", "/people/audit/", "/account/"),
     *("/account/code/", "/shared/", "/others/", "/quotas/", "/backup/", "/exams/", "/models/1/validate/"),
     *("/detections/1/", "/exams/1/"),
+)
+MAIN_PAGES = (
+    *("/start/", "/models/", "/models/1/", "/history/?show=all", "/insights/", "/tools/", "/tools/mcp/", "/servers/"),
+    *("/exams/", "/people/", "/account/", "/shared/"),
 )
 OPEN = "document.querySelectorAll('main details').forEach(one => one.open = true)"
 
@@ -138,6 +142,26 @@ def test_drawers_take_the_focus_and_dialogs_fit_at_twice_the_size(open_browser: 
         assert page.locator(dialog).evaluate("one => one.getBoundingClientRect().bottom <= innerHeight"), dialog
         page.keyboard.press("Escape")
         expect(page.locator(dialog)).to_be_hidden()
+
+
+# WCAG 1.4.4, 2.4.11, 2.5.8: 1280 × 800 and 1024 × 768 at 200 %
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (512, 384)])
+def test_pages_hold_twice_the_size(open_browser: Callable[..., BrowserContext], width: int, height: int) -> None:
+    page = new_chat(open_browser(viewport={"width": width, "height": height}).new_page())
+    ask(page, "Read config.json and tell me the version")
+    answered(page)
+    page.locator(".call > summary").first.click()
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": False}
+    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", metrics)
+    found = []
+    for address in (page.url, *MAIN_PAGES):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("[devicePixelRatio, innerWidth]") == [2, width]
+        found += [f"{address} {fault}" for fault in page.evaluate(FAULTS, {"controlsToo": True})]
+        page.locator(".skip").focus()
+        found += [f"{address} {one['name']} is {one['wrong']}" for one in stops(page, "Tab") if one["wrong"]]
+    assert found == []
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -25,7 +25,7 @@ def site(own_site: Site) -> Site:
 def decide(page: Page, model: str, value: str) -> None:
     """Decide on a model's page whether it has native tools."""
     page.goto("/models/?q=" + model)
-    page.locator("#rows tbody a").first.click()
+    page.goto(page.locator("#rows tbody a").first.get_attribute("href") or "")  # loaded, with its scripts
     page.locator("#override-tools").click()
     page.get_by_label("Value").select_option(value)
     page.get_by_role("button", name="Save for everyone").click()
@@ -42,7 +42,7 @@ def first_of_the_bundle(page: Page, left: int) -> None:
     if not left:
         expect(page.locator("nav .waiting-count").first).to_be_hidden()
     rows.nth(1).get_by_role("button", name="Undo").click()
-    expect(rows.nth(1).get_by_role("status")).to_have_text("Undone. The value before applies again.")
+    expect(rows.nth(1).get_by_role("status")).to_have_text("Undone. The previous value applies again.")
     page.goto("/history/")
     expect(page.locator("[data-row]", has_text="It sees.")).to_have_count(0)
 

@@ -56,10 +56,17 @@ def test_axe_finds_nothing_and_small_screens_hold_it(open_browser: Open) -> None
     photograph(page, "insights")
     page.set_viewport_size({"width": 320, "height": 700})
     assert overflow(page) == 0
-    # A bar keeps a width that can be read, beside its numbers.
-    bars = page.locator("svg.bar").evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().width)")
-    assert min(bars) >= 32
     photograph(page, "insights-small")
+
+
+@pytest.mark.parametrize(("width", "least"), [(320, 80), (640, 80), (1280, 120)])
+def test_a_bar_keeps_a_width_that_can_be_read(open_browser: Open, width: int, least: int) -> None:
+    """Its column is as wide as the heading of it, whose words stay on one line; a table without room scrolls."""
+    page = opened(open_browser(viewport={"width": width, "height": 800}).new_page())
+    widths = "bars => bars.map(bar => bar.getBoundingClientRect().width)"
+    of_models, others = (page.locator(f"{table} svg.bar").evaluate_all(widths) for table in (".insight", ".causes"))
+    assert len(of_models) > 9 and min(of_models) >= least
+    assert len(others) > 2 and min(others) >= 32
 
 
 def test_the_keyboard_gets_from_the_table_to_a_call(open_browser: Open) -> None:

@@ -56,10 +56,10 @@ def test_a_stopped_answer_continues_where_it_ended(open_browser: Callable[..., B
     expect(prose.last).to_contain_text("long answer of a simulated model")
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Continue").click()
-    expect(prose.last).to_contain_text("a simulated model is patient, and has no more words.")
+    expect(prose.last).to_contain_text("That is the end of this long answer.")
     answered(page)
     shown = "".join("".join(prose.all_text_contents()).split())
     assert shown.count("Thisisalonganswer") == 1
-    assert shown.count("Thankyouforreadingthisfar") == 1
+    assert shown.count("Thatistheendofthislonganswer") == 1
     plain = "".join(sign for sign in LONG if sign.isalpha())
     assert abs(len("".join(sign for sign in shown if sign.isalpha())) - len(plain)) < 20

@@ -47,6 +47,7 @@ HOSTILE = "<img src=x onerror=alert(1)> **<b>x</b>** [y](javascript:alert(1)) $\
 BIG = "\n\n".join(f"## Part {n}\n\n{'Some words of a long answer. ' * 30}\n\n- one\n- two" for n in range(225))
 LONG = "‖".join("Some words of a long answer.\n\n" * 30 for _ in range(3))
 # Tags and heights of what stands in an answer.
+MARKS = "One 1.\n\n1. two\n2. three\n10) four\n- five\n- [ ] six\n## Seven\n> eight\n```\n1.\n```\nNine"
 SHAPE = """() => [...[...document.querySelectorAll('.message[data-role=assistant] > .prose')].pop().children]
     .map((one) => [one.localName, Math.round(one.getBoundingClientRect().height)])"""
 AT_END = "document.scrollingElement.scrollHeight - innerHeight - scrollY < 2"
@@ -204,6 +205,25 @@ def test_a_long_answer_costs_little_for_each_frame(chat: Page) -> None:
     assert chat.evaluate(f"{item}.checkVisibility({{ contentVisibilityAuto: true }})") is False
     chat.evaluate(f"{item}.scrollIntoView()")
     until(chat, f"{item}.checkVisibility({{ contentVisibilityAuto: true }})")
+
+
+def test_the_beginning_of_a_mark_is_never_text(chat: Page) -> None:
+    seen, last = chat.evaluate(
+        """async (text) => {
+  const { growing } = await import("/static/js/blocks.js");
+  const place = document.body.appendChild(document.createElement("div")), answer = growing(place), seen = [];
+  for (const sign of text) {
+    answer.append(sign);
+    await new Promise((end) => requestAnimationFrame(() => requestAnimationFrame(end)));
+    seen.push(...[...place.querySelectorAll("p, li, h1, h2, h3, h4")].map((one) => one.textContent.trim()));
+  }
+  return [seen, place.textContent];
+}""",
+        MARKS,
+    )
+    shown = {text for text in seen if re.search(r"[^\w ]|\d", text)}
+    assert shown == {"One 1", "One 1."}
+    assert re.sub(r"\s+", " ", last).endswith("1. Nine")
 
 
 def test_blocks_that_come_together_are_added_together(chat: Page) -> None:

@@ -19,17 +19,18 @@ from chat.tools.files import image_sizes
 from chat.tools.files.workspace import WorkspaceEntry
 from chat.tools.sandbox.python_interpreter import PrintedOutput
 from chat.transcript.conversations import listing
-from chat.transcript.messages import bars, titles, typed_results
+from chat.transcript.messages import mcp_result_parts, table_chart, titles
 from chat.websocket import frame_parsing
 from tests.hostile_texts import further_readers
 from tests.hostile_texts.units import text
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport import providers
 from toolsupport.core import (
-    calls,
+    call_validation,
     client_address,
-    context_limits,
+    context_overflow,
     error_body,
+    exchange_text,
     families,
     http_address,
     invisible_chars,
@@ -38,14 +39,13 @@ from toolsupport.core import (
     modelfile,
     name_checks,
     own_words,
-    raw_exchanges,
     reasoning,
     redaction,
     refusal_phrases,
-    refusals,
     remote_tools,
     sanitize,
     server_faults,
+    server_refusals,
     shell_equivalents,
     spreadsheet,
     strict_json,
@@ -61,13 +61,13 @@ from toolsupport.core.formats import FORMATS
 from toolsupport.core.markdown_blocks import BlockSplitter
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.pull_progress import PullReader
-from toolsupport.core.quoted_results import ResultIndex
+from toolsupport.core.quoted_calls import ResultIndex
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway import chat_request
-from toolsupport.gateway.field_errors import InvalidField
-from toolsupport.gateway.live_arguments import are_sure
+from toolsupport.gateway.request_errors import InvalidField
+from toolsupport.gateway.streamable_arguments import are_sure
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.models import survey_bounds
@@ -102,7 +102,7 @@ def cost(entry: EntryPoint, unit: str, size: int) -> float:
     """Return the seconds of the processor for a text of this unit: of two runs the cheaper one."""
     written, found = text(unit, size), []
     for _ in range(2):
-        refusals.classify.cache_clear()
+        server_refusals.classify.cache_clear()
         begun = time.thread_time()
         entry.read(written)
         found.append(time.thread_time() - begun)
@@ -129,8 +129,8 @@ def reply(name: str, piece: int = 64) -> Callable[[str], object]:
     def run(written: str) -> object:
         reader = ReplyReader(name, TOOLS)
         for at in range(0, len(written), piece):
-            reader.hear([TextDelta(written[at : at + piece])])
-        return reader.hear([Finished("stop")])
+            reader.feed([TextDelta(written[at : at + piece])])
+        return reader.feed([Finished("stop")])
 
     return run
 
@@ -147,10 +147,10 @@ def errors(written: str) -> Iterator[object]:
     """Read the bodies of an error that hold this text: plain, one message, many messages, a line for each."""
     each = sanitize.text(written[:2000])
     many = [{"message": f"{each} {number}"} for number in range(max(1, len(written) // max(1, len(each))))]
-    yield refusals.classify(400, written)
-    yield refusals.classify(400, quoted(written, "error", "message").decode())
-    yield refusals.classify(400, json.dumps({"error": many}))
-    yield refusals.classify(400, "\n".join(f"data: {json.dumps(one)}" for one in many))
+    yield server_refusals.classify(400, written)
+    yield server_refusals.classify(400, quoted(written, "error", "message").decode())
+    yield server_refusals.classify(400, json.dumps({"error": many}))
+    yield server_refusals.classify(400, "\n".join(f"data: {json.dumps(one)}" for one in many))
 
 
 def arguments(written: str) -> object:
@@ -164,7 +164,7 @@ def arguments(written: str) -> object:
     offered = (ToolSpec("note", "", schema),)
     parts = [written[at : at + 100] for at in range(0, len(written), 100)]
     return [
-        calls.check(ToolCall("1", "note", given), offered)
+        call_validation.check(ToolCall("1", "note", given), offered)
         for given in ({"a": written}, {"list": parts}, {part: 1 for part in parts}, {"b": written})
     ]
 
@@ -191,7 +191,7 @@ def named(written: str) -> object:
         name_checks.problem(written),
         name_checks.path_problem(written),
         tool_lookup.find_tool(written, TOOLS),
-        calls.check(ToolCall("1", written, {}), TOOLS),
+        call_validation.check(ToolCall("1", written, {}), TOOLS),
         remote_tools.callable_name("server", written),
     ]
 
@@ -207,7 +207,7 @@ def results(written: str) -> object:
     written = sanitize.text(written)
     parts = [{"type": "text", "text": written}, {"type": "resource_link", "uri": written, "name": written}]
     found = reader.read({"content": parts, "structuredContent": {"result": written}})
-    return typed_results.parts(found.content), typed_results.pictures(written)
+    return mcp_result_parts.parts(found.content), mcp_result_parts.pictures(written)
 
 
 def conversation(written: str) -> object:
@@ -303,7 +303,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "a pattern of a schema": EntryPoint(plain_patterns.plain, 4_000),
     "arguments that have begun": EntryPoint(lambda written: are_sure('{"path": "' + written, TOOLS[1]), 4_000),
     "a sentence about a test": EntryPoint(readable.with_code, 4_000),
-    "a result as a chart": EntryPoint(bars.fit, 64 * KIB),
+    "a result as a chart": EntryPoint(table_chart.fit, 64 * KIB),
     "an image": EntryPoint(image, 256 * KIB),
     "a listing": EntryPoint(
         lambda written: [list_directory._line(WorkspaceEntry(written[:255], "file", size)) for size in range(500)], 255
@@ -317,7 +317,9 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
         lambda written: client_address.client("127.0.0.1", written, client_address.PRIVATE), 16 * KIB, ("1.", "::1,")
     ),
     "numbers of a table": EntryPoint(
-        lambda written: bars.chart(["a", "b"], [["name", written[at : at + 64]] for at in range(0, len(written), 64)]),
+        lambda written: table_chart.chart(
+            ["a", "b"], [["name", written[at : at + 64]] for at in range(0, len(written), 64)]
+        ),
         64 * KIB,
     ),
     "blocks of an answer": EntryPoint(blocks, BLOCK, ("a\nb\n", "\\\n", "}\n{\n")),
@@ -341,16 +343,16 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "an error of a server": EntryPoint(
         lambda written: list(errors(written)), 60_000, ("1", "the ", "a", "工具", "<script")
     ),
-    "numbers of an error": EntryPoint(lambda written: context_limits.exceeded(400, written), 64 * KIB),
+    "numbers of an error": EntryPoint(lambda written: context_overflow.exceeded(400, written), 64 * KIB),
     "a model that is not loaded": EntryPoint(
         lambda written: [load_failures.is_loading(written), server_faults.model_missing(404, written)], 64 * KIB
     ),
     "a page as an error": EntryPoint(lambda written: error_body.unwrap("<html>" + written), 64 * KIB),
     "a refusal in words": EntryPoint(refusal_phrases.claims_no_file_access, 64 * KIB),
     "secrets in a text": EntryPoint(redaction.redact, 64 * KIB, ("tokentoken_", "password", "a://b:")),
-    "a raw request": EntryPoint(lambda written: raw_exchanges.request_text(quoted(written, "a", "b")), 64 * KIB),
+    "a raw request": EntryPoint(lambda written: exchange_text.request_text(quoted(written, "a", "b")), 64 * KIB),
     "a raw reply": EntryPoint(
-        lambda written: raw_exchanges.reply_text(written.encode(errors="replace"), b"", 0), 64 * KIB
+        lambda written: exchange_text.reply_text(written.encode(errors="replace"), b"", 0), 64 * KIB
     ),
     "a template of a model": EntryPoint(reasoning.template_begins_inside, 64 * KIB, ("{{", "{% if a %}", "<think>")),
     "a rendered prompt": EntryPoint(reasoning.prompt_begins_inside, 64 * KIB),

@@ -19,7 +19,7 @@ import httpx
 from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.many_users import browser, crowd
 from tests.serving import Page, Site, page, sign_in
-from toolsupport.rendering import message_html
+from toolsupport.rendering import format_tasks
 
 TEXTS = {
     "a plain sentence": "Hello, Bob.",
@@ -38,8 +38,8 @@ TEXTS = {
 }
 NOTES = {
     "no colors": "Shown without colors",
-    "plain, costly": message_html.TOO_COSTLY,
-    "plain, long": message_html.TOO_LONG,
+    "plain, costly": format_tasks.TOO_COSTLY,
+    "plain, long": format_tasks.TOO_LONG,
     "plain at first": 'class="toolong"',
 }
 
@@ -80,7 +80,7 @@ def unlimited(text: str) -> float:
     from toolsupport.rendering.messages import render
 
     began = time.process_time()
-    render(text[: message_html.LONGEST])
+    render(text[: format_tasks.LONGEST])
     return time.process_time() - began
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from chat.tools.files.workspace import Workspace
-from chat.tools.sandbox import command_groups, shell_process, usage
+from chat.tools.sandbox import command_cgroups, shell_process, usage
+from chat.tools.sandbox.active_guards import guards
 from chat.tools.sandbox.bwrap import MIB, SandboxLimits
-from chat.tools.sandbox.guards import guards
 from tests import house
 from tests.nightly import sandbox
 
@@ -81,7 +81,7 @@ def inside() -> None:
     (TOP / "cgroup.subtree_control").write_text("+memory +pids")
     (GROUP / "cgroup.procs").write_text(str(os.getpid()))
     os.setxattr(GROUP, "trusted.delegate", b"1")
-    show("machine", kernel=os.uname().release, found=str(command_groups.delegation()))
+    show("machine", kernel=os.uname().release, found=str(command_cgroups.delegation()))
     show("guards", **{guard.name: guard.is_real for guard in guards()})
     asyncio.run(commands())
     show("pids.max", **beyond(FORKS, SandboxLimits(processes=4)))
@@ -93,17 +93,17 @@ async def commands() -> None:
     workspace.root.mkdir()
     for name, command in COMMANDS.items():
         seen: dict[str, str] = {}
-        removed = command_groups.remove
+        removed = command_cgroups.remove
 
         def remove(group: Path | None, seen: dict[str, str] = seen, removed: Any = removed) -> None:
             seen |= facts(group)
             removed(group)
 
-        command_groups.remove = remove
+        command_cgroups.remove = remove
         other = subprocess.Popen([sys.executable, "-c", SHARES]) if name.startswith("beside") else None
         began = time.monotonic()
         ended = await shell_process.run(workspace, command, lambda _: None, LIMITS)
-        command_groups.remove = removed
+        command_cgroups.remove = removed
         if other:
             seen["shared by the machine"] = f"{usage.shared_memory() // MIB} MiB"
             other.kill()
@@ -114,13 +114,13 @@ async def commands() -> None:
 
 def beyond(script: str, limits: SandboxLimits) -> dict[str, Any]:
     """Run a program in a group without the sandbox, whose own limits would end it first."""
-    group = command_groups.make(limits)
+    group = command_cgroups.make(limits)
     ran = subprocess.run(
-        command_groups.joined(group, [sys.executable, "-c", script]), capture_output=True, text=True, check=False
+        command_cgroups.joined(group, [sys.executable, "-c", script]), capture_output=True, text=True, check=False
     )
-    by_memory = command_groups.ran_out_of_memory(group)
+    by_memory = command_cgroups.ran_out_of_memory(group)
     found = facts(group) | {"code": ran.returncode, "error": ran.stderr.strip()[-60:], "by memory": by_memory}
-    command_groups.remove(group)
+    command_cgroups.remove(group)
     return found | {"left": [one.name for one in GROUP.glob("command-*")]}
 
 

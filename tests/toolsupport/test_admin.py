@@ -63,8 +63,8 @@ from toolsupport.registry.exams import (
 )
 from toolsupport.registry.factors import second_factors
 from toolsupport.registry.knowledge import (
+    example_calls,
     overrides,
-    proven_calls,
 )
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.metrics import (
@@ -161,7 +161,7 @@ def rows(bob: User) -> list[str]:
     sign_in_limits.attempt("bob", "address")
     security_events.record("sign_in_wrong", "192.0.2.1", "bob")
     token, _ = known_devices.remember(bob, "")
-    proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
+    example_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
     prompt_counts.learn("build", "", MeasuredPrompt(40, 10))
     CallMetric.objects.create(profile_id=claim.profile_id, format="native", outcome="ready", day="2030-01-01")
     ReplyTime.objects.create(profile_id=claim.profile_id, format="native", step=70, day="2030-01-01")

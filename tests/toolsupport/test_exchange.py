@@ -33,8 +33,8 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.prompt.styles import STANDARD, STYLES
 from toolsupport.core.prompt.system_prompt import WITHOUT_TOOLS
+from toolsupport.core.prompt.tool_styles import STANDARD, STYLES
 from toolsupport.core.types import (
     Capabilities,
     Capability,

@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import providers
-from toolsupport.config import environment, locations
+from toolsupport.config import application_paths, environment
 from toolsupport.core.verdicts import TrialOutcome, Verdict
 from toolsupport.detection import ProbeReply, ProbeRunner
 from toolsupport.detection.probe_runner import ProbeRequest
@@ -272,7 +272,7 @@ async def test_a_claim_that_is_cut_off_by_the_end_leaves_no_test_without_a_worke
 
 
 def test_a_lease_outlasts_two_waits_for_the_writers_of_sqlite() -> None:
-    options = environment.database({"DATABASE_URL": ""}, locations.IMPORT_ROOT)["OPTIONS"]
+    options = environment.database({"DATABASE_URL": ""}, application_paths.IMPORT_ROOT)["OPTIONS"]
     assert detections.LEASE.total_seconds() >= 2 * options["timeout"] + 2 * detection_worker.HEARTBEAT
 
 

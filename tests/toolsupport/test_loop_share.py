@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from toolsupport import exchange, loop_share
-from toolsupport.core import calls, schema_patterns
+from toolsupport.core import call_validation, schema_patterns
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolCall, ToolSpec
@@ -137,13 +137,16 @@ def test_a_large_schema_is_compiled_in_steps_before_its_first_check() -> None:  
     checked = []
 
     def check(event: object) -> object:
-        checked.append(calls._large_checker.cache_info().misses)
+        checked.append(call_validation._large_checker.cache_info().misses)
         return event
 
-    calls._large_checker.cache_clear()
-    calls._large_bound.cache_clear()
+    call_validation._large_checker.cache_clear()
+    call_validation._large_bound.cache_clear()
     parts = exchange._parts(ReplyReader("native", (tool,)), batch, check, (tool,))  # type: ignore[arg-type]
-    done = [(calls._large_bound.cache_info().misses, calls._large_checker.cache_info().misses) for _ in parts]
+    done = [
+        (call_validation._large_bound.cache_info().misses, call_validation._large_checker.cache_info().misses)
+        for _ in parts
+    ]
     # Its bound and its validator are made in two steps of their own, and the check finds both.
     assert [step for step in dict.fromkeys(done)] == [(0, 0), (1, 0), (1, 1)] and checked[0] == 1
 
@@ -153,9 +156,12 @@ def test_patterns_of_a_schema_are_compiled_one_in_each_step(count: int) -> None:
     properties = {f"p{number}": {"items": [{"pattern": f"^a{number}"}]} for number in range(count)}
     tool = ToolSpec("note", "", {"type": "object", "properties": properties, "const": {"pattern": "["}})
     schema_patterns._compiled.cache_clear()
-    calls._checker.cache_clear()
-    calls._large_checker.cache_clear()
-    steps = [schema_patterns._compiled.cache_info().misses for _ in calls.preparing(ToolCall("1", "note", {}), (tool,))]
+    call_validation._checker.cache_clear()
+    call_validation._large_checker.cache_clear()
+    steps = [
+        schema_patterns._compiled.cache_info().misses
+        for _ in call_validation.preparing(ToolCall("1", "note", {}), (tool,))
+    ]
     assert max(after - before for before, after in zip([0, *steps], steps, strict=False)) == 1
-    calls.check(ToolCall("1", "note", {"p1": ["a1"]}), (tool,))
+    call_validation.check(ToolCall("1", "note", {"p1": ["a1"]}), (tool,))
     assert schema_patterns._compiled.cache_info().misses == steps[-1] == min(count, schema_patterns.MOST_PATTERNS)

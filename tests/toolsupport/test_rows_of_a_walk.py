@@ -13,7 +13,7 @@ import pytest
 
 from tests.chat.test_approvals import asked
 from tests.serving import Site, new_chat, page, sign_in
-from toolsupport.core.coded_text import BEGINNING
+from toolsupport.core.sentence_codes import BEGINNING
 
 REASON = "Seen by a person."
 MODELS = ("sim-honest:latest", "sim-refuses", "sim-ignores", "sim-misconfigured")

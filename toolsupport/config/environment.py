@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from toolsupport.config import locations
+from toolsupport.config import application_paths
 from toolsupport.config.environment_values import (
     ConcealedError,
     count,
@@ -277,7 +277,7 @@ def data_dir(values: Mapping[str, Any]) -> Path:
     """Return the data directory; create it, readable by its owner only, if it is missing. Raises ConfigError."""
     remedy = "Set TOOLSUPPORT_DATA_DIR to a folder that the user of the site can write."
     try:
-        path = locations.data_dir(values["TOOLSUPPORT_DATA_DIR"])
+        path = application_paths.data_dir(values["TOOLSUPPORT_DATA_DIR"])
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (OSError, RuntimeError) as error:
         raise ConfigError(f"The data directory cannot be made: {error}. {remedy}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from toolsupport.config import environment, environment_values, locations, restore_journal, signing_key
+from toolsupport.config import application_paths, environment, environment_values, restore_journal, signing_key
 from toolsupport.core import redaction
 from toolsupport.core.user_models import MOST_ENTRIES
 
@@ -69,7 +69,7 @@ CHANNEL_LAYERS = environment.channel_layers(ENV)
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [locations.asset("templates")],
+        "DIRS": [application_paths.asset("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -102,7 +102,7 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [locations.asset("static")]
+STATICFILES_DIRS = [application_paths.asset("static")]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "toolsupport.web.bundles.BundlingStorage"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolsupport.core.types import ToolCall
@@ -230,3 +231,8 @@ Event = (
     | Finished
     | Failed
 )
+
+
+def is_text(batch: Sequence[Event]) -> bool:
+    """Return whether a batch is one text of the answer, as most are: it needs no look at its other events."""
+    return len(batch) == 1 and type(batch[0]) is TextDelta

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
 
-# Why a call could not run, by its outcome: the words of a table, and those that follow "were".
+# Why a call could not run, by its outcome: the words of a table, and those that follow "were" and "was".
 CAUSES = {
-    "rejected": ("Unreadable", "unreadable"),
-    "unknown": ("Unknown tool", "calls of unknown tools"),
-    "schema": ("Wrong arguments", "calls with wrong arguments"),
-    "prose": ("Written in prose", "written in prose"),
-    "refused": ("Server refused tools", "refusals of servers"),
+    "rejected": ("Unreadable", "unreadable", "unreadable"),
+    "unknown": ("Unknown tool", "calls to unknown tools", "a call to an unknown tool"),
+    "schema": ("Wrong arguments", "calls with wrong arguments", "a call with wrong arguments"),
+    "prose": ("Written in prose", "written in prose", "written in prose"),
+    "refused": ("Server refused tools", "refusals of servers", "a refusal"),
 }
 SHARES = ((1.0, "All"), (0.6, "Most"), (0.45, "About half"))
 
@@ -72,9 +72,7 @@ def biggest_cause(totals: CallTotals) -> tuple[str, str]:
         return "", ""
     cause, times = max(totals.causes.items(), key=lambda one: one[1])
     if totals.failed == 1:
-        words = (
-            f"The failure was {CAUSES[cause][1].replace('calls', 'a call').replace('refusals of servers', 'a refusal')}"
-        )
+        words = f"The failure was {CAUSES[cause][2]}"
     elif totals.failed == times == 2:
         words = f"Both failures were {CAUSES[cause][1]}"
     else:

@@ -1,7 +1,7 @@
 """Reads JSON, strictly if possible, else with repairs that it records.
 
 In: the whole text of one value. Out: the value with its repairs in words, or None where there is no value to be read.
-Callers: the formats, `arguments` and `coercion`, once a call is complete; the repairs are listed with the call.
+Callers: the formats, `call_building` and `coercion`, once a call is complete; the repairs are listed with the call.
 - Sound JSON is never repaired: the strict reader comes first. The one exception is two values of one key.
 - A repair changes how a value is written, never what a schema requires: that is `coercion`.
 - Time is linear in the text, and nesting ends at DEEPEST: no text of a model may cost more.
@@ -29,7 +29,6 @@ BARE_VALUE = re.compile(r"""[^,{}\[\]\n"]+""")
 NUMBER = re.compile(r"-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?\Z")
 WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 FENCE = re.compile(r"\s*```[\w-]*\s*")
-BEHIND_A_STRING = re.compile(r"\s*(?:[,:}\];]|\Z)")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 

@@ -137,7 +137,7 @@ class JsonWalk:
             elif character in self._first_inside:
                 yield from self._marker_inside()
             elif character != quote:
-                self._heard(source.take(source.at + 1))
+                self._pass_on(source.take(source.at + 1))
             elif (yield from self._closes(quote)):
                 self._before = quote
                 self.cut_off = False
@@ -149,7 +149,7 @@ class JsonWalk:
         while True:
             end = self._unmarked[quote].match(source.buffer, source.at).end()  # type: ignore[union-attr]  # matches everywhere
             if end > source.at:
-                self._heard(source.take(end))
+                self._pass_on(source.take(end))
             if source.left:
                 return source.peek()
             if source.ended:
@@ -168,7 +168,7 @@ class JsonWalk:
             if source.buffer[source.at + 6 : source.at + 8] == "\\u":
                 yield from source.ready(12)
                 size = 12
-        self._heard(source.take(min(source.at + size, len(source.buffer))))
+        self._pass_on(source.take(min(source.at + size, len(source.buffer))))
 
     def _marker_inside(self) -> Steps[None]:
         """Note a possible marker, or its first character. A marker before an escape is quoted text."""
@@ -181,9 +181,9 @@ class JsonWalk:
             begins = following.lstrip()[:1]
             if following[:1] != "\\" and (found not in self._openers or not begins or begins in CALL_BEGINS):
                 self._suspect = source.recorded
-        self._heard(source.take(source.at + size))
+        self._pass_on(source.take(source.at + size))
 
-    def _heard(self, piece: str) -> None:
+    def _pass_on(self, piece: str) -> None:
         """Pass on a part of a string at once, unless a marker inside it may be the end."""
         if self._suspect < 0:
             self._listener.string(piece, self.depth)

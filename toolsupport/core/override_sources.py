@@ -41,8 +41,3 @@ SOURCES = {
 
 # Values of an Override's `source` column; `runtime_error` rows always have a session.
 STORED = ("user_confirmed", "auto_detected", "runtime_error", "declared")
-
-
-def outranks(one: str, other: str) -> bool:
-    """Return True if source `one` has precedence over source `other`. Raises KeyError for an unknown source."""
-    return SOURCES[one].rank < SOURCES[other].rank

@@ -78,7 +78,6 @@ AROUND = frozenset(mark for row in TABLE for mark in row.around)
 CLOSING = {mark: row for row in TABLE for mark in row.closes}
 PROOFS = MarkerSet(mark for mark, row in CLOSING.items() if row.proves)
 OPENINGS = MarkerSet(OPENING)
-ANY_END = MarkerSet(CLOSING)
 TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
 # A tag that is repeated on a line of its own was meant to close.
 ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from toolsupport.core.grammatical_subject import is_a_model
 from toolsupport.core.refusal_languages import CONTRACT, CURRENTLY, LANGUAGES, PARTS, PASSING, of_the_model_only
-from toolsupport.core.refusal_sentences import SENTENCES
-from toolsupport.core.refusal_streams import STREAM_CONFLICT
-from toolsupport.core.refusal_subjects import is_a_model
-from toolsupport.core.refusal_vocabulary import (
+from toolsupport.core.refusal_patterns import (
     MALFORMED,
     MISCONFIGURED,
     OTHER,
@@ -23,7 +21,9 @@ from toolsupport.core.refusal_vocabulary import (
     of_tools,
     rule,
 )
-from toolsupport.core.unreadable_calls import CALLS_THAT_FAILED
+from toolsupport.core.refusal_sentences import SENTENCES
+from toolsupport.core.refusal_streams import STREAM_CONFLICT
+from toolsupport.core.server_parse_errors import CALLS_THAT_FAILED
 
 __all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "RefusalRule"]
 
@@ -314,7 +314,7 @@ _TAKES_NO_TOOLS = (
     ),
 )
 
-_SAID_ELSEWHERE = tuple(
+_STATED_ELSEWHERE = tuple(
     RefusalRule(UNSUPPORTED, f"in-{name}", re.compile(text), of_the_model_only) for name, text in LANGUAGES.items()
 )
 
@@ -329,6 +329,6 @@ RULES = (
     *_CURRENTLY,
     *_A_PART_ONLY,
     *_TAKES_NO_TOOLS,
-    *_SAID_ELSEWHERE,
+    *_STATED_ELSEWHERE,
     SENTENCES,
 )

@@ -34,8 +34,8 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.calls_in_prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.formats.cut_replies import CUT, may_cut
-from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.types import ToolSpec
 
 STEP = 1000  # characters that are searched for calls at once: some marks take 10 µs each
@@ -83,7 +83,7 @@ class ReplyReader:
         self._parser.set_circumstances(circumstances)
 
     def short_text(self, text: str) -> list[Event]:
-        """Return the events of a text of less than STEP characters, as `hear` does."""
+        """Return the events of a text of less than STEP characters, as `feed` does."""
         self._worded = self._worded or not text.isspace()
         events = self._parser.feed(text)
         if len(events) == 1 and type(events[0]) is TextDelta:
@@ -92,7 +92,7 @@ class ReplyReader:
             return [storable(events[0])]
         return [storable(event) for event in self._pass_on(events) if event is not None]
 
-    def hear(self, batch: Iterable[Event]) -> list[Event]:
+    def feed(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""
         return [event for event in self.read(batch) if event is not None]
 

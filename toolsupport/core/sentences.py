@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from toolsupport.core.coded_text import SentenceTable
+from toolsupport.core.sentence_codes import SentenceTable
 
-# The steps of a test, as questions.
+# The names of the steps of a test.
 STEPS = {
-    "step_declared": "Does the server claim tools?",
-    "step_loaded": "Does it answer?",
-    "step_accepted": "Does the server accept tools?",
-    "step_rendered": "Do the tools reach its prompt?",
-    "step_called": "Does it call the right tool?",
-    "step_second_turn": "Does it use a tool's result?",
-    "step_control": "Does it answer without a call when none is needed?",
-    "step_parallel": "Does it make two calls at once?",
-    "step_constrains": "Does the server enforce a schema?",
-    "step_formats": "Does it write calls as text?",
-    "step_per_tool": "Which file tools does it call?",
+    "step_declared": "Server claim",
+    "step_loaded": "Load the model",
+    "step_accepted": "Accept tools",
+    "step_rendered": "Tools in the prompt",
+    "step_called": "Call the right tool",
+    "step_second_turn": "Multi-turn: use a tool's result",
+    "step_control": "Restraint: no call when none is needed",
+    "step_parallel": "Parallel calls",
+    "step_constrains": "Enforce a schema",
+    "step_formats": "Text formats",
+    "step_per_tool": "File tools",
 }
 # One trial of a model.
 TRIALS = {
@@ -62,13 +62,13 @@ TRIALS = {
     "no_call_allowed": "The model chose to call nothing, which the schema cannot forbid on this kind of server.",
     "schema_dropped_in_use": "A reply to a request with a schema did not follow it. The model wrote: {text:quoted}",
     "pattern_refused_in_use": "The server refused a schema with a pattern: {message:quoted}",
-    "odd_schema_refused": "The server refused a schema that it cannot read, and does not drop it: {message:quoted}",
+    "odd_schema_refused": "The server refused a schema that it cannot read, instead of ignoring it: {message:quoted}",
     "pattern_ignored": "The server enforced the schema without its pattern. The model wrote: {text:quoted}",
     "schema_refused": "The server refused the schema: {message:quoted}",
     "two_calls": "The model made two calls in one answer.",
     "two_other_calls": "The model made two calls at once, but not the requested ones.",
     "two_rejected_calls": "The model made two calls at once, but not the requested ones: {reason:bare}.",
-    "no_calls_of_two": "Two calls were requested and none was made, which proves nothing about two at once.",
+    "no_calls_of_two": "Two calls were requested and none was made, which proves nothing about parallel calls.",
     "cut_after_calls": "The answer was cut after {made} of two calls.",
     "one_of_two": "Two calls were requested at once, and the model made {made}.",
     "result_read": "The model used the result of the tool.",
@@ -80,7 +80,7 @@ TRIALS = {
     "used_bash": "The model did the work of {tool} through bash.",
     "call_did_not_fit": "{called} The call did not fit: {reason}",
     "called_for_else": "The model called {tool}, but not for {wanted}: {written:quoted}",
-    "asked_back": "The model asked back: {text:quoted}",
+    "asked_back": "The model asked a question instead: {text:quoted}",
     "did_not_call": "The model did not call {tool} and wrote: {text:quoted}",
 }
 # The progress of a test.
@@ -103,7 +103,7 @@ FINDINGS = {
     "called_when_streamed": "Called natively, but only in streamed answers: {right} of {tried}.",
     "called_when_not_streamed": "Called natively, but only in answers that are not streamed: {right} of {tried}.",
     "streaming_open": (
-        "Called only in streamed answers or only in others ({right} of {tried}), in too few trials to be sure."
+        "Called only in streamed answers, or only in others ({right} of {tried}): too few trials to decide."
     ),
     "too_few_for_no": "Called natively: {right} of {tried}. A no needs {least} trials.",
     "too_many_open": (
@@ -117,7 +117,7 @@ FINDINGS = {
     "never_called": "The model was asked for a call in plain words, and called nothing.",
     "thinking_both": "With thinking on: {on:bare}, off: {off:bare}.",
     "share": "{right} of {tried}",
-    "nothing_proved": "nothing proved ({why:bare})",
+    "nothing_proved": "inconclusive ({why:bare})",
     "works_as_text": "It works with tools as {format} text: {right} of {tried}.",
     "works_as_text_unthinking": "It works with tools as {format} text: {right} of {tried} with thinking off.",
     "tool_native": "`{tool}`: native",
@@ -182,13 +182,13 @@ LEFT_OUT = {
     "tool_too_long": "{tool} was left out: its definition has more than {most:,} characters.",
     "tool_unstorable": "{tool} was left out: its definition has characters that cannot be stored.",
     "tool_schema": "{tool} was left out: in its schema, {reason}.",
-    "tool_twice": "{tool} was left out: there are several tools of that name.",
+    "tool_twice": "{tool} was left out: there are several tools with that name.",
     "tools_over_limit": "Only the first {most} tools were used.",
 }
 # Why a model server did not answer; `text` is a quotation of what it answered itself.
 SERVERS = {
     "server_silent": "The server at {server} does not answer ({cause}). {hint}",
-    "server_of_another_kind": "What answers at {server} is not {title} ({cause}). Check the address.",
+    "server_of_another_kind": "The program at {server} is not {title} ({cause}). Check the address.",
     "server_without_key": "The server at {server} requires an API key ({status}): {text}. Enter its API key.",
     "server_unauthorized": "The server at {server} requires another API key ({status}): {text}. Enter its API key.",
     "server_without_model": "The server at {server} does not have this model: {text}. Choose another model.",
@@ -197,7 +197,7 @@ SERVERS = {
     "server_failed": "The server at {server} failed ({status}): {text}. Its log has the reason.",
     "answer_cut_off": "The answer was cut off: {cause}.",
     "key_unreadable": (
-        "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter its API key again."
+        "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
     ),
 }
 # The cause in them.
@@ -244,7 +244,7 @@ PULLS = {
     "pull_broken_off": "The connection to the server was lost. Resume to continue.",
     "pull_disk_full": "The disk of the server is full. Make room, then resume. Server: {text}.",
     "pull_needs_newer": "This model needs a newer version of Ollama. Server: {text}.",
-    "pull_not_found": "The registry has no model of this name. Check name and tag. Server: {text}.",
+    "pull_not_found": "The registry has no model with this name. Check the name and the tag. Server: {text}.",
     "pull_bad_name": "This is not a valid model name. Server: {text}.",
     "pull_damaged": "The downloaded data was damaged. Resume to download it again. Server: {text}.",
     "pull_denied": "The registry denies access to this model. Server: {text}.",
@@ -254,8 +254,8 @@ PULLS = {
 # Why the tables of a database could not be read.
 DATABASES = {
     "no_such_file": "There is no such file on the server.",
-    "no_ordinary_file": "This is not an ordinary file.",
-    "own_database": "This is the database of toolsupport itself, which is never a source.",
+    "no_ordinary_file": "This is not a regular file.",
+    "own_database": "This is the database of toolsupport itself, which models may not query.",
     "no_such_directory": "There is no such directory on the server.",
     "no_files_of_tables": "This directory has no CSV, TSV or Parquet file.",
     "role_has_powers": "Its role has special powers, such as superuser. Enter a role that can only read.",

@@ -111,12 +111,12 @@ def streams(called: Sequence[TrialOutcome], outcomes: Sequence[TrialOutcome]) ->
     later = [of_step(outcomes, "parallel"), *(of_step(outcomes, "per_tool", tool) for tool in tools)]
     tried = [bool(outcome.passed) for outcome in counting(called) if outcome.streamed]
     for made in later:
-        arrived = [outcome.code not in LOST for outcome in made if outcome.streamed and _tells_of_a_call(outcome)]
+        arrived = [outcome.code not in LOST for outcome in made if outcome.streamed and _shows_a_call(outcome)]
         tried += arrived if any(arrived) else []
     return decided(tried) is True
 
 
-def _tells_of_a_call(outcome: TrialOutcome) -> bool:
+def _shows_a_call(outcome: TrialOutcome) -> bool:
     return outcome.code in LOST or (outcome.passed is not None and outcome.code != "via_bash")
 
 

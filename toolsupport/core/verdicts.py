@@ -14,8 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import side_findings
-from toolsupport.core.coded_text import joined
-from toolsupport.core.format_trials import (
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects, tally
+from toolsupport.core.sentence_codes import joined
+from toolsupport.core.sentences import sentence
+from toolsupport.core.trial_counts import (
     FORMAT_EACH_WAY,
     format_flaky,
     format_settled,
@@ -24,9 +27,6 @@ from toolsupport.core.format_trials import (
     passed,
     streaming_decides,
 )
-from toolsupport.core.formats import FORMATS
-from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects, tally
-from toolsupport.core.sentences import sentence
 
 __all__ = [
     "CODES",

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from toolsupport.core.detection_step_results import LATER
 from toolsupport.core.sentences import sentence
-from toolsupport.core.step_results import LATER
 from toolsupport.detection import (
     accepted,
     called,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from toolsupport.core import server_flags
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.refusals import MISCONFIGURED, classify
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_refusals import MISCONFIGURED, classify
 from toolsupport.core.verdicts import acceptance_settled
 from toolsupport.detection.probe_prompts import GREETING, TOOLS
 from toolsupport.detection.probe_reply import ProbeReply, trouble

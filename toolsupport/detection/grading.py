@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from toolsupport.core.coded_text import QUOTED
 from toolsupport.core.formats import code_mode
 from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.sentence_codes import QUOTED
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.code_mode_calls import calls_in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, both, demand

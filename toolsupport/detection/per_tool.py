@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.outcomes import TrialOutcome, of_step
 from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.sentences import sentence

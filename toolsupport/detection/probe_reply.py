@@ -18,9 +18,9 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.invisible_chars import UNSEEN
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 

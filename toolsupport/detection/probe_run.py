@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolsupport.core import side_findings, step_results, verdicts
-from toolsupport.core.coded_text import joined
+from toolsupport.core import detection_step_results, side_findings, verdicts
+from toolsupport.core.detection_step_results import LATER
 from toolsupport.core.outcomes import of_step, tally
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
-from toolsupport.core.step_results import LATER
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, STEPS, Detector, constrains
 from toolsupport.detection.per_tool import FILE_TOOLS
@@ -43,7 +43,7 @@ CONSTRAINS = "constrains"
 ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
-async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
+async def examine(runner: ProbeRunner, kind: str, report: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
     """Run the steps of this kind as long as they can add anything. `skipped` names the steps that people skipped.
 
     First come the verdict and the minimum of trials for each side finding, then more of these while there is time.
@@ -52,18 +52,18 @@ async def examine(runner: ProbeRunner, kind: str, tell: ReportStep, skipped: Cal
     for name in _in_rounds(runner, STEPS[kind]):
         detector = DETECTORS[name]
         if skipped(name):
-            await tell(StepProgress(name, detector.title, "skipped", SKIPPED))
+            await report(StepProgress(name, detector.title, "skipped", SKIPPED))
         elif not verdicts.wanted(name, runner.outcomes):
-            await tell(StepProgress(name, detector.title, "not_needed"))
+            await report(StepProgress(name, detector.title, "not_needed"))
         elif runner.postponed:
-            await tell(StepProgress(name, detector.title, "waiting", AFTERWARDS))
+            await report(StepProgress(name, detector.title, "waiting", AFTERWARDS))
         else:
             begun = _with_result(runner, StepProgress(name, detector.title, "running"), 0)
-            await tell(replace(begun, result=""))
+            await report(replace(begun, result=""))
             since = runner.run_ms
-            ended = await _run(runner, detector, partial(skipped, name), tell)
+            ended = await _run(runner, detector, partial(skipped, name), report)
             took[name] += runner.run_ms - since
-            await tell(_with_result(runner, ended, took[name]))
+            await report(_with_result(runner, ended, took[name]))
     return verdicts.judge(runner.outcomes)
 
 
@@ -86,26 +86,26 @@ def _in_rounds(runner: ProbeRunner, names: Sequence[str]) -> Iterator[str]:
         yield CONSTRAINS
 
 
-async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
+async def _run(runner: ProbeRunner, detector: Detector, left: Callable[[], bool], report: ReportStep) -> StepProgress:
     """Run one step and return its result; if it is skipped it ends before its next request, and its results count."""
     runner.left = left
-    runner.tell = partial(_progress, tell, detector)
+    runner.report = partial(_progress, report, detector)
     try:
         await detector.run(runner)
     except StepSkipped:
         return StepProgress(detector.name, detector.title, "skipped", SKIPPED)
     except TimeLimitReached:
         why = _cut_short(runner, detector.name)
-        return StepProgress(detector.name, detector.title, "done", why, step_results.INCONCLUSIVE)
+        return StepProgress(detector.name, detector.title, "done", why, detection_step_results.INCONCLUSIVE)
     again = runner.first_round and detector.name in side_findings.SAMPLED
     return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(runner, detector.name))
 
 
 def _with_result(runner: ProbeRunner, step: StepProgress, took_ms: int) -> StepProgress:
     """Add the result of a step's trials. A skipped step keeps it; one that ran out of time never fails."""
-    found = step_results.result(step.name, runner.outcomes)
+    found = detection_step_results.result(step.name, runner.outcomes)
     name = "skipped" if step.state == "skipped" else found.name
-    if found.name == step_results.FAILED and step.result:
+    if found.name == detection_step_results.FAILED and step.result:
         name = step.result
     return replace(step, result=name, passed=found.passed, tried=found.tried, took_ms=took_ms)
 
@@ -121,8 +121,8 @@ def _cut_short(runner: ProbeRunner, step: str) -> str:
     return joined(sentence("out_of_time"), _summary(runner, step))
 
 
-async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
-    await tell(StepProgress(detector.name, detector.title, "running", detail))
+async def _progress(report: ReportStep, detector: Detector, detail: str) -> None:
+    await report(StepProgress(detector.name, detector.title, "running", detail))
 
 
 def longest(kind: str, thinks: bool = False) -> float:

@@ -20,7 +20,7 @@ from toolsupport.core.events import Event, Failed
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
-from toolsupport.detection import model_loading
+from toolsupport.detection import loading_timeout
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.probe_reply import ProbeReply
 
@@ -94,7 +94,7 @@ async def _ignore_progress(_: str) -> None:
 
 
 class ProbeRunner:
-    """Runs the trials of one test. `keep` is called with each finished trial, `tell` with the progress of a step.
+    """Runs the trials of one test. `keep` is called with each finished trial, `report` with the progress of a step.
 
     In the `first_round` each side finding gets the minimum of trials, in later rounds as many as are useful. `think`
     and `streams` are the settings of later requests with tools, the same as in turns. `bare` and `greeted` are the
@@ -121,7 +121,7 @@ class ProbeRunner:
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
-        self.tell: Callable[[str], Awaitable[None]] = _ignore_progress
+        self.report: Callable[[str], Awaitable[None]] = _ignore_progress
         self._answers = 0
         self._caps: set[int] = set()
         self._keep = keep
@@ -205,12 +205,12 @@ class ProbeRunner:
 
     async def _loaded(self, question: ProbeRequest) -> ProbeReply:
         """Return the first answer, repeating the request while the server reports that it is loading the model."""
-        loading = await model_loading.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
-        await self.tell(sentence("may_load", seconds=loading))
+        loading = await loading_timeout.patience(self.subject.endpoint, self.subject.request_spec.model, self.limits)
+        await self.report(sentence("may_load", seconds=loading))
         begun = time.monotonic()
         reply = await self._timed(question, self.limits.total, loading)
-        while model_loading.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
-            await self.tell(sentence("loading", seconds=spent))
+        while loading_timeout.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
+            await self.report(sentence("loading", seconds=spent))
             await asyncio.sleep(self.limits.pause)
             reply = await self._timed(question, self.limits.total, self.limits.load - spent)
         reply.seconds = time.monotonic() - begun

@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall

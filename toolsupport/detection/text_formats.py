@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.format_choice import CODE, FORCED, READ_ONLY, label
-from toolsupport.core.format_trials import format_flaky, format_settled, format_works
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
+from toolsupport.core.formats.calls_in_prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
 from toolsupport.core.outcomes import of_step
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.sentences import sentence
 from toolsupport.core.side_findings import constrains
+from toolsupport.core.trial_counts import format_flaky, format_settled, format_works
 from toolsupport.core.types import ToolSpec
 from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.grading import judge
@@ -127,7 +127,7 @@ def _is_mark(mark: str) -> bool:
 def _reads(name: str, text: str) -> bool:
     tools = _offered(name)
     reader, reply = ReplyReader(name, tools), ReplyBuilder()
-    for event in reader.hear([TextDelta(text), Finished("stop")]):
+    for event in reader.feed([TextDelta(text), Finished("stop")]):
         reply.take(event)
     calls = [event.call for event in reply.calls if isinstance(event, CallReady)]
     if name == CODE:

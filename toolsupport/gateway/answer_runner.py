@@ -19,20 +19,20 @@ from toolsupport.core.errors import Busy, ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.prompt import token_counts
-from toolsupport.core.refusals import MISCONFIGURED, Refusal
+from toolsupport.core.server_refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
 from toolsupport.gateway.attempts import RequestSummary
-from toolsupport.gateway.left_out_notice import LeftOutNotice
+from toolsupport.gateway.left_out_tools import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.gateway.revoked_callers import RevokedCallers
-from toolsupport.registry.knowledge import reasoning_starts, schema_faults
+from toolsupport.registry.knowledge import reasoning_starts, response_schema_faults
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.people import quota_use
 from toolsupport.registry.people.quota_use import CountedRequest
 from toolsupport.registry.people.quotas import QuotaHolder
 from toolsupport.registry.servers import missing_flags
-from toolsupport.services import background_jobs, learning
-from toolsupport.services.learning import ObservedRefusal
+from toolsupport.services import background_jobs, refusal_learning
+from toolsupport.services.refusal_learning import ObservedRefusal
 
 log = logging.getLogger(__name__)
 
@@ -196,10 +196,10 @@ async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: boo
         if tally.begins_inside is not None:
             await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
         if tally.schema_fault is not None:
-            await in_database(schema_faults.learn)(prepared.profile, prepared.build, tally.schema_fault)
+            await in_database(response_schema_faults.learn)(prepared.profile, prepared.build, tally.schema_fault)
         if tally.misconfigured is not None:
             refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
-            await in_database(learning.record_refusal)(
+            await in_database(refusal_learning.record_refusal)(
                 ObservedRefusal(prepared.profile, refusal, tally.misconfigured.status)
             )
         elif finished and prepared.lacks_flag and prepared.request_spec.offers_tools and tally.format == NATIVE:

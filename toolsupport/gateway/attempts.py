@@ -30,12 +30,13 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
     Usage,
+    is_text,
 )
 from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
-from toolsupport.gateway import live_arguments
+from toolsupport.gateway import streamable_arguments
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.services import server_watch
@@ -111,7 +112,9 @@ class Attempt:
     def take(self, event: Event) -> list[Event]:
         """Return the events to pass on now."""
         self.reply.take(event)
-        if isinstance(event, CallRejected):
+        if isinstance(event, TextDelta):
+            return self._passed([event])
+        elif isinstance(event, CallRejected):
             return self._rejected(event)
         elif isinstance(event, TextReclassified):
             self.called = set(self.live)
@@ -177,7 +180,7 @@ class Attempt:
             self.waiting.add(call)
             return None
         self.pieces[call] = self.pieces.get(call, "") + event.text
-        if not live_arguments.are_sure(self.pieces[call], tool):
+        if not streamable_arguments.are_sure(self.pieces[call], tool):
             self.waiting.add(call)
             return None
         self.waiting.discard(call)
@@ -192,7 +195,7 @@ class Attempt:
         if self.request_spec.format in FORMATS or not event.outside:
             return None
         named = next((tool for tool in self.request_spec.tools if tool.name == event.name), None)
-        return named if named and live_arguments.take_any_text(named) else None
+        return named if named and streamable_arguments.take_any_text(named) else None
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":
@@ -281,7 +284,10 @@ async def _observed(
         async for batch in batches:
             passed: list[Event] = []
             for event in _without_cut_calls(batch):
-                _count(event, attempt, tally)
+                if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+                    tally.written += len(event.text)
+                else:
+                    _count(event, attempt, tally)
                 if not isinstance(event, Usage | ToolsRefused | ReasoningSeen | SchemaDropped | SchemaRefused):
                     passed += attempt.take(event)
                 if attempt.spoiled:
@@ -294,13 +300,16 @@ async def _observed(
 
 def _without_cut_calls(batch: Sequence[Event]) -> Sequence[Event]:
     """Return the events; a call that a broken stream cut is no fault of the model."""
-    if not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
+    if is_text(batch) or not any(isinstance(event, Failed) and event.kind in BROKEN for event in batch):
         return batch
     return [event for event in batch if not isinstance(event, CallRejected)]
 
 
 def _note(event: Event, tally: RequestSummary) -> None:
     """Store the findings from the answer, for its end and for later requests."""
+    if isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
+        # Not every call arrives in pieces, and the complete call repeats its pieces.
+        tally.written = tally.written or 1
     if isinstance(event, CallRejected) and event.fault == "cut":
         tally.cut = True
     if isinstance(event, ReasoningSeen):
@@ -309,16 +318,7 @@ def _note(event: Event, tally: RequestSummary) -> None:
         tally.schema_fault = tally.schema_fault or event
 
 
-def _measure(event: Event, tally: RequestSummary) -> None:
-    """Count the text of the model. Not every call arrives in pieces, and the complete call repeats its pieces."""
-    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
-        tally.written += len(event.text)
-    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled):
-        tally.written = tally.written or 1
-
-
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
-    _measure(event, tally)
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):

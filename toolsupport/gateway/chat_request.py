@@ -8,8 +8,8 @@ from typing import Any
 
 from toolsupport.core.types import JSON, ToolSpec
 from toolsupport.gateway.conversation import read_messages
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import GatewayRequest, integers, only, parsed, required, usable
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
 
 # Sampling options with another name in our requests.

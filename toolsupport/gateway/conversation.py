@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 
 IMAGE = re.compile(r"data:image/(?:png|jpeg|jpg|gif|webp)(?:;[^;,]{1,100})*;base64,", re.I)
 TEXT_FILE = re.compile(r"data:(?:text/[^;,]{1,100}|application/json)(?:;[^;,]{1,100})*;base64,", re.I)

@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from django.http import JsonResponse
 
-from toolsupport.core import context_limits
+from toolsupport.core import context_overflow
 from toolsupport.core.errors import Busy, NotFound, QuotaSpent, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
+from toolsupport.gateway.request_errors import InvalidField, TooLarge, ToolChoiceNotMet, UntestedModel
 from toolsupport.web import api_errors
 
 UPSTREAM = 502
@@ -39,8 +39,8 @@ def code(failed: Failed) -> str:
     """Return OpenAI's code if programs react to it, such as by shortening, else a key of events.FAILURES."""
     if failed.kind == "model_missing":
         return MODEL_NOT_FOUND
-    named = CONTEXT_EXCEEDED in failed.body[: context_limits.LONGEST]
-    exceeded = named or context_limits.exceeded(failed.status, failed.body) is not None
+    named = CONTEXT_EXCEEDED in failed.body[: context_overflow.LONGEST]
+    exceeded = named or context_overflow.exceeded(failed.status, failed.body) is not None
     return CONTEXT_EXCEEDED if failed.kind == "refused" and exceeded else failed.kind
 
 

@@ -7,13 +7,13 @@ from contextlib import aclosing
 
 from channels.db import database_sync_to_async as in_database
 
-from toolsupport.core import first_use
+from toolsupport.core import first_use_rules
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.gateway import request_preparation
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.error_replies import NOT_MET
-from toolsupport.gateway.field_errors import ToolChoiceNotMet
+from toolsupport.gateway.request_errors import ToolChoiceNotMet
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.testing import first_uses
 from toolsupport.services import background_jobs
@@ -41,7 +41,7 @@ async def prepared_again(prepared: PreparedRequest, tally: RequestSummary) -> Pr
     """Prepare the request with the findings of the test. Raises as `prepare` does."""
     again = await in_database(request_preparation.prepare)(prepared.asked, prepared.caller, tested=True)
     tally.format, tally.source, tally.left_out = again.request_spec.format, again.source, again.left_out
-    tally.first_use = UNDECIDED if first_use.worth_testing(again.request_spec) else TESTED
+    tally.first_use = UNDECIDED if first_use_rules.worth_testing(again.request_spec) else TESTED
     return again
 
 

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from toolsupport import loop_share
-from toolsupport.core import calls, strict_json
+from toolsupport.core import call_validation, strict_json
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
@@ -33,13 +33,13 @@ OBJECT = "one JSON object"
 FITTING = "JSON that fits this JSON Schema:\n{schema}\nWrite only the JSON"
 
 
-async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Yield batches like attempts.answer, the words of the last answer in the format of the request."""
-    if prepared.response_format != SEPARATE:
-        async with aclosing(attempts.answer(prepared, tally)) as batches:
-            async for batch in batches:
-                yield batch
-        return
+def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
+    """Return batches like attempts.answer, the words of the last answer in the format of the request."""
+    made = _answered_again if prepared.response_format == SEPARATE else attempts.answer
+    return made(prepared, tally)
+
+
+async def _answered_again(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
     held = HeldAnswer()
     async with aclosing(attempts.answer(prepared, tally)) as batches:
         async for batch in batches:
@@ -88,14 +88,14 @@ class HeldAnswer:
 
 def fits(text: str, form: JSON) -> bool:
     """Return whether a text has the format that a program asked for."""
-    if len(text) > calls.MOST_BYTES:
+    if len(text) > call_validation.MOST_BYTES:
         return False
     try:
         value = strict_json.read(text, wide=float)
     except ValueError:
         return False
     schema = _schema(form)
-    return isinstance(value, dict) if schema is None else not calls.complaints_about(value, schema)
+    return isinstance(value, dict) if schema is None else not call_validation.complaints_about(value, schema)
 
 
 def _schema(form: JSON) -> JSON | None:

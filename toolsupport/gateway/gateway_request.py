@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from toolsupport.core import calls, strict_json
+from toolsupport.core import call_validation, strict_json
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 
 # The options that are whole numbers.
 WHOLE = frozenset({"num_predict", "top_k", "seed"})
@@ -50,7 +50,7 @@ def usable(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     if len({tool.name for tool in tools}) < len(tools):
         raise InvalidField("Two tools have the same name.", "tools")
     for tool in tools:
-        if reason := calls.unusable(tool.parameters):
+        if reason := call_validation.unusable(tool.parameters):
             raise InvalidField(f"No call of {tool.name} could be checked: {reason}.", "tools")
     return tools
 

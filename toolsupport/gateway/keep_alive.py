@@ -21,20 +21,46 @@ async def with_keep_alive(batches: AsyncGenerator[list[T], None]) -> AsyncGenera
     A separate task waits for the model, because a wait cannot be interrupted without ending it. If this process ends
     that task while it shuts down, the stream ends.
     """
-    queue: asyncio.Queue[list[T] | None] = asyncio.Queue(1)  # a reader that is slow slows the model down
+    queue: asyncio.Queue[list[T] | None] = asyncio.Queue(2)  # a reader that is slow slows the model down
+    silence = _Silence(queue)
     reading = background_jobs.current().spawn(_read(batches, queue))
     try:
         while not (reading.done() and queue.empty()):
-            batch = await _next(queue)
+            batch = await queue.get()
             if batch is None:
                 break
             yield batch
+            silence.end()
         await asyncio.wait([reading])
         if not reading.cancelled() and (error := reading.result()) is not None:
             raise error
     finally:
+        silence.timer.cancel()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
+
+
+class _Silence:
+    """Puts an empty batch into a queue after each period of silence.
+
+    One timer does it, since a limit of time for each wait costs more. The queue has a place for a batch beside it.
+    """
+
+    def __init__(self, queue: asyncio.Queue[list[T] | None]) -> None:
+        self._queue, self._loop = queue, asyncio.get_running_loop()
+        self.end()
+        self._check()
+
+    def end(self) -> None:
+        """Begin a new period."""
+        self._over = self._loop.time() + SILENCE
+
+    def _check(self) -> None:
+        if self._loop.time() >= self._over:
+            if self._queue.empty():
+                self._queue.put_nowait([])
+            self.end()
+        self.timer = self._loop.call_at(self._over, self._check)
 
 
 async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[list[T] | None]) -> Exception | None:
@@ -51,12 +77,3 @@ async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[lis
         # Other code may have cancelled this task: the reader of the queue must be notified.
         if not queue.full():
             queue.put_nowait(None)
-
-
-async def _next(queue: asyncio.Queue[list[T] | None]) -> list[T] | None:
-    """Return the next batch, None at the end, or an empty batch after a silence."""
-    try:
-        async with asyncio.timeout(SILENCE):
-            return await queue.get()
-    except TimeoutError:
-        return []

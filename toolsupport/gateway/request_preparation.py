@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolsupport import providers
-from toolsupport.core import first_use, forced_calls
+from toolsupport.core import first_use_rules, forced_calls
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
-from toolsupport.gateway.field_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.request_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.people import quotas
 from toolsupport.registry.people.quotas import QuotaHolder
@@ -144,7 +144,7 @@ def _for_program(prepared: request_context.RequestContext, asked: GatewayRequest
 def _able_to_call(prepared: request_context.RequestContext, asked: GatewayRequest) -> request_context.RequestContext:
     """Return the context in which a required call can be made: constrained, if nothing else is known to work."""
     request_spec = prepared.request_spec
-    left_out = any(exclusion.rule in first_use.RULES for exclusion in request_spec.excluded)
+    left_out = any(exclusion.rule in first_use_rules.RULES for exclusion in request_spec.excluded)
     if request_spec.offers_tools or not (request_spec.may_force and left_out):
         return prepared
     offered = replace(request_spec, tools=asked.tools, excluded=())
@@ -155,7 +155,7 @@ def _able_to_call(prepared: request_context.RequestContext, asked: GatewayReques
 def _untested(asked: GatewayRequest, prepared: request_context.RequestContext) -> bool:
     """Return whether the model is tested first. Raises UntestedModel where the team refuses tools for it."""
     wanted = prepared.switches.on_first_use
-    if wanted == "leave_out" or not asked.tools or not first_use.worth_testing(prepared.request_spec):
+    if wanted == "leave_out" or not asked.tools or not first_use_rules.worth_testing(prepared.request_spec):
         return False
     if wanted == "refuse":
         raise UntestedModel(NOT_TESTED)

@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.first_error import first_error
+from toolsupport.gateway.request_errors import InvalidField
 
 MOST_TOOLS = 256
 MOST_STOPS = 16

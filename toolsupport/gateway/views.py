@@ -17,16 +17,16 @@ from django.views.decorators.http import require_POST, require_safe
 from toolsupport import loop_share
 from toolsupport.core import schema_limits
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
-from toolsupport.core.events import Event, Failed
+from toolsupport.core.events import Event, Failed, TextDelta
 from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
 from toolsupport.gateway import openapi as gateway_openapi
 from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import response as embeddings_response
-from toolsupport.gateway.field_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.messages.shapes import COUNT
+from toolsupport.gateway.request_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -177,11 +177,18 @@ async def _lines(
         yield encoder.lines(first) if first else encoder.silence()
         async for batch in batches:
             if encoder.failed is None:
-                async with loop_share.step():
-                    written = encoder.lines(batch) if batch else encoder.silence()
-                yield written
+                yield await _written(batch, encoder)
     if not encoder.ended and encoder.failed is None:
         yield encoder.lines(STOPPED)
+
+
+async def _written(batch: list[Event], encoder: ReplyEncoder) -> bytes:
+    if not batch:
+        return encoder.silence()
+    if len(batch) == 1 and type(batch[0]) is TextDelta:  # a text of one read takes some microseconds
+        return encoder.lines(batch)
+    async with loop_share.step():
+        return encoder.lines(batch)
 
 
 def _tally(prepared: PreparedRequest) -> RequestSummary:

@@ -10,11 +10,11 @@ from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall, ReplyTime
 from toolsupport.models.overrides import Override
-from toolsupport.models.people import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.pulls import ModelPull
 from toolsupport.models.quotas import QuotaLimit, QuotaUse
 from toolsupport.models.second_factors import Passkey, RecoveryCode, SecondFactor
 from toolsupport.models.servers import ModelProfile, Server
+from toolsupport.models.sign_ins import SecurityEvent, Session, SignInDevice, SignInTally
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
 

@@ -6,10 +6,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.detections import Detection
 from toolsupport.models.overrides import Override
 from toolsupport.models.servers import ModelProfile, Server
+from toolsupport.sentence_columns import SentenceTextField
 
 
 class Review(models.Model):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from toolsupport.coded_columns import SentenceJSONField, SentenceTextField
 from toolsupport.models.encrypted import EncryptedTextField
+from toolsupport.sentence_columns import SentenceJSONField, SentenceTextField
 
 
 class McpServer(models.Model):

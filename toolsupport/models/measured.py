@@ -48,7 +48,7 @@ class CallMetric(models.Model):
 
 
 class ReplyTime(models.Model):
-    """How many replies of a model with calls took this long on one day in one format (core/reply_times.py)."""
+    """How many replies of a model with calls took this long on one day in one format (core/reply_time_histogram.py)."""
 
     profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.CASCADE, related_name="reply_times")
     format = models.CharField(max_length=40)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.servers import ModelProfile
+from toolsupport.sentence_columns import SentenceTextField
 
 
 class Override(models.Model):

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.servers import Server
+from toolsupport.sentence_columns import SentenceTextField
 
 
 class ModelPull(models.Model):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.db import models
 
-from toolsupport.coded_columns import SentenceTextField
 from toolsupport.core.types import Build
 from toolsupport.models.encrypted import EncryptedTextField
+from toolsupport.sentence_columns import SentenceTextField
 
 
 class Server(models.Model):

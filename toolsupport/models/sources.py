@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib.auth.models import Group
 from django.db import models
 
-from toolsupport.coded_columns import SentenceTextField
 from toolsupport.models.encrypted import EncryptedTextField
+from toolsupport.sentence_columns import SentenceTextField
 
 
 class SqlSource(models.Model):

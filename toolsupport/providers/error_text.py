@@ -18,9 +18,9 @@ import aiohttp
 import httpx
 
 from toolsupport.core.events import Failed
-from toolsupport.core.quotation import quoted
-from toolsupport.core.refusals import classify
+from toolsupport.core.quotation_marks import quoted
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import Endpoint
 from toolsupport.providers.address_guard import AddressRefused, InsideRefused
 from toolsupport.providers.server_kinds import provider

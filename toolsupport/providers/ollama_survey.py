@@ -14,7 +14,7 @@ from toolsupport.core.reported_numbers import MOST_BYTES, whole
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
-from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport
+from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport, mapping_in, text_in
 
 # The error of Llama 3's templates for two calls in one message.
 ONE_CALL = "only supports single tool-calls"
@@ -31,7 +31,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
     entries = _entries(tags)
     models = await loop_share.apart(lambda: _reports(entries, loaded), len(entries) * MODEL_SIZE)
-    return ServerReport(_text(version, "version"), models)
+    return ServerReport(text_in(version, "version"), models)
 
 
 def _reports(entries: list[Mapping[str, Any]], loaded: set[str]) -> tuple[ModelReport, ...]:
@@ -44,18 +44,18 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     shown = await http_client.post_json(endpoint, "/api/show", {"model": name})
     if not isinstance(shown, dict):
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_description")))
-    info, details = _mapping(shown, "model_info"), _mapping(shown, "details")
-    template = _text(shown, "template")
+    info, details = mapping_in(shown, "model_info"), mapping_in(shown, "details")
+    template = text_in(shown, "template")
     return ModelDetails(
         begins_inside=template_begins_inside(template),
         template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
         capabilities=_capabilities(shown),
         context_length=whole(info.get(f"{info.get('general.architecture', '')}.context_length")),
         parameter_count=whole(info.get("general.parameter_count"), MOST_BYTES),
-        quantization=_text(details, "quantization_level"),
-        family=_text(details, "family"),
-        system=_text(shown, "system"),
-        parameters=_text(shown, "parameters"),
+        quantization=text_in(details, "quantization_level"),
+        family=text_in(details, "family"),
+        system=text_in(shown, "system"),
+        parameters=text_in(shown, "parameters"),
         one_call=ONE_CALL in template if template else None,
     )
 
@@ -63,7 +63,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
 async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
     """Return whether an Ollama server has the model in memory. Raises ProviderError."""
     running = await http_client.get_json(endpoint, "/api/ps")
-    return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})
+    return bool({name, f"{name}:latest"} & {text_in(entry, "name") for entry in _entries(running)})
 
 
 async def _if_known(endpoint: Endpoint, path: str) -> JSON:
@@ -79,15 +79,15 @@ async def _if_known(endpoint: Endpoint, path: str) -> JSON:
 
 def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
     """Parse a model of the list. Its `capabilities` there are ignored: they omit those known only from the template."""
-    details, name = _mapping(entry, "details"), _text(entry, "name") or _text(entry, "model")
+    details, name = mapping_in(entry, "details"), text_in(entry, "name") or text_in(entry, "model")
     return ModelReport(
         name=name,
-        digest=_text(entry, "digest"),
+        digest=text_in(entry, "digest"),
         size_bytes=whole(entry.get("size"), MOST_BYTES),
-        family=_text(details, "family"),
-        quantization=_text(details, "quantization_level"),
+        family=text_in(details, "family"),
+        quantization=text_in(details, "quantization_level"),
         loaded=name in loaded,
-        modified_at=_text(entry, "modified_at"),
+        modified_at=text_in(entry, "modified_at"),
     )
 
 
@@ -99,13 +99,3 @@ def _entries(answer: Any) -> list[Mapping[str, Any]]:
 def _capabilities(entry: Mapping[str, Any]) -> tuple[str, ...] | None:
     listed = entry.get("capabilities")
     return tuple(str(word) for word in listed) if isinstance(listed, list) else None
-
-
-def _mapping(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = entry.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _text(entry: Mapping[str, Any], key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""

@@ -21,7 +21,7 @@ from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.server_kinds import provider
-from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport
+from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelReport, ServerReport, mapping_in, text_in
 
 LIST = "/v1/models"
 HEALTH = "/health"
@@ -38,16 +38,16 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     if entries is None:
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
     about = await _about(endpoint, entries)
-    extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
+    extras = {text_in(extra, "id"): extra for extra in _entries(about) or []}
     if "chat_template_caps" in about and len(entries) == 1:
-        extras = {_text(entries[0], "id"): about}  # with more models, /props describes only the server
+        extras = {text_in(entries[0], "id"): about}  # with more models, /props describes only the server
     models = await loop_share.apart(lambda: _reports(entries, extras), len(entries) * MODEL_SIZE)
-    return ServerReport(_text(about, "build_info") or _text(about, "version"), models)
+    return ServerReport(text_in(about, "build_info") or text_in(about, "version"), models)
 
 
 def _reports(entries: list[ModelData], extras: Mapping[str, ModelData]) -> tuple[ModelReport, ...]:
     found = {
-        name: _report(name, {**entry, **extras.get(name, {})}) for entry in entries if (name := _text(entry, "id"))
+        name: _report(name, {**entry, **extras.get(name, {})}) for entry in entries if (name := text_in(entry, "id"))
     }
     return tuple(found.values())
 
@@ -71,13 +71,13 @@ async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
             return False
     entries = _entries(await http_client.get_json(endpoint, LIST)) or []
     row = [*entries, *(_entries(await _about(endpoint, entries)) or [])]
-    states = [state for entry in row if _text(entry, "id") == name and (state := _state(entry))]
+    states = [state for entry in row if text_in(entry, "id") == name and (state := _state(entry))]
     return states[-1] == "loaded" if states else None
 
 
 async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
     """Return the further answer, or nothing: only the list of models is indispensable."""
-    owner = _text(entries[0], "owned_by") if entries else ""
+    owner = text_in(entries[0], "owned_by") if entries else ""
     path = provider(endpoint.kind).about or OWNERS.get(owner, "")
     if not path:
         return {}
@@ -102,7 +102,7 @@ def _report(name: str, row: ModelData) -> ModelReport:
     details = _details(row)
     return ModelReport(
         name=name,
-        size_bytes=whole(_mapping(row, "meta").get("size"), MOST_BYTES),
+        size_bytes=whole(mapping_in(row, "meta").get("size"), MOST_BYTES),
         quantization=details.quantization,
         loaded=_state(row) == "loaded",
         capabilities=details.capabilities,
@@ -112,16 +112,16 @@ def _report(name: str, row: ModelData) -> ModelReport:
 
 def _state(row: ModelData) -> str:
     """LM Studio's word for whether a model is loaded, or that of a llama-server with several models."""
-    return _text(row, "state") or _text(_mapping(row, "status"), "value")
+    return text_in(row, "state") or text_in(mapping_in(row, "status"), "value")
 
 
 def _details(row: ModelData) -> ModelDetails:
-    meta, running = _mapping(row, "meta"), _mapping(row, "default_generation_settings")
+    meta, running = mapping_in(row, "meta"), mapping_in(row, "default_generation_settings")
     if row.get("type") == "embeddings":  # LM Studio
         return ModelDetails(capabilities=("embedding",))
     known = {word: value for word in ABILITIES if (value := READERS[word](row)) is not None}
     contexts = (whole(running.get("n_ctx")), whole(meta.get("n_ctx")), *(whole(row.get(name)) for name in CONTEXTS))
-    template = _text(row, "chat_template")
+    template = text_in(row, "chat_template")
     return ModelDetails(
         begins_inside=template_begins_inside(template),
         template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
@@ -129,8 +129,8 @@ def _details(row: ModelData) -> ModelDetails:
         unsaid=tuple(word for word in ABILITIES if word not in known),
         context_length=next((context for context in contexts if context), None),
         parameter_count=whole(meta.get("n_params"), MOST_BYTES),
-        one_call=_one_call(_mapping(row, "chat_template_caps")),
-        quantization=_text(row, "quantization") or _text(meta, "ftype") or _text(row, "model_ftype"),
+        one_call=_one_call(mapping_in(row, "chat_template_caps")),
+        quantization=text_in(row, "quantization") or text_in(meta, "ftype") or text_in(row, "model_ftype"),
     )
 
 
@@ -141,7 +141,7 @@ def _one_call(caps: ModelData) -> bool | None:
 
 
 def _tools(row: ModelData) -> bool | None:
-    parameters, caps = row.get("supported_parameters"), _mapping(row, "chat_template_caps")
+    parameters, caps = row.get("supported_parameters"), mapping_in(row, "chat_template_caps")
     if isinstance(parameters, list):
         return "tools" in parameters
     if isinstance(caps.get("supports_tool_calls"), bool):
@@ -149,24 +149,24 @@ def _tools(row: ModelData) -> bool | None:
     capabilities = row.get("capabilities")
     if isinstance(capabilities, list):  # LM Studio: models trained for tools; others may still accept them
         return True if "tool_use" in capabilities else None
-    return _flag(_mapping(row, "capabilities"), "function_calling")
+    return _flag(mapping_in(row, "capabilities"), "function_calling")
 
 
 def _thinking(row: ModelData) -> bool | None:
     parameters = row.get("supported_parameters")
     if isinstance(parameters, list):
         return "reasoning" in parameters
-    return _flag(_mapping(row, "capabilities"), "reasoning")
+    return _flag(mapping_in(row, "capabilities"), "reasoning")
 
 
 def _vision(row: ModelData) -> bool | None:
-    modalities = _mapping(row, "architecture").get("input_modalities")
+    modalities = mapping_in(row, "architecture").get("input_modalities")
     if isinstance(modalities, list):
         return "image" in modalities
-    if _text(row, "type") in ("llm", "vlm"):
-        return _text(row, "type") == "vlm"
-    seen = _flag(_mapping(row, "modalities"), "vision")
-    return _flag(_mapping(row, "capabilities"), "vision") if seen is None else seen
+    if text_in(row, "type") in ("llm", "vlm"):
+        return text_in(row, "type") == "vlm"
+    seen = _flag(mapping_in(row, "modalities"), "vision")
+    return _flag(mapping_in(row, "capabilities"), "vision") if seen is None else seen
 
 
 READERS: dict[str, Callable[[ModelData], bool | None]] = {"tools": _tools, "thinking": _thinking, "vision": _vision}
@@ -175,13 +175,3 @@ READERS: dict[str, Callable[[ModelData], bool | None]] = {"tools": _tools, "thin
 def _flag(row: ModelData, key: str) -> bool | None:
     value = row.get(key)
     return value if isinstance(value, bool) else None
-
-
-def _mapping(row: ModelData, key: str) -> ModelData:
-    value = row.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _text(row: ModelData, key: str) -> str:
-    value = row.get(key)
-    return value if isinstance(value, str) else ""

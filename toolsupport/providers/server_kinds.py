@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.sentences import sentence
 from toolsupport.providers.codec import Codec

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 # Reading a model of a list takes as long as other work on so many characters.
 MODEL_SIZE = 1000
@@ -59,3 +61,15 @@ class ServerReport:
 
     version: str
     models: tuple[ModelReport, ...] = ()
+
+
+def mapping_in(reported: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the object under a key, an empty one for everything else."""
+    value = reported.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def text_in(reported: Mapping[str, Any], key: str) -> str:
+    """Return the text under a key, "" for everything else."""
+    value = reported.get(key)
+    return value if isinstance(value, str) else ""

@@ -15,7 +15,7 @@ from datetime import timedelta
 from functools import cache
 
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, Q
+from django.db.models import DateTimeField, ExpressionWrapper, Model, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
@@ -32,6 +32,14 @@ JOB = timedelta(seconds=60)
 def in_future(delta: timedelta) -> Combinable:
     """Return an expression for now + delta. All processes use the clock of the database."""
     return ExpressionWrapper(Now() + delta, output_field=DateTimeField())
+
+
+def has_work(model: type[Model]) -> bool:
+    """Return whether a row of this model waits or runs.
+
+    Every process asks each second: one statement, outside a transaction, which would count as a writer of SQLite.
+    """
+    return model._default_manager.filter(status__in=("queued", "running")).exists()
 
 
 def ran_out() -> Q:

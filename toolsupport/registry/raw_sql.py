@@ -66,15 +66,6 @@ def row(statement: str, *values: object) -> tuple[Any, ...] | None:
     return found[0] if found else None
 
 
-def has_work(model: type[Model]) -> bool:
-    """Return whether a row of this model waits or runs.
-
-    Every process asks each second: one statement, outside a transaction, which would count as a writer of SQLite.
-    """
-    table = connection.ops.quote_name(model._meta.db_table)
-    return row(f"SELECT 1 FROM {table} WHERE status IN (%s, %s) LIMIT 1", "queued", "running") is not None
-
-
 def change(statement: str, *values: object) -> int:
     """Return the number of rows that a statement changed."""
     changed: int = _run(statement, values, _count)

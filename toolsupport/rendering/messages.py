@@ -8,7 +8,7 @@ from typing import Any
 from toolsupport.core.markdown_blocks import split
 from toolsupport.rendering import markdown
 from toolsupport.rendering.code_colors import CodeColors
-from toolsupport.rendering.message_html import LONGEST, LONGEST_BLOCK, TOO_COSTLY, TOO_LONG, plain
+from toolsupport.rendering.format_tasks import LONGEST, LONGEST_BLOCK, TOO_COSTLY, TOO_LONG, plain
 from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted, used
 
 # Seconds of one block and of all blocks of a message: less than the task has, so that it ends on its own.

@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from toolsupport.config.restore_journal import sync_folder
 from toolsupport.core.errors import ConfigError
 from toolsupport.services import schema_lock
 
@@ -92,7 +93,7 @@ def copy_sqlite() -> Path:
             connection.connection.backup(target)
         copy = unfinished.with_suffix(".sqlite3")
         os.replace(unfinished, copy)
-        _sync(copy.parent)
+        sync_folder(copy.parent)
     except (OSError, sqlite3.Error) as error:
         if unfinished is not None:
             _remove(unfinished)
@@ -129,15 +130,6 @@ def _remove(file: Path) -> None:
     for one in (file, file.with_name(f"{file.name}-journal")):
         with suppress(OSError):
             one.unlink()
-
-
-def _sync(folder: Path) -> None:
-    """Flush the new name of a file to disk, so that it survives a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

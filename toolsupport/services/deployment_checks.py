@@ -15,8 +15,8 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from toolsupport.config import traces
-from toolsupport.config.locations import COMMAND
-from toolsupport.core import passkey_rules
+from toolsupport.config.application_paths import COMMAND
+from toolsupport.core import passkey_origins
 from toolsupport.core.history_sentences import counted
 from toolsupport.services import schema_lock
 from toolsupport.services.backups import making
@@ -45,9 +45,9 @@ def passkey_addresses() -> Finding:
     what = "passkeys"
     if not settings.ENV["TOOLSUPPORT_PASSWORD_SIGN_IN"]:
         return Finding(what, None, "off, because sign-in with a password is switched off")
-    able = [one for one in settings.ORIGINS if passkey_rules.site_of(one)]
+    able = [one for one in settings.ORIGINS if passkey_origins.site_of(one)]
     if not able:
-        why = passkey_rules.why_not(settings.ORIGINS[0])
+        why = passkey_origins.why_not(settings.ORIGINS[0])
         return Finding(what, None, f"None of the origins can have passkeys. {settings.ORIGINS[0]}: {why}")
     return Finding(what, True, f"people can use them at {', '.join(able)}")
 

@@ -18,9 +18,9 @@ from channels.db import database_sync_to_async as in_database
 from django.db import InterfaceError, OperationalError
 
 from toolsupport.core import redaction, side_findings, verdicts
-from toolsupport.core.coded_text import mapped
-from toolsupport.core.refusals import classify
+from toolsupport.core.sentence_codes import mapped
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, STEPS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial
@@ -100,7 +100,7 @@ class DetectionRun:
         self.steps = {name: StepProgress(name, DETECTORS[name].title, "waiting") for name in STEPS[kind]}
         keep = partial(self._keep_and_learn, tested)
         self.runner = runner = ProbeRunner(_subject(tested), keep, random.Random(os.urandom(16)))
-        work = self._spawn(examine(runner, kind, self._tell, self.skip.__contains__))
+        work = self._spawn(examine(runner, kind, self._report, self.skip.__contains__))
         heart = self._spawn(self._beat(work))
         try:
             verdict = await work
@@ -158,7 +158,7 @@ class DetectionRun:
         self._held_until, self._complained = began + detections.LEASE.total_seconds(), False
         return wanted
 
-    async def _tell(self, step: StepProgress) -> None:
+    async def _report(self, step: StepProgress) -> None:
         self.steps[step.name] = step
         self._changed.set()
         if step.name == "called" and step.state == "done":
@@ -183,7 +183,7 @@ class DetectionRun:
             step = replace(
                 step, detail=sentence("trial", n=trial.n, why=trial.outcome.why), passed=step.passed + bool(passed)
             )
-            await self._tell(replace(step, tried=step.tried + (passed is not None)))
+            await self._report(replace(step, tried=step.tried + (passed is not None)))
         await self._write(self.rows.add_trial, evidence(trial))
 
     def _progress(self) -> list[JSON]:

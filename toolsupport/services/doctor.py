@@ -25,11 +25,11 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.config import environment
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.history_sentences import counted
 from toolsupport.core.types import Endpoint
-from toolsupport.registry.people import api_keys, audit_log, breached_passwords, quotas, ways_in
+from toolsupport.registry.people import admins_with_sign_in, api_keys, audit_log, breached_passwords, quotas
 from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
 from toolsupport.registry.testing import admin_marks
@@ -142,9 +142,7 @@ def origins() -> Finding:
     """Check that browsers from the configured origins are accepted, and that https is detected."""
     what, foreign = "origins", [one for one in settings.ORIGINS if not _answered(one)]
     if partial := [one for one in settings.ORIGINS if not FULL_ORIGIN.fullmatch(one)]:
-        words = (
-            f"{partial[0]!r} is no origin. TOOLSUPPORT_ORIGINS needs scheme, name and port: https://chat.example.org"
-        )
+        words = f"{partial[0]!r} is not an origin. TOOLSUPPORT_ORIGINS needs scheme, name and port: https://chat.example.org"
         return Finding(what, False, words)
     if foreign:
         return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")
@@ -221,7 +219,7 @@ async def _there_and_back() -> None:
 
 def administrator() -> Iterator[Finding]:
     """Check that at least one administrator can sign in with the present settings."""
-    what, found = "administrator", ways_in.administrators()
+    what, found = "administrator", admins_with_sign_in.administrators()
     if not found and not User.objects.exists():
         yield Finding(what, None, f"There is none yet. `{COMMAND} serve` prints the address to create one.")
     elif not found:

@@ -21,14 +21,14 @@ from toolsupport.examination.exam_session import ExamSession, GradedTrial
 from toolsupport.registry.exams import exam_runs
 from toolsupport.registry.exams.exam_runs import ClaimedExam, ExamTrialRecord
 from toolsupport.registry.models import request_context
-from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers import server_slots
 from toolsupport.services.claim_loop import ClaimLoop, Spawn, Work
 from toolsupport.services.detection_worker import cleaned
 
 log = logging.getLogger(__name__)
 
 BEAT = 2.0  # seconds between two renewals of the lease
-AT_ONCE = server_places.MOST  # trials at the same time on one server; it has one run at a time
+AT_ONCE = server_slots.MOST  # trials at the same time on one server; it has one run at a time
 LOOK = 0.1  # seconds between two checks for a free place on the server
 RETRY = 0.5
 UNREACHABLE = (OperationalError, InterfaceError)
@@ -51,7 +51,7 @@ class ExamWorker(ClaimLoop):
 
     async def _release(self) -> None:
         await in_database(exam_runs.leave)(self.owner)
-        await in_database(server_places.leave)(f"{self.owner}/exam/")
+        await in_database(server_slots.leave)(f"{self.owner}/exam/")
 
     async def _perform(self, claimed: ClaimedExam) -> None:
         try:
@@ -88,7 +88,7 @@ class _ExamPerformance:
                 task.cancel()
             # A cancelled trial may already have taken a place.
             await asyncio.gather(*tasks, return_exceptions=True)
-            await in_database(server_places.leave)(server_places.holder(self.owner, "exam", self.claimed.id))
+            await in_database(server_slots.leave)(server_slots.holder(self.owner, "exam", self.claimed.id))
         await self._conclude()
 
     async def _until_lost(self, work: Coroutine[Any, Any, None]) -> None:
@@ -148,13 +148,13 @@ class _ExamPerformance:
     @asynccontextmanager
     async def _place(self, server: int) -> AsyncIterator[None]:
         """Wait for a place on a server, and free it afterwards."""
-        owner = server_places.holder(self.owner, "exam", self.claimed.id)
-        while not (place := await in_database(server_places.take)(server, owner)):
+        owner = server_slots.holder(self.owner, "exam", self.claimed.id)
+        while not (place := await in_database(server_slots.take)(server, owner)):
             await asyncio.sleep(LOOK)
         try:
             yield
         finally:
-            await in_database(server_places.release)(place, owner)
+            await in_database(server_slots.release)(place, owner)
 
     async def _keep(self, graded: GradedTrial) -> None:
         trial = graded.trial

@@ -168,7 +168,7 @@ def _fit(kind: str, recorded: RecordedExchange) -> ForceFit:
 def _text(kind: str, recorded: RecordedExchange) -> str:
     """Return the text without reasoning, and with its calls as they were written."""
     codec, reply = providers.codec(kind), ReplyBuilder()
-    for event in ReplyReader("", ()).hear([*codec.feed(recorded.head), *codec.flush()]):
+    for event in ReplyReader("", ()).feed([*codec.feed(recorded.head), *codec.flush()]):
         reply.take(event)
     return reply.text
 

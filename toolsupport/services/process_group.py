@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from toolsupport.config.locations import IMPORT_ROOT
+from toolsupport.config.application_paths import IMPORT_ROOT
 from toolsupport.services.local_bus import Hub
 from toolsupport.services.supervisor import TaskSupervisor
 

@@ -12,7 +12,7 @@ import httpx
 from asgiref.sync import async_to_sync
 from django.conf import settings
 
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core import oidc_rules
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.registry.factors import requirement

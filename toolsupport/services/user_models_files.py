@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from toolsupport.config.restore_journal import sync_folder
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.user_models import UserModelsFile
@@ -87,19 +88,10 @@ def _replace(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-        _sync(path.parent)
+        sync_folder(path.parent)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _sync(directory: Path) -> None:
-    """Flush the new name of a file to disk, so that it survives a power failure."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _forget_old() -> None:

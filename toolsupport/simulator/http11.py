@@ -64,7 +64,7 @@ def connection() -> h11.Connection:
 async def read(
     http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> ReceivedRequest | None:
-    """Return the next request, None if the client closed the connection before. Raises BadRequest."""
+    """Return the next request, None if the client closed the connection first. Raises BadRequest."""
     try:
         head = await _next(http, reader)
         if not isinstance(head, h11.Request):
@@ -98,7 +98,7 @@ async def _next(
 def _path(head: h11.Request) -> str:
     """Return the path of a head. Raises BadRequest where h11 is more tolerant than the simulated server."""
     names = dict(head.headers)
-    # Two headers for the length of a body are an old trick to smuggle a request past a proxy.
+    # Two headers for the length of a body can smuggle a request past a proxy.
     doubtful = b"transfer-encoding" in names and b"content-length" in names
     if head.http_version not in VERSIONS or doubtful:
         raise BadRequest
@@ -106,7 +106,7 @@ def _path(head: h11.Request) -> str:
         raise BadRequest(413)
     target = head.target.decode("latin-1")
     try:
-        # A client that takes this for a proxy sends the whole address.
+        # A client that uses this server as a proxy sends the full URL.
         path = target.split("?")[0] if target.startswith("/") else urlsplit(target).path or "/"
     except ValueError:
         raise BadRequest from None
@@ -129,7 +129,7 @@ def whole(http: h11.Connection, response: Response, method: str) -> bytes:
 
 
 def refusal(http: h11.Connection, error: BadRequest) -> bytes:
-    """Return the bytes sent before an invalid connection is closed."""
+    """Return the response to an invalid request; the connection is closed after it."""
     body = f"{error.status} {error}".encode()
     headers = {"Content-Type": PLAIN, "Content-Length": str(len(body)), "Connection": "close"}
     return head(http, error.status, headers) + piece(http, body)

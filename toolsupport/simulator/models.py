@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolsupport.simulator.fitting.constraints import SchemaSupport, can_be_parsed
-from toolsupport.simulator.gojson import timestamp
+from toolsupport.simulator.go_json_writer import timestamp
 from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.quirks import (
     broken_json,
@@ -50,7 +50,7 @@ THINKS = TOOLS + "{{ if .Think }}<think>{{ end }}"
 MADE = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000_000
 SECOND = 1_000_000_000
 MINUTE = 60 * SECOND
-# The declared size of a model that is slow, or whose test tries everything, as large models are.
+# The declared size of a model whose test is slow. A first visit does not test models of this size.
 LARGE = 40 * 10**9
 
 
@@ -64,7 +64,7 @@ class ToolsRefusal:
 
 
 NO_TOOLS = ToolsRefusal(f"{FULL_NAME} does not support tools")
-# vLLM's message when it was started without the flags.
+# vLLM's message if it was started without the flags for tools.
 NO_PARSER = ToolsRefusal(
     '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "BadRequestError", 400
 )
@@ -98,7 +98,7 @@ class SimulatedModel:
     schemas: SchemaSupport = SchemaSupport.IGNORED
 
     def enforces(self, schema: JSON | None) -> bool:
-        """Return whether its server holds it to this schema."""
+        """Return whether the server enforces this schema."""
         if schema is None or self.schemas in (SchemaSupport.IGNORED, SchemaSupport.REFUSED):
             return False
         return self.schemas == SchemaSupport.ENFORCED or can_be_parsed(schema)
@@ -136,7 +136,7 @@ def _writes(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]
 def _held(
     name: str, words: str, schemas: SchemaSupport, reply: Callable[[ModelInput], SimulatedReply] = constrained.reply
 ) -> SimulatedModel:
-    """Return a model whose calls can be read only where its server enforces a schema; declared as large."""
+    """Return a model whose calls can be parsed only if its server enforces a schema; declared as large."""
     model = _writes(name, words, reply)
     return replace(model, size=LARGE, pace=0.1, schemas=schemas)
 
@@ -167,7 +167,7 @@ NATIVE = (
     ),
     SimulatedModel(
         "sim-ignores",
-        "Simulated: says that it takes tools, then never sees them.",
+        "Simulated: its server accepts tools, and never passes them to the model.",
         honest.reply,
         reads_tools=False,
         pace=0.1,
@@ -179,7 +179,7 @@ NATIVE = (
     SimulatedModel("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3, size=LARGE),
     SimulatedModel(
         "sim-unknown",
-        "Simulated: uses tools well, but its server says nothing of it.",
+        "Simulated: uses tools well, but its server reports no capabilities.",
         honest.reply,
         capabilities=None,
         template=CHAT,
@@ -188,35 +188,35 @@ NATIVE = (
     SimulatedModel("sim-hallucinates", "Simulated: calls tools that were not offered.", hallucinates.reply, size=LARGE),
     SimulatedModel("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
     SimulatedModel(
-        "sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply, size=LARGE
+        "sim-flaky", "Simulated: calls for two wordings of three, else only announces a call.", flaky.reply, size=LARGE
     ),
     SimulatedModel(
-        "sim-speaks", "Simulated: takes tools, then writes its calls into its prose.", speaks.reply, size=LARGE
+        "sim-speaks", "Simulated: accepts tools, but writes its calls into its answer.", speaks.reply, size=LARGE
     ),
     SimulatedModel("sim-parallel-less", "Simulated: never makes two calls at once.", one_at_a_time.reply),
     SimulatedModel("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
     SimulatedModel(
         "sim-truncates",
-        "Simulated: forgets what does not fit into its context, and has no memory for more than 16,384 tokens of it.",
+        "Simulated: drops what does not fit into its context, and does not load with more than 16,384 tokens of it.",
         honest.reply,
         truncates=True,
         holds=16_384,
     ),
     SimulatedModel(
         "sim-misconfigured",
-        "Simulated: its server lacks the flags for tools, as a vLLM that was started without them.",
+        "Simulated: its server was started without the flags for tools, as vLLM can be.",
         honest.reply,
         capabilities=None,
         template=CHAT,
         refusal=NO_PARSER,
     ),
     SimulatedModel(
-        "sim-halves", "Simulated: calls about every second time, else only speaks of it.", halves.reply, size=LARGE
+        "sim-halves", "Simulated: calls for every second wording, else only announces a call.", halves.reply, size=LARGE
     ),
     SimulatedModel(
-        "sim-fickle", "Simulated: makes single calls, and does all else with tools half of the time.", fickle.reply
+        "sim-fickle", "Simulated: makes single calls, and succeeds at the rest half of the time.", fickle.reply
     ),
-    SimulatedModel("sim-silent", "Simulated: answers with nothing wherever a call is wanted.", silent.reply),
+    SimulatedModel("sim-silent", "Simulated: sends an empty answer if a call is needed.", silent.reply),
     _thinks("sim-thinks-long", "thinks a thousand tokens before it answers or calls", thinks_long.reply),
     _thinks("sim-thinks-endless", "thinks without end before each call", thinks_long.without_end),
     _thinks("sim-thinks-off", "calls only with thinking off", thinks_long.instead_of_calling),
@@ -242,13 +242,13 @@ TEXT = (
         "writes its calls as text, in Mistral's name[ARGS] form",
         writes.in_language(objects.mistral_args),
     ),
-    _writes("sim-pythonic", "writes its calls as a list of Python", writes.in_language(pythonic.plain)),
+    _writes("sim-pythonic", "writes its calls as a Python list", writes.in_language(pythonic.plain)),
     _writes(
         "sim-llama4",
-        "writes its calls as a list of Python between Llama 4's marks",
+        "writes its calls as a Python list between Llama 4's markers",
         writes.in_language(pythonic.llama4),
     ),
-    _writes("sim-lfm2", "writes its calls as a list of Python between LFM2's marks", writes.in_language(pythonic.lfm2)),
+    _writes("sim-lfm2", "writes its calls as a Python list between LFM2's markers", writes.in_language(pythonic.lfm2)),
     _writes("sim-olmo3", "writes its calls as lines of Python, as OLMo 3 does", writes.in_language(pythonic.olmo3)),
     _writes("sim-json", "writes its calls as plain JSON", writes.in_language(objects.plain)),
     _writes("sim-llama3-json", "writes its calls as JSON, as Llama 3 does", writes.in_language(objects.llama3)),
@@ -256,9 +256,9 @@ TEXT = (
         "sim-qwen3-coder-xml", "writes its calls as XML tags, as Qwen3-Coder does", writes.in_language(tags.qwen3_coder)
     ),
     _writes("sim-code", "writes a Python program that calls its tools", codes.reply),
-    _writes("sim-broken-json", "writes its calls in broken JSON that can be mended", broken_json.reply),
+    _writes("sim-broken-json", "writes its calls in broken JSON that can be repaired", broken_json.reply),
     _writes("sim-python", "writes its calls as plain lines of Python", writes.in_language(pythonic.lines)),
-    _writes("sim-hopeless-json", "writes calls that nobody can read, then gives up", hopeless_json.reply),
+    _writes("sim-hopeless-json", "writes calls that cannot be parsed, then gives up", hopeless_json.reply),
 )
 ALOUD = (
     _writes(
@@ -273,26 +273,24 @@ ALOUD = (
     ),
 )
 HELD = (
-    _held("sim-constrained", "malforms every call, unless its server enforces a schema", SchemaSupport.ENFORCED),
-    _held(
-        "sim-noise", "writes noise, which its server forces into a schema", SchemaSupport.ENFORCED, constrained.noise
-    ),
+    _held("sim-constrained", "writes malformed calls, unless its server enforces a schema", SchemaSupport.ENFORCED),
+    _held("sim-noise", "writes noise, which its server makes fit a schema", SchemaSupport.ENFORCED, constrained.noise),
     replace(
         _held(
             "sim-constrained-thinks",
-            "thinks, then malforms its calls unless its server enforces a schema",
+            "thinks, then writes malformed calls unless its server enforces a schema",
             SchemaSupport.ENFORCED,
             constrained.thinking,
         ),
         capabilities=("completion", "thinking"),
     ),
     _held(
-        "sim-unconstrained", "malforms every call; its server accepts a schema and ignores it", SchemaSupport.IGNORED
+        "sim-unconstrained", "writes malformed calls; its server accepts a schema and ignores it", SchemaSupport.IGNORED
     ),
-    _held("sim-no-schemas", "malforms every call; its server refuses every schema", SchemaSupport.REFUSED),
+    _held("sim-no-schemas", "writes malformed calls; its server refuses every schema", SchemaSupport.REFUSED),
     _held(
         "sim-fails-open",
-        "malforms every call; its server drops a schema that it cannot parse",
+        "writes malformed calls; its server ignores a schema that it cannot parse",
         SchemaSupport.FAILS_OPEN,
     ),
 )
@@ -314,7 +312,7 @@ def is_name(text: str) -> bool:
 
 
 def find(text: str) -> SimulatedModel | None:
-    """Return the model of a name, with or without registry and tag."""
+    """Return the model with a name, with or without registry and tag."""
     name = text.lower()
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from toolsupport.simulator.client import Client
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.state import SimulatorState
-from toolsupport.simulator.wire import control, embeddings, listing, native, openai
+from toolsupport.simulator.wire import control, embeddings, listing, ollama_chat, openai_chat
 
 Handler = Callable[[SimulatorState, Client, ReceivedRequest], Awaitable[Response | StreamedResponse]]
 
@@ -17,13 +17,13 @@ ROUTES: dict[str, dict[str, Handler]] = {
     "/api/tags": {"GET": listing.tags, "HEAD": listing.tags},
     "/api/ps": {"GET": listing.loaded},
     "/api/show": {"POST": listing.show},
-    "/api/chat": {"POST": native.chat},
-    "/api/generate": {"POST": native.generate},
+    "/api/chat": {"POST": ollama_chat.chat},
+    "/api/generate": {"POST": ollama_chat.generate},
     "/api/embed": {"POST": embeddings.native},
     "/api/pull": {"POST": control.pull},
     "/api/delete": {"DELETE": control.delete},
     "/v1/models": {"GET": listing.openai_models},
-    "/v1/chat/completions": {"POST": openai.chat},
+    "/v1/chat/completions": {"POST": openai_chat.chat},
     "/v1/embeddings": {"POST": embeddings.openai},
     "/simulator/drift": {"POST": control.drift},
 }

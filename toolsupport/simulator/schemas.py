@@ -7,8 +7,8 @@ import binascii
 from typing import Any
 
 from toolsupport.simulator import duration
-from toolsupport.simulator.gojson import text
-from toolsupport.simulator.gotypes import (
+from toolsupport.simulator.go_json_writer import text
+from toolsupport.simulator.go_types import (
     ANY_MAP,
     BOOL,
     FLOAT,

@@ -10,12 +10,12 @@ from typing import cast
 import h11
 
 from toolsupport.simulator import http11
-from toolsupport.simulator.client import Client, DisconnectReader
+from toolsupport.simulator.client_connection import Client, DisconnectReader
 from toolsupport.simulator.http11 import BadRequest, ReceivedRequest, Response, StreamedResponse
-from toolsupport.simulator.memory import ModelMemory
+from toolsupport.simulator.loaded_models import ModelMemory
 from toolsupport.simulator.routes import respond
 from toolsupport.simulator.state import SimulatorState
-from toolsupport.simulator.wire.chat import ConnectionCut
+from toolsupport.simulator.wire.ollama_stream import ConnectionCut
 
 log = logging.getLogger(__name__)
 

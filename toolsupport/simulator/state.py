@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from toolsupport.simulator.memory import ModelMemory
+from toolsupport.simulator.loaded_models import ModelMemory
 from toolsupport.simulator.models import MODELS, SimulatedModel
 
 
@@ -22,7 +22,7 @@ class SimulatorState:
     pulled: dict[str, int] = field(default_factory=dict)
 
     def stored(self) -> list[SimulatedModel]:
-        """Return the models that are there, which are all until one is deleted."""
+        """Return the models that are not deleted."""
         return [model for model in MODELS.values() if model.name not in self.deleted]
 
     def build(self, model: SimulatedModel) -> SimulatedModel:

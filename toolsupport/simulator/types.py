@@ -10,10 +10,10 @@ from typing import Any
 JSON = dict[str, Any]
 
 TOKEN = re.compile(r"\s*\S{1,6}|\s+")
-# What programs add to a person's words, between marks: <system-reminder>, <environment_context>; not results of tools.
+# Notes that programs add to a person's words, between markers such as <system-reminder>, <environment_context>.
 NOTE = re.compile(r"<(?!tool)([a-z]{1,40}[-_][a-z_-]{1,40})>")
 MOST_NOTES = 50
-# A backslash always ends a piece, so that every escape is cut in two; longer marks are cut wherever they stand.
+# A backslash always ends a piece, so that every escape is cut in two; longer markers are cut wherever they occur.
 AWKWARD = re.compile(r"[^\\]{0,3}\\|[^\\]{1,4}")
 
 
@@ -95,7 +95,7 @@ class ReplyEnding(StrEnum):
 class SimulatedReply:
     """A reply; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer.
 
-    An `awkward` reply is split within its marks and escapes.
+    An `awkward` reply is split within its markers and escapes.
     """
 
     content: str = ""
@@ -112,12 +112,12 @@ class SimulatedReply:
 
 
 def tokens(text: str) -> list[str]:
-    """Split the text into pieces of about a token; joined they are the text again."""
+    """Split the text into pieces of about a token; joined, they give the text again."""
     return TOKEN.findall(text)
 
 
 def without_notes(text: str) -> str:
-    """Remove what stands between the marks of the first notes; the whole text, if there is nothing else."""
+    """Remove the notes, `MOST_NOTES` at most; return the whole text if nothing else is left."""
     kept, since = [], 0
     for _ in range(MOST_NOTES):
         opening = NOTE.search(text, since)

@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from toolsupport.core.coded_text import plain
+from toolsupport.core.sentence_codes import plain
 from toolsupport.core.sentences import sentence
 from toolsupport.sources import guard
 from toolsupport.sources.types import DatabaseSource, SourceError

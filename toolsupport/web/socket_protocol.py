@@ -60,7 +60,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
     def onConnect(self, request: Any) -> Any:
         texts = [request.path, *request.headers, request.headers.get("sec-websocket-protocol", "")]
         if not all(text.isascii() for text in texts):
-            raise ConnectionDeny(400, "The handshake has other letters than ASCII")  # type: ignore[no-untyped-call]
+            raise ConnectionDeny(400, "The handshake has characters outside ASCII")  # type: ignore[no-untyped-call]
         self.handshaking = True
         return super().onConnect(request)
 

@@ -16,6 +16,7 @@ class FairQueue(Generic[Item]):
         self._most_waiting, self._most_running = waiting, running
         self._waiting: OrderedDict[Hashable, deque[Item]] = OrderedDict()
         self._running: Counter[Hashable] = Counter()
+        self._length = 0  # of all lines: the event loop asks for it many times in a round
 
     def put(self, owner: Hashable, item: Item) -> bool:
         """Add an item, or return False if too many of this owner wait."""
@@ -23,6 +24,7 @@ class FairQueue(Generic[Item]):
         if len(line) >= self._most_waiting:
             return False
         line.append(item)
+        self._length += 1
         return True
 
     def take(self) -> Item | None:
@@ -30,6 +32,7 @@ class FairQueue(Generic[Item]):
         for owner, line in self._waiting.items():
             if self._running[owner] < self._most_running:
                 item = line.popleft()
+                self._length -= 1
                 self._running[owner] += 1
                 del self._waiting[owner]
                 if line:
@@ -38,7 +41,7 @@ class FairQueue(Generic[Item]):
         return None
 
     def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return self._length
 
     def done(self, owner: Hashable) -> None:
         self._running[owner] -= 1
@@ -49,4 +52,5 @@ class FairQueue(Generic[Item]):
         """Remove and return all waiting items."""
         items = [item for line in self._waiting.values() for item in line]
         self._waiting.clear()
+        self._length = 0
         return items

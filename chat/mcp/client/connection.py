@@ -101,14 +101,14 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
     anyio = import_module("anyio")
     types = import_module("mcp_types")
 
-    async def hear(message: Any) -> None:
+    async def receive(message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             changed()
 
     info = types.Implementation(name="toolsupport", version=__version__)
     guard = MessageGuard()
     transport = TRANSPORTS[server.kind](server, changed, guard)
-    client_of = partial(sdk.Client, transport, cache=None, message_handler=hear, client_info=info)
+    client_of = partial(sdk.Client, transport, cache=None, message_handler=receive, client_info=info)
     try:
         async with client_of(read_timeout_seconds=LISTING) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(_follow, client, changed)

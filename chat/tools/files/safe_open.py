@@ -107,7 +107,7 @@ def _check_regular(status: os.stat_result, name: str) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise ToolError(f"{shown(name)!r} is a link, and links are not followed.")
     if not stat.S_ISREG(status.st_mode):
-        raise ToolError(f"{shown(name)!r} is not an ordinary file.")
+        raise ToolError(f"{shown(name)!r} is not a regular file.")
     # A second name of the file may be outside the workspace.
     if status.st_nlink > 1:
         raise ToolError(f"{shown(name)!r} has more than one name (a hard link), so it is not used.")

@@ -12,7 +12,7 @@ from chat.tools.sandbox.shell_process import LIMITS
 
 INSTALL = "Bubblewrap is missing here. Install it: sudo apt-get install bubblewrap"
 PATIENCE = 20  # seconds
-SAID = 200  # characters of bubblewrap's message
+MESSAGE_LIMIT = 200  # characters of bubblewrap's message
 
 # (the fault, a shell test that succeeds if there is none)
 CHECKS = (
@@ -55,7 +55,7 @@ def _tried(root: Path, outside: str) -> str:
     *wrong, last = made.stdout.splitlines() or [""]
     if last != "tried":
         message = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return f"Bubblewrap cannot make a sandbox here ({message[:SAID]})."
+        return f"Bubblewrap cannot make a sandbox here ({message[:MESSAGE_LIMIT]})."
     return f"The sandbox does not hold here: {', '.join(wrong)}." if wrong else ""
 
 

@@ -19,7 +19,7 @@ from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import ENTRIES, Workspace, is_given_up
 from chat.tools.sandbox import (
     bwrap,
-    command_groups,
+    command_cgroups,
     file_ownership,
     seccomp,
     uncounted_memory,
@@ -160,8 +160,8 @@ async def run(
             why = await _follow(process, collected, say, CommandMonitor(workspace, limits, group is not None))
         finally:
             code = await _finish(process)
-        if command_groups.ran_out_of_memory(group):
-            why = why or (_too_much_memory(limits) if command_groups.reached_its_limit(group) else NO_MEMORY)
+        if command_cgroups.ran_out_of_memory(group):
+            why = why or (_too_much_memory(limits) if command_cgroups.reached_its_limit(group) else NO_MEMORY)
     finally:
         await cancellable_threads.run_to_end(_clean, workspace, group)
     output = "".join(collected.pieces)
@@ -171,7 +171,7 @@ async def run(
 async def _started(workspace: Workspace, command: str, limits: SandboxLimits, group: Path | None) -> Process:
     with seccomp.filter_to_read() as filter_:
         return await asyncio.create_subprocess_exec(
-            *command_groups.joined(group, bwrap.argv(workspace.root, command, limits, filter_)),
+            *command_cgroups.joined(group, bwrap.argv(workspace.root, command, limits, filter_)),
             pass_fds=[filter_],
             stdin=DEVNULL,
             stdout=PIPE,
@@ -190,11 +190,11 @@ def _prepare(workspace: Workspace, limits: SandboxLimits) -> Path | None:
         raise ToolError(f"Nothing was run: {why}. Delete some files first.")
     file_ownership.hand_over(workspace.root)
     cancellable_threads.check()  # nothing would remove the group of a command that does not start
-    return command_groups.make(limits)
+    return command_cgroups.make(limits)
 
 
 def _clean(workspace: Workspace, group: Path | None) -> None:
-    command_groups.remove(group)
+    command_cgroups.remove(group)
     if is_given_up(workspace.root):  # its chat was deleted while the command was ended
         workspace_removal.remove(workspace.root)
     else:

@@ -116,7 +116,6 @@ def show(person: Person, conversation_id: str, wanted: MessageWindow | None = No
         messages=messages,
         earlier=earlier,
         turn=conversation.open_turn,
-        turn_status=conversation.open_status or "",
         settings=conversation.settings,
         questions=present.questions(conversation),
         pending=tuple(conversation.pending),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from chat.tools.files.images import read_picture
+from chat.tools.files.image_types import read_picture
 from chat.tools.files.workspace import Workspace
 from chat.transcript.settings import turn_settings
 from chat.transcript.sql import MessageRow

@@ -22,7 +22,7 @@ from django.utils.safestring import SafeString, mark_safe
 from chat.models import FormattedMessage, Message
 from chat.transcript import sql
 from chat.transcript.messages.view_models import SharedConversation, ShownConversation, ShownMessage
-from toolsupport.rendering import message_html
+from toolsupport.rendering import format_tasks
 from toolsupport.work_pool.pool import work_pool
 from toolsupport.work_pool.types import OverBudget, WorkError, WorkRefused
 
@@ -36,13 +36,13 @@ SALT = "chat.transcript.messages.formatted"
 
 
 def plain_form(text: str, note: str = "") -> SafeString:
-    return mark_safe(message_html.plain(text, note))
+    return mark_safe(format_tasks.plain(text, note))
 
 
 def get_ready() -> None:
     """Start a worker if none is there, so that the end of an answer does not wait for its start."""
     with suppress(WorkRefused):
-        work_pool().wake(message_html.FORMAT, "")
+        work_pool().wake(format_tasks.FORMAT, "")
 
 
 async def formatted(person: Hashable, text: str) -> str | None:
@@ -51,17 +51,17 @@ async def formatted(person: Hashable, text: str) -> str | None:
         return plain
     try:
         async with asyncio.timeout(PATIENCE):
-            html: str = await work_pool().run(person, message_html.FORMAT, text)
+            html: str = await work_pool().run(person, format_tasks.FORMAT, text)
             return html
     except OverBudget:
-        return plain_form(text, message_html.TOO_COSTLY)
+        return plain_form(text, format_tasks.TOO_COSTLY)
     except (WorkError, TimeoutError):
         return None
 
 
 async def formatted_blocks(person: Hashable, blocks: Sequence[str], progress: Progress) -> tuple[list[str], Progress]:
     """Return the HTML of some blocks of a text, and the progress for the next ones. Raises WorkError."""
-    made = await work_pool().run(person, message_html.FORMAT_BLOCKS, list(blocks), progress)
+    made = await work_pool().run(person, format_tasks.FORMAT_BLOCKS, list(blocks), progress)
     return made["html"], made["progress"]
 
 
@@ -70,10 +70,10 @@ def formatted_in_thread(person: Hashable, text: str) -> str | None:
     if (plain := _without_work(text)) is not None:
         return plain
     try:
-        html: str = work_pool().run_blocking(person, message_html.FORMAT, text)
+        html: str = work_pool().run_blocking(person, format_tasks.FORMAT, text)
         return html
     except OverBudget:
-        return plain_form(text, message_html.TOO_COSTLY)
+        return plain_form(text, format_tasks.TOO_COSTLY)
     except WorkError:
         return None
 
@@ -86,8 +86,8 @@ def in_time(person: Hashable, texts: Sequence[str]) -> list[SafeString]:
 
 
 def _without_work(text: str) -> str | None:
-    if len(text) > message_html.LONGEST:
-        return plain_form(text, message_html.TOO_LONG)
+    if len(text) > format_tasks.LONGEST:
+        return plain_form(text, format_tasks.TOO_LONG)
     return None if text.strip() else ""
 
 
@@ -149,5 +149,5 @@ def _write(rows: Sequence[FormattedMessage]) -> None:
 
 
 def _seal(text: str, html: str) -> str:
-    bound = f"{message_html.VERSION}\n{len(text)}\n{text}{html}"
+    bound = f"{format_tasks.VERSION}\n{len(text)}\n{text}{html}"
     return salted_hmac(SALT, bound.encode(errors="surrogatepass"), algorithm="sha256").hexdigest()

@@ -47,7 +47,7 @@ class StoredMessages:
 
 def stored(conversation: UUID) -> StoredMessages:
     """Read them."""
-    rows = sql.said_in(conversation)
+    rows = sql.messages_in(conversation)
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     if any(row.has_calls for row in rows):
         for run in sql.runs_of_conversation(conversation):

@@ -27,7 +27,7 @@ from chat.transcript.messages.windows import MessageWindow, WindowBounds, bounds
 from toolsupport.core import outside_content
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import Role
-from toolsupport.services import learning
+from toolsupport.services import refusal_learning
 
 # Ends of an answer that stopped early without an error, and ends of a call with a result.
 BROKEN_OFF = (TurnStatus.STOPPED, TurnStatus.INTERRUPTED, TurnStatus.MODEL_CHANGED)
@@ -276,7 +276,7 @@ def questions(conversation: Conversation) -> tuple[ShownQuestion, ...]:
 
 def question(row: Question) -> ShownQuestion:
     """Return one open question."""
-    proposes = row.kind == "runtime_learning" and learning.proposes(row.conversation.owner_id)
+    proposes = row.kind == "runtime_learning" and refusal_learning.proposes(row.conversation.owner_id)
     is_code = row.tool_run is not None and row.tool_run.level == "A3"
     diff, code = ("", row.preview) if is_code else (row.preview, "")
     outside = shown_sources(outside_content.read(row.outside))

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from chat.models import RawExchange, Turn
 from chat.transcript import sql
-from toolsupport.core import raw_exchanges
+from toolsupport.core import exchange_text
 from toolsupport.core.redaction import redact
 from toolsupport.providers.exchange_recorder import RecordedExchange
 from toolsupport.registry import raw_sql
@@ -56,8 +56,8 @@ def prepared(recorded: Sequence[RecordedExchange]) -> PreparedExchanges:
 
 
 def _row(recorded: RecordedExchange) -> RawExchange:
-    request = raw_exchanges.request_text(recorded.body, recorded.tools)
-    reply = raw_exchanges.reply_text(recorded.head, recorded.tail, recorded.left_out)
+    request = exchange_text.request_text(recorded.body, recorded.tools)
+    reply = exchange_text.reply_text(recorded.head, recorded.tail, recorded.left_out)
     return RawExchange(
         url=redact(recorded.url),
         request=request,
@@ -112,7 +112,7 @@ def _shown(row: RawExchange) -> ShownExchange:
         row.duration_ms,
         row.times,
         row.error,
-        raw_exchanges.readable(row.request),
+        exchange_text.readable(row.request),
         f"{row.request_bytes:,} bytes",
         row.reply,
         f"{row.reply_bytes:,} bytes",

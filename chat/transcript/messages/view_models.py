@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from chat.statuses import UNFINISHED, CallStatus
-from chat.transcript.messages import bars, call_phrases
+from chat.transcript.messages import call_phrases, table_chart
 from chat.transcript.messages.call_groups import CallGroup
 from toolsupport.core import format_choice
 from toolsupport.core.outside_content import OutsideSource
@@ -117,7 +117,7 @@ class ShownCall:
     @property
     def result_is_chart(self) -> bool:
         """Whether its result is a table of names and numbers, which opens its card."""
-        return self.name == "execute_sql" and bool(self.result) and bars.fit(self.result)
+        return self.name == "execute_sql" and bool(self.result) and table_chart.fit(self.result)
 
     @property
     def symbol(self) -> str:
@@ -263,7 +263,6 @@ class ShownConversation:
     model: ShownModel | None
     messages: tuple[ShownMessage, ...] = ()
     turn: int | None = None
-    turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
     earlier: int | None = None

@@ -19,7 +19,7 @@ from chat.transcript.questions.unknown_model import KIND, RECEIVED, WORDS
 from chat.transcript.settings import chat_settings
 from toolsupport.core import format_choice
 from toolsupport.core.types import Capabilities
-from toolsupport.registry.knowledge import effective_values, format_findings
+from toolsupport.registry.knowledge import effective_values, failed_formats
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.testing import change_feed as news_of
 from toolsupport.registry.testing.detection_reports import ShownDetection
@@ -79,32 +79,32 @@ def _missed(chat: Conversation, test: ShownDetection) -> bool:
     notice = chat.messages.filter(code__in=ABOUT_TESTS).order_by("id").last()
     ended = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     runs = notice is not None and notice.code == BEGUN and ended is not None and notice.created_at <= ended
-    return runs or bool(format_findings.left(test.id, str(chat.pk)))
+    return runs or bool(failed_formats.left(test.id, str(chat.pk)))
 
 
-def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
+def announce_end(conversation_id: str, test: ShownDetection) -> Announcements:
     """Add a notice about the end of a test; nothing if another process did already."""
     result = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
     if not result:
         return ()
-    return _tell_once(conversation_id, ModelNews(NEWEST_SHOWN, test.id, test.profile, *result, at, failed))
+    return _announce_once(conversation_id, ModelNews(NEWEST_SHOWN, test.id, test.profile, *result, at, failed))
 
 
-def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
+def announce_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
     """Add a notice about a person's decision for everyone; nothing if that was done already."""
     value = effective_values.holds(profile, "tools")
-    return _tell_once(conversation_id, ModelNews(RECEIVED, decision, profile, "saved", {"verdict": WORDS[value]}))
+    return _announce_once(conversation_id, ModelNews(RECEIVED, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
     """Return the notice if a chat's text format failed, or if a test found that all formats fail."""
     failed = test.detail.get("formats_failed")
-    before = format_findings.left(test.id, conversation_id) or test.detail.get("left")
+    before = failed_formats.left(test.id, conversation_id) or test.detail.get("left")
     if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
         return None
-    found = format_findings.spoken([before] if before else failed)
+    found = failed_formats.spoken([before] if before else failed)
     following = _goes_on(test.profile, conversation_id, failed)
     return "detected", {"verdict": sentence("formats_failed_here", formats=found, next=following)}
 
@@ -121,7 +121,7 @@ def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> 
 
 
 @transaction.atomic
-def _tell_once(conversation_id: str, news: ModelNews) -> Announcements:
+def _announce_once(conversation_id: str, news: ModelNews) -> Announcements:
     hold(UUID(conversation_id))
     conversation = Conversation.objects.get(pk=conversation_id)
     if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:

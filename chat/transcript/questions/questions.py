@@ -34,9 +34,9 @@ from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.locks import hold
 from chat.transcript.messages import present
 from chat.transcript.messages.history import EDITED
-from chat.transcript.questions import learning, unknown_model
+from chat.transcript.questions import remember_refusal, unknown_model
 from chat.transcript.turn_store import fenced
-from toolsupport.core import calls, outside_content
+from toolsupport.core import call_validation, outside_content
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
@@ -102,7 +102,7 @@ class ClosedQuestion:
 
 
 # Kind of question → the effect of its answer; the turn itself reads the answer to an approval.
-EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.apply}
+EFFECTS = {unknown_model.KIND: unknown_model.apply, remember_refusal.KIND: remember_refusal.apply}
 
 
 @fenced
@@ -210,7 +210,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
         raise ValueError("This tool no longer exists.")
     edited = _edited(run, tool.spec)
     # Arguments that a person wrote run unchanged or not at all, without repairs.
-    complaints = calls.complaints_about({**edited, **arguments}, tool.spec.parameters)
+    complaints = call_validation.complaints_about({**edited, **arguments}, tool.spec.parameters)
     if complaints:
         raise ValueError(f"The arguments of {run.name} do not fit: {'; '.join(complaints)}.")
     arguments = {**before, **arguments}

@@ -12,7 +12,7 @@ from chat.tools import BUILTINS, execute_sql, hot_swap, search_schemas, tool_sea
 from chat.tools.policy import IN_PROGRAMS
 from chat.tools.stores import NamedPrompt
 from chat.tools.tool import Tool
-from chat.transcript.settings.team_offer import TeamOffer
+from chat.transcript.settings.team_context import TeamContext
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.tool_selection import Candidate, Kind
 from toolsupport.registry.mcp import mcp_servers
@@ -27,14 +27,14 @@ NO_PROMPTS = "There are no prompts to choose from."
 
 
 def offer(
-    toolset: Sequence[str] = (), team: TeamOffer | None = None, remotes: tuple[RemoteTool, ...] | None = None
+    toolset: Sequence[str] = (), team: TeamContext | None = None, remotes: tuple[RemoteTool, ...] | None = None
 ) -> ToolOffer:
     """Return every built-in tool with its state, then the deferred ones.
 
     State: whether the team enabled it, and it works here. Tools in the conversation's `toolset` were found for it, most
     relevant first. `team` is what the team offers and `remotes` are the MCP tools, if they were read.
     """
-    team = team or TeamOffer(team_settings.everything())
+    team = team or TeamContext(team_settings.everything())
     built_in = [_built_in(tool, team.settings) for tool in BUILTINS.values()]
     built_in = [_about(candidate, team.prompts, team.databases) for candidate in built_in]
     remotes = mcp_servers.known_tools() if remotes is None else remotes

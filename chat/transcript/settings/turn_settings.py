@@ -17,10 +17,10 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.sandbox import workspace_removal
 from chat.tools.sandbox.workspace_removal import DISCARDED
 from chat.tools.tool import ToolContext
-from chat.transcript.settings import available_tools, prompt_context, team_offer
+from chat.transcript.settings import available_tools, prompt_context, team_context
 from chat.transcript.settings.prompt_context import PromptContext
-from chat.transcript.settings.team_offer import TeamOffer
-from toolsupport.core import outside_content, tool_translation
+from chat.transcript.settings.team_context import TeamContext
+from toolsupport.core import outside_content, shell_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.remote_tools import RemoteTool
@@ -68,7 +68,7 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
     wanted = chat_settings(conversation.settings)
-    team = team_offer.read(conversation.owner_id)
+    team = team_context.read(conversation.owner_id)
     prompt_parts = prompt_context.of(conversation, team.prompts)
     found = conversation.settings.get("toolset") or ()
     offered = available_tools.offer(found, team, remotes)
@@ -76,7 +76,7 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
     system = prompt_parts.system(made.request_spec.system)
     request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
     if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
-        request_spec = tool_translation.after_refusal(request_spec) or request_spec
+        request_spec = shell_translation.after_refusal(request_spec) or request_spec
     if context_of(request_spec) == "minimal_system":
         request_spec = replace(request_spec, documents=documents(workspace(str(conversation.pk))))
     found_by = conversation.settings.get(FOUND_BY) or {}
@@ -96,7 +96,7 @@ def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("This model does not exist.")
-    team = TeamOffer(team_settings.everything(), databases=sql_sources.names(person))
+    team = TeamContext(team_settings.everything(), databases=sql_sources.names(person))
     offered = available_tools.offer((tool,), team)
     return request_context.for_profile(profile, offered, ChatSettings())
 

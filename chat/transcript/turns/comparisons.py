@@ -20,9 +20,9 @@ from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import MOST_CALLS, ExamCase, ExpectedCall, read_case
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import JSON
-from toolsupport.registry import leases, raw_sql
+from toolsupport.registry import leases
 from toolsupport.registry.people import quota_use, quotas
-from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers import server_slots
 
 LEASE = timedelta(seconds=15)
 OPEN = ("queued", "running")
@@ -193,7 +193,7 @@ def profile_of(person: Person, turn_id: int, answer: int) -> int | None:
 
 def claim(owner: str) -> ClaimedAnswer | None:
     """Claim the oldest answer that waits, or whose process is gone; a few at once on a server."""
-    return _oldest(owner) if raw_sql.has_work(ComparedAnswer) else None
+    return _oldest(owner) if leases.has_work(ComparedAnswer) else None
 
 
 @transaction.atomic
@@ -206,13 +206,13 @@ def _oldest(owner: str) -> ClaimedAnswer | None:
     for row in rows.order_by("id")[:50]:
         if busy[row.profile.server_id] >= AT_ONCE:
             continue
-        if not server_places.take(row.profile.server_id, _holder(owner, row.pk), first=True):
+        if not server_slots.take(row.profile.server_id, _holder(owner, row.pk), first=True):
             busy[row.profile.server_id] = AT_ONCE
             continue
         free = ComparedAnswer.objects.filter(waits, pk=row.pk)
         if free.update(status="running", owner=owner, lease_until=leases.in_future(LEASE), replies=[]):
             return _claimed(row)
-        server_places.leave(_holder(owner, row.pk))
+        server_slots.leave(_holder(owner, row.pk))
     return None
 
 
@@ -229,7 +229,7 @@ def _mine(answer: int, owner: str) -> QuerySet[ComparedAnswer]:
 
 def progress(answer: int, owner: str, replies: list[JSON]) -> bool:
     """Store the text so far and renew the leases; False if it was cancelled or another process has it."""
-    server_places.renew(_holder(owner, answer))
+    server_slots.renew(_holder(owner, answer))
     return bool(_mine(answer, owner).update(replies=replies, lease_until=leases.in_future(LEASE)))
 
 
@@ -259,14 +259,14 @@ def _count_for_quota(answer: int) -> None:
 
 def release(answer: int, owner: str) -> None:
     """Free the place on the server that the request of an answer had."""
-    server_places.leave(_holder(owner, answer))
+    server_slots.leave(_holder(owner, answer))
 
 
 def _holder(owner: str, answer: int) -> str:
-    return server_places.holder(owner, "answer", answer)
+    return server_slots.holder(owner, "answer", answer)
 
 
 def leave(owner: str) -> None:
     """Release the answers of this process, so that another one can request them at once."""
     ComparedAnswer.objects.filter(owner=owner, status="running").update(lease_until=None)
-    server_places.leave(f"{owner}/answer/")
+    server_slots.leave(f"{owner}/answer/")

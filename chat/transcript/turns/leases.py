@@ -24,7 +24,7 @@ from chat.statuses import TurnStatus
 from chat.transcript import sql
 from chat.transcript.locks import hold
 from chat.transcript.turns.end import TurnEnd, close
-from toolsupport.registry import leases, raw_sql, storage
+from toolsupport.registry import leases, storage
 
 PATIENCE = timedelta(seconds=2)
 GONE = "process_gone"  # the reason of a turn whose lease expired
@@ -76,7 +76,7 @@ def settle(running: Collection[int] = (), only: str = "") -> tuple[list[TurnEnd]
     the leases of other processes are not judged either, until they could be renewed. If `only` one process serves the
     database, the turns of all others are abandoned, however long their leases are.
     """
-    return _settle(running, only) if raw_sql.has_work(Turn) else ([], [])
+    return _settle(running, only) if leases.has_work(Turn) else ([], [])
 
 
 @transaction.atomic

@@ -34,7 +34,7 @@ from toolsupport.core import outside_content
 from toolsupport.core.errors import Lost
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import Role, ToolCall, ToolResult
-from toolsupport.registry.knowledge import proven_calls
+from toolsupport.registry.knowledge import example_calls
 
 log = logging.getLogger(__name__)
 
@@ -189,7 +189,7 @@ def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> Announcement[F
         ResultTable.objects.create(run=run, csv=result.table)
     by_model = run.format != AUTOMATIC and run.asked_as == run.name and not run.turn.program
     if outcome.status == CallStatus.DONE and not result.is_error and run.name in BUILTINS and by_model:
-        proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
+        example_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
     return announce(turn.conversation_id, FinishedCall(run.message_id, present.card(run)))
 
 

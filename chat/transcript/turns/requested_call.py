@@ -17,7 +17,7 @@ from chat.statuses import OPEN, CallStatus, TurnStatus
 from chat.transcript.messages import present
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import Draft
-from toolsupport.core import calls, tool_translation
+from toolsupport.core import call_validation, shell_translation
 from toolsupport.core.errors import Busy
 from toolsupport.core.events import CallRejected
 from toolsupport.core.types import JSON, RequestSpec, Role, ToolCall
@@ -79,9 +79,9 @@ def checked(wish: CallRequest, request_spec: RequestSpec) -> tuple[ToolCall, Too
     """Return the requested call, and the one that runs for it. Raises InvalidCall."""
     left_out = next((one for one in request_spec.excluded if one.tool == wish.name), None)
     call = ToolCall("program", wish.name, wish.arguments)
-    found = calls.check(call, request_spec.callable)
+    found = call_validation.check(call, request_spec.callable)
     if not isinstance(found, CallRejected):
-        return found.call, tool_translation.serve(found.call, request_spec).call
+        return found.call, shell_translation.serve(found.call, request_spec).call
     if found.fault == "schema":
         raise InvalidCall(found.reason, "arguments")
     raise InvalidCall(f"This model may not call {wish.name}: {left_out.reason}" if left_out else found.reason, "name")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils.safestring import mark_safe
 
-from chat.broadcast import fragments, message_parts
+from chat.broadcast import fragments, message_template_cache
 from chat.transcript.messages.call_groups import CallGroup
 from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion, ShownUsage
 from tests.markup import flat
@@ -164,7 +164,7 @@ def by_template(shown: ShownMessage) -> str:
 
 
 def test_marks_in_a_text_are_text() -> None:
-    marks = " ".join(message_parts.MARKS)
+    marks = " ".join(message_template_cache.MARKS)
     shown = ShownMessage(7, 41, "user", marks)
     assert fragments.message(shown) == by_template(shown)
     shown = ShownMessage(7, 41, "assistant", marks, html=mark_safe(marks), thinking=marks, conversation=CHAT, turn=3)
@@ -217,6 +217,6 @@ def test_equal_kinds_of_answers_are_rendered_once(monkeypatch: pytest.MonkeyPatc
 
     rendered(11)
     rendered(11, context=7000)
-    monkeypatch.delattr(message_parts, "render_to_string")
+    monkeypatch.delattr(message_template_cache, "render_to_string")
     assert "<p>12</p>" in rendered(12)
     assert "7012 of 8192" in rendered(12, context=7000)

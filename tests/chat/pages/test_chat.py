@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.templatetags import readable
-from chat.transcript.messages.durations import duration
+from chat.transcript.messages.duration_text import duration
 from tests.factories import ModelProfileFactory
 from toolsupport.models import Detection, ModelProfile
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from chat.broadcast import fragments
 from chat.models import Conversation
-from chat.tools.files.images import kind_of
+from chat.tools.files.image_types import kind_of
 from chat.tools.files.workspace import Workspace
 from chat.transcript import sql
 from chat.transcript.messages import attachments
@@ -175,7 +175,7 @@ def test_old_images_give_way_to_new_ones(
     monkeypatch.setattr(attachments, "MOST_BYTES", len(PNG))
     for text in "ab":
         conversation.messages.create(role="user", content=text, attachments=["images/a.png"])
-    rows = sql.said_in(conversation.pk)
+    rows = sql.messages_in(conversation.pk)
     put(conversation)
     told = attachments.user_messages(rows, seen=True)
     assert [told[row.pk].images for row in rows] == [(), (PNG,)]

@@ -49,6 +49,32 @@ def test_bob_reads_what_alice_shares_until_she_withdraws_it(alice: User, bob: Us
     assert bobs.get(address).status_code == 200 and Share.objects.count() == 2
 
 
+@pytest.mark.parametrize(
+    ("status", "finished", "words"),
+    [
+        ("stopped", True, "Stopped by alice."),
+        ("failed", True, "This answer ended early."),
+        ("interrupted", True, "This answer ended early."),
+        ("running", False, "This answer is still being written."),
+        ("done", True, "The model sent an empty answer."),
+    ],
+)
+def test_an_answer_without_text_says_why(
+    alice: User, bob: User, conversation: Conversation, status: str, finished: bool, words: str
+) -> None:
+    asked = conversation.messages.create(role="user", content="And this?", attachments=["hidden.md"])
+    reason = "The server sent: inside"
+    turn = conversation.turns.create(
+        client_id="d", profile_id=conversation.profile_id or 0, status=status, reason="" if status == "done" else reason
+    )
+    answer = conversation.messages.create(role="assistant", parent=asked, turn=turn, finished=finished)
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=answer)
+    share(alice, conversation, "bob")
+    page = " ".join(signed_in(bob).get(f"/shared/{conversation.pk}/").content.decode().split())
+    assert words in page and page.count('class="ended"') == 1
+    assert "With 1 file<" in page and "hidden.md" not in page and "inside" not in page
+
+
 # C11: to read is all that a share allows.
 def test_bob_changes_nothing_and_sees_no_files(alice: User, bob: User, conversation: Conversation) -> None:
     share(alice, conversation, "bob")

@@ -179,7 +179,7 @@ async def test_a_pipe_in_the_workspace_is_refused_at_once(context: ToolContext) 
     context.workspace.write("a", [b""])
     os.mkfifo(context.workspace.root / "pipe")
     outcome = await asyncio.wait_for(policy.run(call("read_file", path="pipe"), context), 10)
-    assert outcome.status == "failed" and "not an ordinary file" in outcome.result.content
+    assert outcome.status == "failed" and "not a regular file" in outcome.result.content
 
 
 @pytest.mark.parametrize("given", [None, "text", ToolResult(None), ToolResult("a", table=3)])  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from chat.tools import BUILTINS, policy
 from chat.tools.files.workspace import Workspace
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
-from toolsupport.core.tool_translation import equivalent
+from toolsupport.core.shell_translation import equivalent
 from toolsupport.core.types import ToolCall
 
 BASH = shutil.which("bash") or pytest.skip("there is no shell to compare with", allow_module_level=True)

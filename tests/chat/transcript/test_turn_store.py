@@ -63,7 +63,7 @@ BESIDE_TURNS = {
     *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "ephemeral_run", "replay_worker")),
     *(f"chat.turns.{name}" for name in ("person_deletion", "retention")),
 }
-ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
+ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.refusal_learning")
 
 
 @pytest.fixture

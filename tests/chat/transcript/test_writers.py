@@ -42,7 +42,7 @@ WRITERS = {
     "record.fall_back": FENCED,
     "fallback.take_over": FENCED,
     "questions.park": FENCED,
-    "learning.ask_to_learn": FENCED,
+    "remember_refusal.ask_to_learn": FENCED,
     "found_tools.add": FENCED,
     "first_tasks.prepare": NEW,
     "sql.end_turn": OWNER,

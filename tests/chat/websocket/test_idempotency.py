@@ -33,7 +33,7 @@ def test_what_rows_remember_and_what_only_asks_is_obeyed_each_time() -> None:
 
 def test_one_id_counts_in_its_own_conversation_and_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency, "MOST", 2)
-    monkeypatch.setattr(idempotency, "_obeyed", type(idempotency._obeyed)())
+    monkeypatch.setattr(idempotency, "_handled", type(idempotency._handled)())
     for name in "abc":
         idempotency.keep(name, client_frames.TurnStop("x"))
     assert [idempotency.known(name, client_frames.TurnStop("x")) for name in "abcd"] == [False, True, True, False]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from chat.broadcast.outbox import PageSocket
+from chat.broadcast.page_sockets import PageSocket
 from chat.websocket import consumer
 from chat.websocket.handlers import PageContext
 from tests.hostile_texts.units import COMMON, text

@@ -67,7 +67,7 @@ def told(
         reply = [TextDelta(reply[at : at + step]) for at in range(0, len(reply), step)]
     found = Told()
     for event in [*before, *reply, end or Finished(finish)]:
-        for received in listener.hear([event]):
+        for received in listener.feed([event]):
             found.take(received)
     if not begins_inside and found.begins_inside is False:
         # That it begins as expected is no news for the reader; test_reply_reader.py shows when it is told.

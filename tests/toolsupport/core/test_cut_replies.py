@@ -83,7 +83,7 @@ def test_where_nothing_was_cut_the_end_is_still_added(format: str) -> None:
 
 def test_the_model_gets_the_reason_and_nobody_the_half_call() -> None:
     listener = ReplyReader("hermes", (), None)
-    events = listener.hear([TextDelta('Well. <tool_call>{"name": "now", "arg'), Finished("length")])
+    events = listener.feed([TextDelta('Well. <tool_call>{"name": "now", "arg'), Finished("length")])
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["Well. "]
     [rejected] = [event for event in events if isinstance(event, CallRejected)]
     assert (rejected.fault, rejected.reason) == ("cut", CUT)

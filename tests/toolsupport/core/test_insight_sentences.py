@@ -19,7 +19,7 @@ TODAY = date(2026, 11, 22)
         (
             CallTotals(1284, 61, {"unknown": 17, "schema": 16}, {"box/a": 15, "box/b": 2}),
             "Today 1,284 tool calls were made and 97.4\u00a0% could run. 61 calls were repaired first.",
-            ("About half of the 33 failures were calls of unknown tools", "box/a"),
+            ("About half of the 33 failures were calls to unknown tools", "box/a"),
         ),
         (
             CallTotals(10_000, 1, {"rejected": 1}, {"box/a": 1}),
@@ -29,7 +29,7 @@ TODAY = date(2026, 11, 22)
         (
             CallTotals(36, 0, {"unknown": 2}, {"box/a": 1, "box/b": 1}),
             "Today 36 tool calls were made and 94.4\u00a0% could run.",
-            ("Both failures were calls of unknown tools", ""),
+            ("Both failures were calls to unknown tools", ""),
         ),
         (
             CallTotals(4, 0, {"refused": 4}, {"a": 2, "b": 2}),

@@ -8,8 +8,8 @@ from tests.tables import every
 from toolsupport.core.families.table import PROMPT_STYLES
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import GO_ON, messages, options, system
-from toolsupport.core.prompt.styles import NUDGE, STANDARD, STRONG_NUDGE, STYLES, about
 from toolsupport.core.prompt.system_prompt import ALL_AT_ONCE, EXAMPLE, ONE_CALL, SHORT, WITHOUT_TOOLS
+from toolsupport.core.prompt.tool_styles import NUDGE, STANDARD, STRONG_NUDGE, STYLES, about
 from toolsupport.core.prompt.turn_context import CALL_FIRST
 from toolsupport.core.types import (
     Capabilities,

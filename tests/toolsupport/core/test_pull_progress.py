@@ -48,7 +48,7 @@ def test_odd_lines_change_nothing():
 @every(
     "words, advice",
     [
-        ("pull model manifest: file does not exist", "no model of this name"),
+        ("pull model manifest: file does not exist", "no model with this name"),
         (
             'Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host',
             "check its network",

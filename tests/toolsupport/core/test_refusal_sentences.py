@@ -6,7 +6,7 @@ import json
 import time
 
 from tests.tables import every
-from toolsupport.core.refusals import MALFORMED, OTHER, UNSUPPORTED, classify
+from toolsupport.core.server_refusals import MALFORMED, OTHER, UNSUPPORTED, classify
 
 REFUSED = [
     "هذا النموذج لا يدعم استدعاء الأدوات.",

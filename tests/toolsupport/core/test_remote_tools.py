@@ -57,7 +57,7 @@ def test_a_schema_without_end_is_left_out() -> None:
 def test_a_name_that_stands_twice_is_taken_neither_time() -> None:
     taken, said = remote_tools.taken([tool(), tool(description="other"), tool(name="once")])
     assert list(taken) == ["once"]
-    assert said == ("send was left out: there are several tools of that name.",)
+    assert said == ("send was left out: there are several tools with that name.",)
 
 
 def test_only_so_many_are_taken() -> None:

@@ -31,7 +31,7 @@ OTHER = CALL.replace('"a"', '"b"')
 
 def received(format: str, *events: Event) -> list[Event]:
     listener = ReplyReader(format, TOOLS)
-    return [event for one in events for event in listener.hear([one])]
+    return [event for one in events for event in listener.feed([one])]
 
 
 def calls(events: list[Event]) -> list[dict[str, object]]:
@@ -128,7 +128,7 @@ def test_a_call_that_began_in_reasoning_is_a_draft_though_its_wire_ends_it_later
             READY,
             Finished("tool_calls"),
         ]
-        events = [event for one in parts for event in listener.hear([one])]
+        events = [event for one in parts for event in listener.feed([one])]
         assert bool(calls(events)) is counts
 
 
@@ -158,15 +158,15 @@ def test_pieces_of_a_call_are_live_where_nothing_suggests_reasoning(
     known: bool | None, before: tuple[Event, ...], outside: bool
 ) -> None:
     listener = ReplyReader("native", TOOLS, known)
-    events = [event for one in (*before, PIECE) for event in listener.hear([one])]
+    events = [event for one in (*before, PIECE) for event in listener.feed([one])]
     assert [event.outside for event in events if isinstance(event, CallDelta)] == [outside]
 
 
 def test_no_piece_of_a_call_in_open_reasoning_is_told() -> None:
     for known, text in ((None, "<think>hm"), (True, "hm")):
         listener = ReplyReader("native", TOOLS, known)
-        listener.hear([TextDelta(text)])
-        assert not [event for event in listener.hear([PIECE]) if isinstance(event, CallDelta)]
+        listener.feed([TextDelta(text)])
+        assert not [event for event in listener.feed([PIECE]) if isinstance(event, CallDelta)]
 
 
 @every(
@@ -189,7 +189,7 @@ def test_no_piece_of_a_call_in_open_reasoning_is_told() -> None:
 )
 def test_a_reply_shows_once_how_replies_begin(known: bool | None, reply: tuple[Event, ...], seen: list[bool]) -> None:
     listener = ReplyReader("native", TOOLS, known)
-    events = [event for one in reply for event in listener.hear([one])]
+    events = [event for one in reply for event in listener.feed([one])]
     assert [event.begins_inside for event in events if isinstance(event, ReasoningSeen)] == seen
 
 
@@ -199,7 +199,7 @@ def test_native_drafts_without_a_text_of_their_own_are_several() -> None:
     for pieces in ([], [CallDelta(f"c{number}", "read_file", "{") for number in (1, 2)]):
         reader = ReplyReader("native", TOOLS, True)
         parts: list[Event] = [TextDelta("I look at both."), *pieces, *drafts, Finished("tool_calls")]
-        told = [event for one in parts for event in reader.hear([one])]
+        told = [event for one in parts for event in reader.feed([one])]
         assert calls(told) == [{"path": "1"}, {"path": "2"}]
 
 
@@ -216,7 +216,7 @@ def test_the_end_of_a_reply_is_read_in_steps(format: str, repeated: str) -> None
     reader = ReplyReader(format, TOOLS)
     text = repeated * (8000 // len(repeated))
     for at in range(0, len(text), 200):
-        reader.hear([TextDelta(text[at : at + 200])])
+        reader.feed([TextDelta(text[at : at + 200])])
     end = reader.read([Finished("stop")])
     sys.setprofile(count)
     try:

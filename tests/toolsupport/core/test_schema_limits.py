@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.tables import every
-from toolsupport.core.arguments import typed
-from toolsupport.core.calls import MOST_BYTES, complaints_about
+from toolsupport.core.call_building import typed
+from toolsupport.core.call_validation import MOST_BYTES, complaints_about
 from toolsupport.core.coercion import ALL_TYPES, coerce, types
 from toolsupport.core.schema_limits import (
     MOST_CHARACTERS,

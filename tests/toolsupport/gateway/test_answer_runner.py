@@ -373,3 +373,23 @@ async def test_a_call_that_is_only_mentioned_stays_text(program: Program, stream
             message = (await program.ask("made/m")).json()["choices"][0]["message"]
             text, calls = message["content"], message.get("tool_calls") or []
         assert (text, calls) == (reply, [])
+
+
+async def test_a_batch_puts_the_next_comment_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, now, due = asyncio.get_running_loop(), [0.0], list[float]()
+    queue: asyncio.Queue[list[int] | None] = asyncio.Queue(2)
+    with monkeypatch.context() as patched:
+        patched.setattr(loop, "time", lambda: now[0])
+        patched.setattr(loop, "call_at", lambda moment, _: due.append(moment))
+        silence = keep_alive._Silence(queue)
+        now[0] = 6.0
+        silence.end()
+        now[0] = 10.0
+        silence._check()
+        assert queue.empty()
+        now[0] = 16.0
+        silence._check()
+        assert queue.get_nowait() == [] and queue.empty()
+        silence._check()  # for another reason, before the next period is over
+        assert queue.empty()
+    assert due == [10.0, 16.0, 26.0, 26.0]

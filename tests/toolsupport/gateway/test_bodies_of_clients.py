@@ -13,8 +13,8 @@ import pytest
 
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_request
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.messages import request as messages_request
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.responses import request as responses_request
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": False}

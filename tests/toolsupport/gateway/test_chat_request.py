@@ -12,8 +12,8 @@ import pytest
 from tests.tables import every
 from toolsupport.core.types import Role
 from toolsupport.gateway.chat_request import read
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import QUESTION
 
 HELLO = {"role": "user", "content": "Hello"}

@@ -19,7 +19,7 @@ from tests.toolsupport.gateway.conftest import Program
 from tests.toolsupport.providers.scripted import Scripted, answer, scripted, told
 from toolsupport.gateway.answer_runner import places
 from toolsupport.gateway.embeddings.request import read
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_preparation import Caller
 
 Knows = Callable[..., Any]

@@ -9,9 +9,9 @@ import pytest
 
 from tests.tables import every
 from toolsupport.gateway.embeddings.schemas import CHECK as EMBEDDINGS
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.first_error import first_error
 from toolsupport.gateway.messages.schemas import CHECK as MESSAGES
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import QUESTIONS, BodyCheck
 from toolsupport.gateway.responses.schemas import CHECK as RESPONSES
 

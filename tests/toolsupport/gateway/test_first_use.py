@@ -17,7 +17,7 @@ from tests.factories import ModelProfileFactory, UserFactory
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import LIST, PATH, Program, pieces
 from tests.toolsupport.gateway.test_required_calls import ASKED
-from toolsupport.core.first_use import untested
+from toolsupport.core.first_use_rules import untested
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import Detection, Override
 from toolsupport.registry.knowledge import overrides

@@ -14,9 +14,9 @@ from django.test import AsyncClient, Client
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import FOLDER, PATH, Program
 from toolsupport.core.types import Role, ToolCall
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.gateway.messages.request import UNREAD, read, read_count
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.web import server_errors
 
 Knows = Callable[..., Any]

@@ -17,10 +17,10 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_request
 from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import schemas as embeddings_schemas
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.messages import schemas as messages_schemas
 from toolsupport.gateway.openapi import document
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
 from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, UNUSED, BodyCheck
 from toolsupport.gateway.responses import request as responses_request

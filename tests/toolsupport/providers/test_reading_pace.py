@@ -20,7 +20,7 @@ from toolsupport.providers.reading_pace import LARGE, TOGETHER, ReadingPace
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 
 
-@pytest.mark.parametrize(("answers", "pause"), [(1, 0), (8, 0), (40, 0.01), (180, 0.045), (1000, 0.045)])
+@pytest.mark.parametrize(("answers", "pause"), [(1, 0), (8, 0), (40, 0.016), (180, 0.045), (1000, 0.045)])
 def test_the_pause_grows_with_the_answers(answers: int, pause: float) -> None:
     pace = ReadingPace()
     pace.answers = answers

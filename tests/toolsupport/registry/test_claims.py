@@ -19,7 +19,7 @@ from toolsupport.models import Detection, ExamRun, Lease, ModelPull, Override
 from toolsupport.registry import leases
 from toolsupport.registry.exams import exam_runs
 from toolsupport.registry.exams.exam_runs import ExamRequest
-from toolsupport.registry.servers import pulls, server_places
+from toolsupport.registry.servers import pulls, server_slots
 from toolsupport.registry.testing import detections, later_steps, queue
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
 
@@ -236,11 +236,11 @@ def test_a_test_without_further_steps_leaves_none() -> None:
 
 def test_places_and_jobs_belong_to_their_owners() -> None:
     server = ServerFactory(kind="vllm")
-    name = server_places.take(server.pk, ANOTHER)
+    name = server_slots.take(server.pk, ANOTHER)
     soon = timezone.now() + timedelta(seconds=2)
     Lease.objects.filter(name=name).update(until=soon)
-    server_places.renew(ME)
-    server_places.release(name, ME)
+    server_slots.renew(ME)
+    server_slots.release(name, ME)
     assert Lease.objects.get(name=name).until == soon
     assert leases.take("job", ANOTHER) and leases.take("job", ANOTHER)
     assert not leases.take("job", ME)
@@ -254,5 +254,5 @@ def test_a_running_test_takes_one_place_and_not_two() -> None:
     test = a_test()
     detections.claim(ME)
     server = Detection.objects.get(pk=test).profile.server_id
-    assert server_places.later_steps(server) == 0
+    assert server_slots.later_steps(server) == 0
     assert list(queue.waiting(detections.always)) == []

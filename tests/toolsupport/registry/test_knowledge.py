@@ -15,7 +15,7 @@ from tests.effective_values import holding
 from tests.examples import at_least
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
+from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides, reviews
@@ -24,8 +24,8 @@ from toolsupport.registry.knowledge.reviews import NewReview
 from toolsupport.registry.models import request_context
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
-from toolsupport.services import learning
-from toolsupport.services.learning import LearningChoice, ObservedRefusal
+from toolsupport.services import refusal_learning
+from toolsupport.services.refusal_learning import LearningChoice, ObservedRefusal
 
 CHAT = "a-conversation"
 TOOLS = [ToolSpec("read_file", "Reads a file.")]
@@ -57,7 +57,7 @@ class World:
 
     def save(self, choice: str, allowed: bool) -> None:
         person = self.rita if allowed else self.alice
-        learning.learn(choice, LearningChoice(self.profile.pk, CHAT, person.pk))
+        refusal_learning.learn(choice, LearningChoice(self.profile.pk, CHAT, person.pk))
 
     def declare(self, value: bool) -> None:
         overrides.declare(self.profile.pk, {"tools": value})
@@ -69,7 +69,7 @@ class World:
         detections.conclude(test, "worker", DetectionResult("native" if value else "ignored", values=values))
 
     def refuse(self, label: str) -> None:
-        learning.record_refusal(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
+        refusal_learning.record_refusal(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
 
     def pull(self, digest: str) -> None:
         self.profile.digest = digest
@@ -81,7 +81,7 @@ PEOPLE = st.one_of(
     st.tuples(st.just("propose"), st.booleans()),
     st.tuples(st.just("review"), st.sampled_from([*reviews.DEEDS]), st.integers(0, 20)),
     st.tuples(st.just("follow")),
-    st.tuples(st.just("save"), st.sampled_from([*learning.CHOICES]), st.booleans()),
+    st.tuples(st.just("save"), st.sampled_from([*refusal_learning.CHOICES]), st.booleans()),
 )
 MACHINES = st.one_of(
     st.tuples(st.just("declare"), st.booleans()),
@@ -176,7 +176,7 @@ class Knowledge(TestCase):
                 # Agreeing with a proposal accepts it, which is a decision.
                 st.tuples(st.just("review"), st.just("agree"), st.integers(0, 20), st.just("proposal")),
                 st.tuples(st.just("refuse"), st.just(UNSUPPORTED)),
-                st.tuples(st.just("save"), st.sampled_from([*learning.CHOICES]), st.just(False)),
+                st.tuples(st.just("save"), st.sampled_from([*refusal_learning.CHOICES]), st.just(False)),
             ),
             max_size=5,
         ),

@@ -256,5 +256,5 @@ def test_kept_trials_belong_to_their_test():
     assert detection_reports.trials(opened.id) == []
     assert TrialRow.objects.count() == 0
     assert detection_reports.open_ones([model.pk])[model.pk].id == opened.id
-    assert [shown.id for shown in detection_reports.of_model(model.pk)] == [opened.id]
+    assert [row.pk for row in Detection.objects.filter(profile=model)] == [opened.id]
     assert Detection.objects.get().status == "queued"

@@ -17,8 +17,8 @@ from chat.mcp import server_check
 from tests.factories import McpServerFactory, ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport import providers
 from toolsupport.core import pull_progress, sentences
-from toolsupport.core.coded_text import SentenceTable
 from toolsupport.core.exams.builtin import SUITES
+from toolsupport.core.sentence_codes import SentenceTable
 from toolsupport.models import ExamRun, ExamTrial, McpServer, ModelPull, Server, SqlSource
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource

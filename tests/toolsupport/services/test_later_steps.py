@@ -13,7 +13,7 @@ from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import providers
 from toolsupport.models import Detection, ModelProfile, Trial
-from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers import server_slots
 from toolsupport.registry.testing import detection_reports, detections, later_steps
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 from toolsupport.services.background_jobs import JobRunner
@@ -100,8 +100,8 @@ def test_the_steps_take_a_place_of_their_server() -> None:
     first = decided("http://127.0.0.1:1")
     Detection.objects.filter(status="queued").update(status="cancelled")
     server = Detection.objects.get(pk=first).profile.server_id
-    names = [server_places.take(server, f"exam {n}") for n in range(4)]
+    names = [server_slots.take(server, f"exam {n}") for n in range(4)]
     assert later_steps.claim("a") is None
-    server_places.release(names[0], "exam 0")
+    server_slots.release(names[0], "exam 0")
     assert later_steps.claim("a") == first
-    assert server_places.take(server, "exam 0") == ""
+    assert server_slots.take(server, "exam 0") == ""

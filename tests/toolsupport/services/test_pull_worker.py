@@ -17,7 +17,7 @@ from toolsupport.registry import leases
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import pulls, servers
 from toolsupport.registry.servers.server_edits import subject
-from toolsupport.services import model_upkeep, refresh
+from toolsupport.services import model_actions, refresh
 from toolsupport.services.background_jobs import JobRunner
 from toolsupport.services.pull_worker import PullWorker
 from toolsupport.simulator.server import Simulator
@@ -42,7 +42,7 @@ class Site:
 
     async def pull(self, name: str = MODEL) -> ModelPull:
         """Request a download and run it to its end."""
-        await model_upkeep.pull(self.server, name, self.admin)
+        await model_actions.pull(self.server, name, self.admin)
         found = await in_database(pulls.claim)("first")
         assert found is not None
         await self.worker.run(found)
@@ -66,12 +66,12 @@ async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
 
 
 async def test_a_deleted_model_is_gone_and_comes_back_when_it_is_pulled(site: Site):  # M10
-    await model_upkeep.delete(site.server, MODEL, site.admin)
+    await model_actions.delete(site.server, MODEL, site.admin)
     assert not await site.there()
     await refresh.refresh(site.server)
     assert not await site.there()
     with pytest.raises(ProviderError, match="not found"):
-        await model_upkeep.delete(site.server, MODEL, site.admin)
+        await model_actions.delete(site.server, MODEL, site.admin)
     done = await site.pull()
     assert (done.status, done.error, done.completed) == ("done", "", done.total)
     assert await site.there()
@@ -81,20 +81,20 @@ async def test_a_deleted_model_is_gone_and_comes_back_when_it_is_pulled(site: Si
 
 async def test_errors_of_a_download_are_in_words(site: Site):  # M10
     with pytest.raises(ConfigError, match="without spaces"):
-        await model_upkeep.pull(site.server, "a b", site.admin)
+        await model_actions.pull(site.server, "a b", site.admin)
     failed = await site.pull("nowhere:1b")
-    assert failed.status == "failed" and "no model of this name" in failed.error
+    assert failed.status == "failed" and "no model with this name" in failed.error
     await site.simulator.stop()
     assert "does not answer" in (await site.pull("nowhere:1b")).error
 
 
 @pytest.mark.parametrize("site", [20], indirect=True)  # a piece takes 0.4 s
 async def test_a_cancelled_download_stops_at_the_server_and_goes_on_where_it_was(site: Site):  # M10
-    await model_upkeep.delete(site.server, MODEL, site.admin)
+    await model_actions.delete(site.server, MODEL, site.admin)
     running = asyncio.create_task(site.pull())
     while not await ModelPull.objects.filter(completed__gt=0).aexists():
         await asyncio.sleep(0.05)
-    await model_upkeep.cancel(site.server, MODEL, site.admin)
+    await model_actions.cancel(site.server, MODEL, site.admin)
     async with asyncio.timeout(10):
         stopped = await running
         while site.simulator.active:
@@ -103,7 +103,7 @@ async def test_a_cancelled_download_stops_at_the_server_and_goes_on_where_it_was
     assert not await site.there()
     # Another process goes on with what a first one had to leave; the server goes on where it was.
     site.simulator.pace(0)
-    await model_upkeep.pull(site.server, MODEL, site.admin)
+    await model_actions.pull(site.server, MODEL, site.admin)
     assert await in_database(pulls.claim)("gone") is not None
     assert await in_database(pulls.claim)("first") is None
     await in_database(pulls.leave)("gone")
@@ -116,17 +116,17 @@ async def test_a_cancelled_download_stops_at_the_server_and_goes_on_where_it_was
 async def test_what_is_in_memory_is_listed_and_unloaded(site: Site):  # M10
     endpoint = await in_database(servers.endpoint)(site.server)
     await providers.post_json(endpoint, "/api/chat", {"model": MODEL, "messages": [], "keep_alive": "5m"})
-    (loaded,) = (await model_upkeep.running(site.server)).models
+    (loaded,) = (await model_actions.running(site.server)).models
     assert loaded.name == MODEL and "context 4,096" in loaded.words and "unloaded in 5 min" in loaded.words
-    await model_upkeep.unload(site.server, MODEL, site.admin)
-    assert (await model_upkeep.running(site.server)).models == ()
+    await model_actions.unload(site.server, MODEL, site.admin)
+    assert (await model_actions.running(site.server)).models == ()
     await site.simulator.stop()
-    assert "does not answer" in (await model_upkeep.running(site.server)).why
+    assert "does not answer" in (await model_actions.running(site.server)).why
 
 
 async def test_only_ollama_servers_keep_models(site: Site):
     other = (await in_database(ServerFactory)(kind="vllm", base_url="http://nowhere:1")).pk
-    for deed in (model_upkeep.pull, model_upkeep.delete, model_upkeep.unload):
+    for deed in (model_actions.pull, model_actions.delete, model_actions.unload):
         with pytest.raises(ConfigError, match="Only Ollama servers"):
             await deed(other, "m", site.admin)
     assert leases.JOB > pulls.LEASE

@@ -110,7 +110,7 @@ async def test_a_silent_server_only_changes_its_status(servers_out_there: Server
 async def test_a_key_that_cannot_be_read_is_the_servers_status_too(servers_out_there: Servers, settings: Settings):
     server = await _server(api_key=key_encryption.encrypt("sk-canary"))
     settings.SECRET_KEY = "another"
-    assert "Enter its API key again" in (await refresh.refresh(server)).why
+    assert "Enter the API key again" in (await refresh.refresh(server)).why
     assert servers_out_there.surveyed == []
 
 

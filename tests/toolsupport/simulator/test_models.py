@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from toolsupport.simulator.memory import ModelMemory
+from toolsupport.simulator.loaded_models import ModelMemory
 from toolsupport.simulator.models import MODELS, NO_TOOLS, find, is_name, render
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, SimulatedCall

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.simulator.gotypes import GoPath
+from toolsupport.simulator.go_types import GoPath
 from toolsupport.simulator.schemas import NATIVE, OPENAI
 
 FIELD = "json: cannot unmarshal {} into Go struct field {} of type {}"

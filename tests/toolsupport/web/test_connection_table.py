@@ -9,7 +9,7 @@ from django.test import override_settings
 
 from tests.tables import every
 from toolsupport.config import environment_values
-from toolsupport.web import connection_settings, connections
+from toolsupport.web import connection_limits, connections
 from toolsupport.web.connections import ConnectionLimits, ConnectionTable, Phase
 
 
@@ -53,7 +53,7 @@ def test_addresses_are_counted_by_the_network_a_client_has(one: str, other: str,
 def test_proxies_are_those_whose_forwarded_addresses_count(https: bool, declared: str, host: str, passes: bool) -> None:
     chosen = {**settings.ENV, "TOOLSUPPORT_TRUSTED_PROXIES": environment_values.networks(declared)}
     with override_settings(BEHIND_HTTPS=https, ENV=chosen):
-        table = ConnectionTable(connection_settings.limits(), Clock())
+        table = ConnectionTable(connection_limits.limits(), Clock())
     assert table.passes_on(host) == passes
 
 

@@ -22,3 +22,16 @@ def test_one_owner_has_so_many_waiting_and_so_many_running() -> None:
     assert len(queue) == 1
     assert queue.clear() == [2]
     assert len(queue) == 0
+
+
+def test_its_length_is_that_of_all_lines_after_any_order_of_steps() -> None:
+    queue: FairQueue[int] = FairQueue(waiting=2, running=1)
+    for owner, length in (("a", 1), ("a", 2), ("a", 2), ("b", 3)):
+        queue.put(owner, 0)
+        assert len(queue) == length
+    for length in (2, 1, 1):  # one of each owner, then none: the other one of "a" waits for the first
+        queue.take()
+        assert len(queue) == length
+    queue.done("a")
+    queue.take()
+    assert len(queue) == 0 and not queue

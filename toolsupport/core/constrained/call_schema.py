@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolsupport.core.constrained.argument_schema import ArgumentSchema, TooManyParts
+from toolsupport.core.constrained.closed_schema import strict_object
 from toolsupport.core.constrained.scalar_schema import BASIC, SchemaRules
 from toolsupport.core.types import JSON, ToolSpec
 
@@ -31,9 +32,9 @@ def call_schema(
     if parallel and calls:
         definitions["call"] = _one_of(calls)
         several = {"type": "array", "items": CALL_REFERENCE, "minItems": 1, "maxItems": MOST_CALLS}
-        branches = [CALL_REFERENCE, _object({CALLS: several})]
+        branches = [CALL_REFERENCE, strict_object({CALLS: several})]
     if answer:
-        branches.append(_object({ANSWER: {"type": "string"}}))
+        branches.append(strict_object({ANSWER: {"type": "string"}}))
     if not branches:
         raise ValueError("a reply must be allowed to call a tool or to answer")
     return _one_of(branches) | ({"$defs": definitions} if definitions else {})
@@ -60,16 +61,7 @@ def _calls(tools: Sequence[ToolSpec], definitions: JSON, rules: SchemaRules) -> 
 
 
 def _call(names: list[str], arguments: JSON) -> JSON:
-    return _object({TOOL: {"type": "string", "enum": names}, ARGUMENTS: arguments})
-
-
-def _object(properties: JSON) -> JSON:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return strict_object({TOOL: {"type": "string", "enum": names}, ARGUMENTS: arguments})
 
 
 def _one_of(branches: Sequence[JSON]) -> JSON:

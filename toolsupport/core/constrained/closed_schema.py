@@ -19,7 +19,7 @@ def closed(schema: JSON) -> JSON:
     """Return the schema under one key of an object, with its definitions beside it."""
     definitions = {name: _closed(part) for name, part in schema.get("$defs", {}).items()}
     reply = _closed({keyword: value for keyword, value in schema.items() if keyword != "$defs"})
-    whole = _object({REPLY: reply})
+    whole = strict_object({REPLY: reply})
     return whole | ({"$defs": definitions} if definitions else {})
 
 
@@ -45,8 +45,8 @@ def _closed_object(node: JSON) -> JSON:
         name: _closed(part) if name in node.get("required", ()) else {"anyOf": [_closed(part), {"type": "null"}]}
         for name, part in node["properties"].items()
     }
-    return _object(properties)
+    return strict_object(properties)
 
 
-def _object(properties: JSON) -> JSON:
+def strict_object(properties: JSON) -> JSON:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

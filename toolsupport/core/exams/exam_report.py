@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolsupport.core import coded_text, spreadsheet
+from toolsupport.core import sentence_codes, spreadsheet
 from toolsupport.core.exams.cases import GROUPS
 from toolsupport.core.exams.estimates import (
     FAILED,
@@ -16,7 +16,7 @@ from toolsupport.core.exams.estimates import (
     estimate,
 )
 from toolsupport.core.exams.grading import CaseGrade
-from toolsupport.core.quotation import quoted
+from toolsupport.core.quotation_marks import quoted
 from toolsupport.core.sentences import SENTENCES as REASONS
 from toolsupport.core.types import JSON
 
@@ -56,7 +56,7 @@ def not_graded(grade: CaseGrade) -> str:
 def stored(facts: JSON) -> JSON:
     """Return the facts of a grade as a row holds them: the reason by its code."""
     reason = facts.get("reason")
-    return {**facts, "reason": coded_text.encoded(reason)} if isinstance(reason, str) else facts
+    return {**facts, "reason": sentence_codes.encoded(reason)} if isinstance(reason, str) else facts
 
 
 def sentence(code: str, facts: JSON) -> str:

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolsupport.core.formats import call_cues, call_intent
+from toolsupport.core.formats import call_intent, example_cues
 from toolsupport.core.formats.intent_words import ACTIONS, FIRST_PERSON, UNSPACED_PERSON
 
 NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -150,9 +150,12 @@ def leads_on(words: str) -> bool:
 
 def continues_below(sentence: str) -> bool:
     """Whether a sentence below a call is one that a model writes after a call that it made."""
-    if call_cues.USER.match(sentence) or call_cues.AFTERWARDS.match(sentence.strip()) or announces(sentence):
+    if example_cues.USER.match(sentence) or example_cues.AFTERWARDS.match(sentence.strip()) or announces(sentence):
         return True
-    length, labelled = _length(sentence), any(one in sentence for one in call_cues.COLONS) or TITLE.fullmatch(sentence)
+    length, labelled = (
+        _length(sentence),
+        any(one in sentence for one in example_cues.COLONS) or TITLE.fullmatch(sentence),
+    )
     return not labelled and (length <= BRIEF or (length <= SHORT and bool(ACTIONS.search(sentence))))
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
+from toolsupport.core.call_building import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
 from toolsupport.core.formats.lone_ends import NO_ENDS

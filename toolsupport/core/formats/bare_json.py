@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator
 from dataclasses import replace
 
-from toolsupport.core.arguments import (
+from toolsupport.core.call_building import (
     ARGUMENT_KEYS,
     NAME_KEYS,
     OTHER_KEYS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolsupport.core.formats import call_cues, call_intent
+from toolsupport.core.formats import call_intent, example_cues
 
 # Three straight quotes are one mark.
 TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
@@ -150,20 +150,20 @@ class ContextTracker:
         if self._fence:
             return CallPosition(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
         closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
-        bracket = call_cues.OPEN_BRACKET.search(self._tail)
-        closers += call_cues.CLOSING[bracket[1] or bracket[2]] if bracket else ""
+        bracket = example_cues.OPEN_BRACKET.search(self._tail)
+        closers += example_cues.CLOSING[bracket[1] or bracket[2]] if bracket else ""
         quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._is_example()
         quoted = quoted or call_intent.asks_or_points(self._tail if self._before else self._above())
         return CallPosition(
             quoted,
-            self._announced(call_cues.REPORT),
+            self._announced(example_cues.REPORT),
             alone=not self._words and not self._before,
             before=self._before,
             closers=closers,
             left_open=self._left_open,
             unfinished=self._cue.rstrip()[-1:].isalnum(),
             ruler="" if self._before else self._ruler,
-            new_sentence=not self._before or self._tail.rstrip(" \t*_")[-1:] in call_cues.SENTENCE_ENDS,
+            new_sentence=not self._before or self._tail.rstrip(" \t*_")[-1:] in example_cues.SENTENCE_ENDS,
             label="" if quoted else self._label(),
             words=self._tail if self._before else self._above(),
             entry=self._listed and not self._before and LISTED.match(self._tail) is not None,
@@ -273,7 +273,9 @@ class ContextTracker:
             return
         if self._tail.strip():
             self._words, self._cue, self._cue_whole = True, self._tail, self._whole
-            self._transcript = self._transcript or any(one.match(line) for one in (call_cues.USER, call_cues.SPEAKER))
+            self._transcript = self._transcript or any(
+                one.match(line) for one in (example_cues.USER, example_cues.SPEAKER)
+            )
             self._listed = bool(LISTED.match(line)) or (self._listed and line[:1].isspace())
             self._forget_open_quotes()
         elif self._whole:
@@ -281,13 +283,13 @@ class ContextTracker:
 
     def _note_kind(self, line: str) -> None:
         """Store the meaning of a whole line for the lines below it."""
-        ruler, heading = call_cues.RULER.match(line), call_cues.HEADING.match(line)
+        ruler, heading = example_cues.RULER.match(line), example_cues.HEADING.match(line)
         if ruler or line.strip() or not self._whole:
             self._ruler = ruler[2] if ruler and self._words else ""
-        self._diff = bool(line.strip()) and (self._diff or bool(call_cues.DIFF.match(line)))
+        self._diff = bool(line.strip()) and (self._diff or bool(example_cues.DIFF.match(line)))
         self._quoted_above = bool(line.strip()) and (self._block_quote or self._quoted_above)
         if heading and (not self._section or len(heading[1]) <= self._section):
-            self._section = len(heading[1]) if call_cues.SHOWING.match(heading[2][:LONGEST_CUE]) else 0
+            self._section = len(heading[1]) if example_cues.SHOWING.match(heading[2][:LONGEST_CUE]) else 0
 
     def _adjacent(self) -> bool:
         """Return whether only space stands between an opening quote and this position."""
@@ -305,28 +307,28 @@ class ContextTracker:
         """Return whether the text or element before this position shows that the call is an example."""
         tail, cue = self._tail, self._cue if not self._before else ""
         shown = (
-            call_cues.LOG.match(tail)
-            or call_cues.ASSIGNED.search(tail)
-            or call_cues.CODE.search(tail)
-            or call_cues.LEADING.match(tail)
+            example_cues.LOG.match(tail)
+            or example_cues.ASSIGNED.search(tail)
+            or example_cues.CODE.search(tail)
+            or example_cues.LEADING.match(tail)
         )
-        key = call_cues.KEY.match(tail)
+        key = example_cues.KEY.match(tail)
         titled = (
-            call_cues.LEADS.match(cue)
-            or call_cues.BLOCK.match(cue)
-            or call_cues.TITLE.match(tail.strip() or cue)
-            or call_cues.LOCATION.match(tail.strip() or cue)
-            or (key and not call_cues.OWN_ELEMENT.match(key[1]))
+            example_cues.LEADS.match(cue)
+            or example_cues.BLOCK.match(cue)
+            or example_cues.TITLE.match(tail.strip() or cue)
+            or example_cues.LOCATION.match(tail.strip() or cue)
+            or (key and not example_cues.OWN_ELEMENT.match(key[1]))
         )
-        if self._section or self._quoted_above or (self._diff and call_cues.DIFF_LINE.match(tail)):
+        if self._section or self._quoted_above or (self._diff and example_cues.DIFF_LINE.match(tail)):
             return True
         speaker = tail.strip() or cue
-        speaks = call_cues.SPEAKER.fullmatch(speaker) or (self._transcript and call_cues.ASSISTANT.match(speaker))
-        around = call_cues.ELEMENT.search(tail if tail.strip() else self._cue)
-        within = around and not call_cues.OWN_ELEMENT.match(around[1])
+        speaks = example_cues.SPEAKER.fullmatch(speaker) or (self._transcript and example_cues.ASSISTANT.match(speaker))
+        around = example_cues.ELEMENT.search(tail if tail.strip() else self._cue)
+        within = around and not example_cues.OWN_ELEMENT.match(around[1])
         if shown or titled or speaks or within or tail.rstrip().endswith("~~") or self._indented():
             return True
-        return any(map(self._announced, (call_cues.EXAMPLE, call_cues.REFUSED, call_cues.QUOTES)))
+        return any(map(self._announced, (example_cues.EXAMPLE, example_cues.REFUSED, example_cues.QUOTES)))
 
     def _above(self) -> str:
         """Return the line above this position, unless words stand before it on its own line."""
@@ -338,7 +340,9 @@ class ContextTracker:
         if call_intent.is_title_of_text(above):
             return above
         stands_alone = not self._cue_whole or HEADS.match(above)
-        words = self._tail if self._before else "" if stands_alone and not above.endswith(call_cues.COLONS) else above
+        words = (
+            self._tail if self._before else "" if stands_alone and not above.endswith(example_cues.COLONS) else above
+        )
         return words if call_intent.is_label(words, takes_object=self._before) else ""
 
     def _indented(self) -> bool:
@@ -347,8 +351,8 @@ class ContextTracker:
 
     def _announced(self, words: re.Pattern[str]) -> bool:
         """Return whether an announcement precedes this position, on its line or above after a colon."""
-        below = not self._before or call_cues.LABEL.match(self._tail)
-        above = self._cue if below and self._cue.rstrip(" \t\r*_").endswith(call_cues.COLONS) else ""
+        below = not self._before or example_cues.LABEL.match(self._tail)
+        above = self._cue if below and self._cue.rstrip(" \t\r*_").endswith(example_cues.COLONS) else ""
         return bool(words.search(self._tail) or words.search(above))
 
 

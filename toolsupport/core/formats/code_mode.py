@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match, peek, pour
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import write_results
@@ -125,16 +125,16 @@ def read_tag(reading: ReaderContext, _opener: str) -> Steps[None]:
         if source.ended:
             break
         yield
-    _tell(reading, code, "")
+    _report(reading, code, "")
 
 
 def _read_fence(reading: ReaderContext, found: re.Match[str]) -> Steps[None]:
     code = CodeStream(reading, reading.reply.new_id(), shown=not found["indent"])
     closed = yield from _through_python(code, len(found["fence"]))
-    _tell(reading, code, found["indent"], () if closed else ("closed the fence at the end of the reply",))
+    _report(reading, code, found["indent"], () if closed else ("closed the fence at the end of the reply",))
 
 
-def _tell(reading: ReaderContext, code: CodeStream, indent: str, repairs: tuple[str, ...] = ()) -> None:
+def _report(reading: ReaderContext, code: CodeStream, indent: str, repairs: tuple[str, ...] = ()) -> None:
     if not "".join(code.pieces).strip():
         reading.reply.text(reading.source.cut())
         return

@@ -10,14 +10,14 @@ import json
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.constrained import CALLS, REPLY
 from toolsupport.core.constrained.call_schema import ANSWER, ARGUMENTS, TOOL
 from toolsupport.core.formats import pure_json
 from toolsupport.core.formats.bare_json import BareJson
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.scanner import Steps

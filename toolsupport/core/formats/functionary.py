@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import LONGEST_NAME, NAME, NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks

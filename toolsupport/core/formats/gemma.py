@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import ParsedCall, compact, finished
+from toolsupport.core.call_building import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ENCODE, ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.pairs import HY_SUFFIXES, PairTagSet
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
+from toolsupport.core.formats.tag_pairs import HY_SUFFIXES, PairTagSet
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.scanner import Steps
 

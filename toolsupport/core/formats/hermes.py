@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.reply_parser import Grammar

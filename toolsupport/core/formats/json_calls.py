@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.core.arguments import BRACKET_TOO_MANY, ParsedCall, read_call
+from toolsupport.core.call_building import BRACKET_TOO_MANY, ParsedCall, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
@@ -40,10 +40,10 @@ class JsonCalls:
         while True:
             character = yield from source.space()
             if self._stream and (yield from source.closed(self._closers)):
-                return self._tell(source.cut())
+                return self._report(source.cut())
             if character == "{" and (yield from self._begins_an_object()):
                 if self._stream:
-                    self._tell(source.cut())
+                    self._report(source.cut())
                 yield from self._object()
             elif character and character in BEFORE_A_CALL and self._may_stand_here(character):
                 self._bracket(source.take(source.at + 1))
@@ -71,12 +71,12 @@ class JsonCalls:
             return False
         source = self._reading.source
         if (yield from source.found(self._ends)) and not (yield from source.space()):
-            return self._tell(source.cut())  # the reply ends with an opening mark where the closing one belongs
+            return self._report(source.cut())  # the reply ends with an opening mark where the closing one belongs
         source.back_to(self._end)
         rest = source.buffer[source.at :].strip()
         if source.ended and rest and any(closer.startswith(rest) for closer in self._closers.markers):
             source.take(len(source.buffer))  # the reply ended inside the closing mark
-        return self._tell(source.cut())
+        return self._report(source.cut())
 
     def _begins_an_object(self) -> Steps[bool]:
         """Return whether a brace and a valid next character follow: a quote, a closing bracket, or a bare key."""
@@ -103,7 +103,7 @@ class JsonCalls:
     def _read_one(self, text: str) -> ParsedCall:
         return read_call(text, self._reading.tools)
 
-    def _tell(self, raw: str) -> bool:
+    def _report(self, raw: str) -> bool:
         if self._stream:
             self._stream.done(self._written, raw)
         self._stream = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext

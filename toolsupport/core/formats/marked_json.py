@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolsupport.core.arguments import ParsedCall, finished, schema_of
+from toolsupport.core.call_building import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, resolved, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
@@ -62,7 +62,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
         closed = not bare and (yield from source.closed(BLOCK_ENDS))
         if not closed and (bare or not (yield from source.marker(CALLS))):
             source.back_to(end)
-        call.tell(source.cut())
+        call.report(source.cut())
         if bare or closed:
             return
 
@@ -97,7 +97,7 @@ class _TreeCall:
             else:
                 yield
 
-    def tell(self, raw: str) -> None:
+    def report(self, raw: str) -> None:
         root = self._open[0]
         if "".join(root.text).strip():
             self._broken = self._broken or NO_PARAMETERS

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from toolsupport.core.arguments import ParsedCall, compact, finished
+from toolsupport.core.call_building import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
@@ -88,7 +88,7 @@ def _arguments(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]:
     character = yield from source.space()
     start = source.recorded
     if character != "{":
-        _tell_without(reading, stream, character)
+        _report_without(reading, stream, character)
         return
     walk = JsonWalk(source, ENDS, JsonArguments(stream))
     yield from walk.value()
@@ -106,7 +106,7 @@ def _written(name: str, text: str, walk: JsonWalk, tools: Sequence[ToolSpec]) ->
     return finished(name, read.value if read else "?", read.repairs if read else (), tools)
 
 
-def _tell_without(reading: ReaderContext, stream: ArgumentStream, character: str) -> None:
+def _report_without(reading: ReaderContext, stream: ArgumentStream, character: str) -> None:
     """Emit a call without arguments if nothing follows; anything but an object is not a call."""
     raw = reading.source.cut()
     written = finished(stream.name, {} if not character else "?", () if character else (NO_ARGUMENTS,), reading.tools)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from toolsupport.core.arguments import finished
+from toolsupport.core.call_building import finished
 from toolsupport.core.coercion import properties
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
@@ -91,7 +91,7 @@ class NamedCalls:
             if (yield from source.closed(marks.all_closed)):
                 end = source.recorded
             source.back_to(end)
-            self._tell(source.cut())
+            self._report(source.cut())
             yield from source.space()
             more = bool((yield from source.found(marks.call_opens)))
             if not more:
@@ -139,7 +139,7 @@ class NamedCalls:
         if (yield from source.space()) != "`" or not (yield from source.found(FENCE)):
             source.back_to(end)
 
-    def _tell(self, raw: str) -> None:
+    def _report(self, raw: str) -> None:
         self._stream.done(self._written, raw)
 
 

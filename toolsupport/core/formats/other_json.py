@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.arguments import ParsedCall, compact, finished
+from toolsupport.core.call_building import ParsedCall, compact, finished
 from toolsupport.core.formats import hermes, mistral, pure_json
 from toolsupport.core.formats.argument_stream import KeyedArguments
 from toolsupport.core.formats.format import Format

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
+from toolsupport.core.call_building import compact
 from toolsupport.core.coercion import coerce, properties, types
 from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.python_literals import LiteralReader
@@ -26,20 +26,20 @@ class ArgumentWriter:
     def begin_text(self, key: str) -> Sink:
         """Return the sink for the pieces of a string that is still being written."""
         self._put(f'{self._key(key)}"')
-        return lambda piece: self._put(dumps(piece)[1:-1])
+        return lambda piece: self._put(compact(piece)[1:-1])
 
     def end_text(self) -> None:
         self._put('"')
 
     def add(self, key: str, value: Any) -> None:
-        self._put(self._key(key) + dumps(value))
+        self._put(self._key(key) + compact(value))
 
     def end(self) -> None:
         self._put("{}" if self._before == "{" else "}")
 
     def _key(self, key: str) -> str:
         before, self._before = self._before, ","
-        return f"{before}{dumps(key)}:"
+        return f"{before}{compact(key)}:"
 
 
 class CallReader(LiteralReader):
@@ -112,7 +112,7 @@ class CallReader(LiteralReader):
         if key in self.arguments:
             raise UnreadableString(f"{key} is given twice")
         fitting = coerce(value, self._properties[key], self._schema) if key in self._properties else value
-        if dumps(fitting) != dumps(value):
+        if compact(fitting) != compact(value):
             self.mended(f"gave {key} the type of the schema")
         self.arguments[key] = fitting
         self._writer.add(key, fitting)
@@ -154,8 +154,3 @@ class CallReader(LiteralReader):
             self.skip(1)
         elif head and head != ")":
             raise UnreadableString(f"a comma is missing before {head}")
-
-
-def dumps(value: Any) -> str:
-    """Serialise JSON in the form in which CallDelta and the arguments of a call are compared."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

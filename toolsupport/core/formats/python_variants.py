@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from toolsupport.core.formats import pythonic
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.types import ToolCall, ToolSpec

@@ -14,7 +14,7 @@ from functools import cache
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match, peek
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import UnreadableString
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
@@ -173,7 +173,7 @@ def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
 def read_one(reading: ReaderContext, name: str) -> Steps[None]:
     """Read one call after a mark; its name and the opening bracket were consumed."""
     outcome = yield from _call(reading, name, EnclosingMarks("<|eom_id|>"))
-    _tell(reading, outcome, reading.source.cut())
+    _report(reading, outcome, reading.source.cut())
 
 
 def _fence(reading: ReaderContext) -> Steps[None]:
@@ -226,7 +226,7 @@ def _calls(reading: ReaderContext, found: re.Match[str], around: EnclosingMarks)
         around.printed = bool(following["print"])
         outcome = yield from _call(reading, following["name"], around)
         raw, following = yield from _behind(reading, around)
-        _tell(reading, outcome, raw)
+        _report(reading, outcome, raw)
     space = reading.source.cut()
     reading.reply.text(space)
     return "\n" in space
@@ -313,7 +313,7 @@ def _follows(reading: ReaderContext, following: re.Match[str], around: Enclosing
     return follows
 
 
-def _tell(reading: ReaderContext, outcome: CallReady | CallRejected | None, raw: str) -> None:
+def _report(reading: ReaderContext, outcome: CallReady | CallRejected | None, raw: str) -> None:
     if isinstance(outcome, CallReady):
         reading.reply.ready(outcome.call, raw)
     elif outcome is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
-from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tag_value import inline_value, written_value
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.tool_call_marks import SEED, SEED_TAGS, TAGS, WRAPPERS, read
 from toolsupport.core.formats.writing import listed, write_results
@@ -57,14 +57,8 @@ def _written(call: ToolCall) -> str:
 
 
 def _written_for_seed(call: ToolCall) -> str:
-    values = "".join(f"<parameter={key}>{_inline(value)}</parameter>\n" for key, value in call.arguments.items())
+    values = "".join(f"<parameter={key}>{inline_value(value)}</parameter>\n" for key, value in call.arguments.items())
     return f"{SEED}\n<function={call.name}>\n{values}</function>\n</seed:tool_call>"
-
-
-def _inline(value: object) -> str:
-    """Write a value on the line of its tag, unless it begins with a line break itself."""
-    text = written_value(value)
-    return f"\n{text}\n" if text[:1] in ("\r", "\n") else text
 
 
 GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(TAGS.functions, read_bare)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.arguments import compact, finished
+from toolsupport.core.call_building import compact, finished
 from toolsupport.core.formats.argument_stream import ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.harmony import only_parameter
@@ -41,7 +41,7 @@ class ReactCall(NamedCalls):
             self._written = finished(name, {key: text}, (f"took what was written for {key}",), tools)
         else:
             yield from self._arguments()
-        self._tell(source.cut())
+        self._report(source.cut())
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -24,7 +24,7 @@ from toolsupport.core.formats.announcements import Circumstances
 from toolsupport.core.formats.cut_replies import CUT, closed_by_model, is_closed, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
 from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
-from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
+from toolsupport.core.formats.mentioned_calls import FenceRule, Item, Mention, MentionFilter
 from toolsupport.core.quote_tracker import QuoteTracker
 from toolsupport.core.reasoning import PROOFS
 from toolsupport.core.scanner import MarkerSet

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from toolsupport.core.events import Event
 from toolsupport.core.formats.announcements import Circumstances
-from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.reply import ReplyEvents
 from toolsupport.core.reasoning import ReasoningReader
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource

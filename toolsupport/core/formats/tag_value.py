@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.formats.argument_stream import ArgumentStream
 
 # The line break at either end of a value belongs to it, does not, or does unless the value begins with one.
@@ -97,3 +97,9 @@ def _without_last_break(text: str) -> str:
 def written_value(value: Any) -> str:
     """Write a value between tags: a text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else compact(value)
+
+
+def inline_value(value: object) -> str:
+    """Write a value on the line of its tag, unless it begins with a line break itself."""
+    text = written_value(value)
+    return f"\n{text}\n" if text[:1] in ("\r", "\n") else text

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import ParsedCall, finished, schema_of
+from toolsupport.core.call_building import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
@@ -145,12 +145,12 @@ class TaggedCalls:
             end = source.recorded
             yield from source.space()
             if (yield from source.closed(self._tags.wrapper_closings)):
-                call.tell(source.cut())
+                call.report(source.cut())
                 return
             again = yield from source.marker(self._tags.openings)
             if self._bare or not again:
                 source.back_to(end)
-            call.tell(source.cut())
+            call.report(source.cut())
             if self._bare:
                 return
 
@@ -191,7 +191,7 @@ class TaggedCall:
             self._tags.json and (yield from self._reading.source.found(self._tags.around_json))
         )
 
-    def tell(self, raw: str) -> None:
+    def report(self, raw: str) -> None:
         name = self._stream.name
         written = self._broken or finished(name, self._arguments, tuple(self._repairs), self._reading.tools)
         self._stream.done(written, raw, self._tags.stray)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.pairs import HY_SUFFIXES, PairTagSet
 from toolsupport.core.formats.reply_parser import ReaderContext
+from toolsupport.core.formats.tag_pairs import HY_SUFFIXES, PairTagSet
 from toolsupport.core.formats.tag_value import PAIRED
 from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.scanner import MarkerSet, Steps

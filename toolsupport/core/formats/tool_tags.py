@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.core.arguments import ParsedCall, finished, schema_of
+from toolsupport.core.call_building import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
-from toolsupport.core.formats.tag_value import PAIRED, TagValue, without_breaks, written_value
+from toolsupport.core.formats.tag_value import PAIRED, TagValue, inline_value, without_breaks
 from toolsupport.core.formats.tags import NO_PARAMETERS, UNCLEAR
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
@@ -137,13 +137,8 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
 
 
 def _written(call: ToolCall) -> str:
-    lines = [f"<{key}>{_inline(value)}</{key}>" for key, value in call.arguments.items()]
+    lines = [f"<{key}>{inline_value(value)}</{key}>" for key, value in call.arguments.items()]
     return "\n".join([f"<{call.name}>", *lines, f"</{call.name}>"])
-
-
-def _inline(value: object) -> str:
-    text = written_value(value)
-    return f"\n{text}\n" if text[:1] in ("\r", "\n") else text
 
 
 def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.arguments import compact
+from toolsupport.core.call_building import compact
 from toolsupport.core.types import ChatMessage, ToolSpec
 
 # Text that opens or closes a block in any format: one character of it is replaced by a similar one.

@@ -24,6 +24,7 @@ from types import MappingProxyType
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.format import Format
 from toolsupport.core.prompt.call_ids import CallIds
+from toolsupport.core.prompt.system_prompt import paragraphs
 from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 INTERRUPTED = "No result: the call was interrupted before it was done."
@@ -155,7 +156,7 @@ def _written(format_: Format, messages: Iterable[ChatMessage]) -> Iterator[ChatM
         yield from _handed_back(format_, results)
         results = []
         calls = format_.write_calls(message.calls) if message.calls else ""
-        yield replace(message, content=_paragraphs(message.content, calls), calls=())
+        yield replace(message, content=paragraphs(message.content, calls), calls=())
     yield from _handed_back(format_, results)
 
 
@@ -173,7 +174,7 @@ def _stated(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
             )
         else:
             stated = [_call_in_words(call) for call in message.calls]
-            yield replace(message, content=_paragraphs(message.content, *stated), calls=(), thinking="")
+            yield replace(message, content=paragraphs(message.content, *stated), calls=(), thinking="")
 
 
 def _call_in_words(call: ToolCall) -> str:
@@ -215,11 +216,7 @@ def _join(row: Sequence[ChatMessage]) -> ChatMessage:
         return row[0]
     return replace(
         row[-1],
-        content=_paragraphs(*(message.content for message in row)),
-        thinking=_paragraphs(*(message.thinking for message in row)),
+        content=paragraphs(*(message.content for message in row)),
+        thinking=paragraphs(*(message.thinking for message in row)),
         images=tuple(image for message in row for image in message.images),
     )
-
-
-def _paragraphs(*texts: str) -> str:
-    return "\n\n".join(text for text in texts if text)

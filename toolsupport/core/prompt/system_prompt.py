@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.prompt import styles
+from toolsupport.core.prompt import tool_styles
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.types import RequestSpec
 
@@ -26,10 +26,10 @@ def system(request_spec: RequestSpec) -> str:
     It mentions that the model cannot call functions only if tools were requested: not if none is enabled.
     """
     if not request_spec.offers_tools:
-        return _paragraphs(request_spec.system.strip(), _without_tools(request_spec))
+        return paragraphs(request_spec.system.strip(), _without_tools(request_spec))
     if context_of(request_spec) == "minimal_system":
-        return _paragraphs(f"{SHORT} {styles.NUDGE}", *_documents(request_spec), _how_to_call(request_spec))
-    return _paragraphs(request_spec.system.strip(), _how_to_call(request_spec), _about_tools(request_spec))
+        return paragraphs(f"{SHORT} {tool_styles.NUDGE}", *_documents(request_spec), _how_to_call(request_spec))
+    return paragraphs(request_spec.system.strip(), _how_to_call(request_spec), _about_tools(request_spec))
 
 
 def _without_tools(request_spec: RequestSpec) -> str:
@@ -49,13 +49,13 @@ def _how_to_call(request_spec: RequestSpec) -> str:
     instructions = format_.instructions(request_spec.tools)
     offered = {tool.name for tool in request_spec.tools}
     proven = [call for call in request_spec.examples if call.name in offered]
-    return _paragraphs(instructions, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
+    return paragraphs(instructions, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
 
 
 def _about_tools(request_spec: RequestSpec) -> str:
-    nudge = styles.STRONG_NUDGE if request_spec.strong_nudge else styles.NUDGE
-    style = styles.about(request_spec.capabilities["prompt_style"].value, request_spec.tools)
-    return _paragraphs(f"{style} {nudge}", _how_many_calls(request_spec))
+    nudge = tool_styles.STRONG_NUDGE if request_spec.strong_nudge else tool_styles.NUDGE
+    style = tool_styles.about(request_spec.capabilities["prompt_style"].value, request_spec.tools)
+    return paragraphs(f"{style} {nudge}", _how_many_calls(request_spec))
 
 
 def _how_many_calls(request_spec: RequestSpec) -> str:
@@ -64,5 +64,5 @@ def _how_many_calls(request_spec: RequestSpec) -> str:
     return ALL_AT_ONCE if context_of(request_spec) == "minimal" else ""
 
 
-def _paragraphs(*texts: str) -> str:
+def paragraphs(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)

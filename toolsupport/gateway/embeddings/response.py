@@ -16,7 +16,7 @@ from toolsupport.gateway import answer_runner
 from toolsupport.gateway.answer_runner import places
 from toolsupport.gateway.embeddings import shapes
 from toolsupport.gateway.embeddings.request import EmbeddingRequest
-from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_preparation import Caller
 from toolsupport.providers.embeddings import EmbeddingReply
 from toolsupport.registry.models import api_catalogue, picker, profile_cache

@@ -8,7 +8,6 @@ from typing import Any
 
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway.conversation import arguments_of, file_text, image
-from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.gateway_request import (
     GatewayRequest,
     integers,
@@ -19,6 +18,7 @@ from toolsupport.gateway.gateway_request import (
     required,
     usable,
 )
+from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.responses.schemas import CHECK
 from toolsupport.gateway.responses.shapes import DEFAULTS
 

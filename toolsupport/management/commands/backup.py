@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Write database, files and keys to FILE (complete or not at all), while the site runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="The archive, a tar. A file of that name is replaced.")
+        parser.add_argument("file", type=Path, help="The archive, a tar. A file with that name is replaced.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]

@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="The model's name, or server/name.")
         parser.add_argument(
-            "--server", default="", help="The name of its server, if several servers have a model of that name."
+            "--server", default="", help="The name of its server, if several servers have a model with that name."
         )
         parser.add_argument("--json", action="store_true", help="Print the verdict and the evidence as JSON.")
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             while True:
                 seen = await in_database(self.look)(opened.id)
                 if seen is not None and not quiet:
-                    self.tell(seen, printed)
+                    self.report(seen, printed)
                 if seen is not None and not seen.open:
                     return seen
                 await asyncio.sleep(LOOK)
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         self.answers = True
         return seen
 
-    def tell(self, seen: ShownDetection, printed: dict[str, str]) -> None:
+    def report(self, seen: ShownDetection, printed: dict[str, str]) -> None:
         """Print a line for each finished step and queue position; on a terminal also the running step."""
         if seen.place and printed.get("queued") != str(seen.place):
             printed["queued"] = str(seen.place)

@@ -12,7 +12,7 @@ from chat.doctor_checks import overdue_rows, tool_findings
 from chat.mcp import doctor_checks
 from toolsupport.services import deployment_checks, serve_lock, sign_in_checks
 from toolsupport.services.doctor import Finding, examine
-from toolsupport.web import connection_settings
+from toolsupport.web import connection_limits
 
 MARKS = {True: "ok  ", False: "FAIL", None: "note"}
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             *examine(),
             *sign_in_checks.findings(),
             *deployment_checks.findings(),
-            connection_settings.finding(),
+            connection_limits.finding(),
             *tool_findings(),
         ]
         if any(found.what == "database" and found.ok for found in findings):

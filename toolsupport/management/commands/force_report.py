@@ -76,7 +76,7 @@ class Command(BaseCommand):
             async for outcome in force_report.measured(prepared, count):
                 outcomes.append(outcome)
                 if not quiet:
-                    self.tell(len(outcomes), 2 * count * len(TASKS))
+                    self.report(len(outcomes), 2 * count * len(TASKS))
             figures = force_report.figures(outcomes)
             constrained = figures[force_report.FORCED]
             constrained["odd_schema"] = await force_report.odd_schema(prepared, constrained) or None
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             "outcomes": [asdict(one) | {"seconds": round(one.seconds, 3)} for one in outcomes],
         }
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         """Print the progress: on a terminal in one line, elsewhere a line for each tenth."""
         if self.stdout.isatty():
             self.stdout.write(f"{done} of {total} requests", ending="\n" if done == total else "\r")

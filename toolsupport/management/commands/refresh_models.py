@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.registry.servers import servers
 from toolsupport.registry.servers.servers import ListedServer

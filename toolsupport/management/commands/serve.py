@@ -22,7 +22,7 @@ from django.db import connections
 from twisted.internet import reactor
 
 from toolsupport.config import metrics, restore_journal
-from toolsupport.config.locations import IMPORT_ROOT
+from toolsupport.config.application_paths import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
@@ -30,7 +30,7 @@ from toolsupport.services import database_upgrade, local_bus, process_group, ser
 from toolsupport.services.backups import kept_backups
 from toolsupport.services.exit_deadline import deadline, kill_children
 from toolsupport.services.supervisor import TaskSupervisor
-from toolsupport.web import connection_settings, static_files
+from toolsupport.web import connection_limits, static_files
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -204,7 +204,7 @@ def make_server(application: Any, shared: int) -> BoundedServer:
         websocket_timeout=-1,
         server_name="toolsupport",
         verbosity=0,
-        limits=connection_settings.limits(),
+        limits=connection_limits.limits(),
     )
 
 

@@ -80,7 +80,7 @@ class Command(BaseCommand):
         cost = await in_database(exam_reports.cost)(profile, planned)
         about = "by earlier exams of this model" if cost.measured else "a rough guess"
         cases = counted(planned // len(chosen), "case")
-        self.tell(f"{name}: {cases}, about {cost.seconds} s and {cost.tokens:,} tokens ({about}).")
+        self.show(f"{name}: {cases}, about {cost.seconds} s and {cost.tokens:,} tokens ({about}).")
         jobs = JobRunner()
         jobs.examiner.own = run
         jobs.spawn(jobs.examiner.serve())
@@ -103,7 +103,7 @@ class Command(BaseCommand):
         self.stdout.write(bar, ending="\n" if last else "\r")
         self.stdout.flush()
 
-    def tell(self, line: str) -> None:
+    def show(self, line: str) -> None:
         if not self.quiet:
             self.stdout.write(line)
 
@@ -113,15 +113,15 @@ class Command(BaseCommand):
         if other is not None:
             found["against"] = exam_reports.to_json(other.id)
         for asked, part in done.detail.get("formats", {}).items():
-            self.tell(f"Format {part['used'] or asked or 'none'}: {part['right']} of {part['trials']} cases right")
+            self.show(f"Format {part['used'] or asked or 'none'}: {part['right']} of {part['trials']} cases right")
             for group, share in part["groups"].items():
-                self.tell(f"  {group:<12} {share['right']:>3} of {share['trials']}")
+                self.show(f"  {group:<12} {share['right']:>3} of {share['trials']}")
         for case in found["cases"]:
             if case["trials"] and case["right"] * 2 <= case["trials"]:
-                self.tell(f"  {case['id']} ({case['format'] or 'format in use'}): {case['why']}")
+                self.show(f"  {case['id']} ({case['format'] or 'format in use'}): {case['why']}")
         why = done.detail.get("failing", "")
         after = f" after a change from {done.swap_from}" if done.swap_from else ""
-        self.tell(f"{done.server}/{done.model}{after}: {done.verdict_words or done.status}. {why}".rstrip())
+        self.show(f"{done.server}/{done.model}{after}: {done.verdict_words or done.status}. {why}".rstrip())
         for name, text in (("json", json.dumps(found, ensure_ascii=False, indent=2)), ("junit", junit.written(found))):
             self.write(options[name], text)
         worse = other is not None and self.worse(done, other)
@@ -130,7 +130,7 @@ class Command(BaseCommand):
     def worse(self, done: ShownExam, other: ShownExam) -> bool:
         worse = estimates.worse(exam_runs.grades(done.id), exam_runs.grades(other.id))
         words = {True: "worse than", False: "better than", None: "not clearly different from"}[worse]
-        self.tell(f"{done.model} is {words} {other.model}.")
+        self.show(f"{done.model} is {words} {other.model}.")
         return worse is True
 
     def write(self, place: str | None, text: str) -> None:
@@ -152,7 +152,7 @@ def _suite(options: dict[str, Any]) -> ExamSuite:
         return team_exams.suite(name)
     except NotFound as error:
         if not Path(name).exists() and not name.endswith(".json"):
-            raise NotFound(f"{error} There is no file of that name either. {_known()}") from error
+            raise NotFound(f"{error} There is no file with that name either. {_known()}") from error
     try:
         return exam_files.read(Path(name).read_bytes(), name)
     except OSError as error:

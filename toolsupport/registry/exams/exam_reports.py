@@ -11,7 +11,7 @@ from django.db.models import Avg, Count, Max, Min, Sum
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.exams import exam_report
-from toolsupport.core.exams.cases import GROUPS, ExamCase, read_suite
+from toolsupport.core.exams.cases import ExamCase, read_suite
 from toolsupport.core.exams.estimates import decided
 from toolsupport.core.types import JSON, Role
 from toolsupport.models import ExamRun, ExamTrial
@@ -70,7 +70,6 @@ class ShownCase:
 
     id: str
     group: str
-    group_words: str
     format: str
     right: bool | None
     passed: int
@@ -129,7 +128,6 @@ def _case(case: ExamCase, asked: str, trials: Sequence[ExamTrial]) -> ShownCase:
     return ShownCase(
         id=case.id,
         group=case.group,
-        group_words=GROUPS.get(case.group, case.group),
         format=telling.format if telling else asked,
         right=outcome,
         passed=rights.count(True),

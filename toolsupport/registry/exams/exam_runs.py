@@ -21,9 +21,9 @@ from toolsupport.core.format_choice import CODE
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import JSON
 from toolsupport.models import ExamPaper, ExamRun, ExamTrial, ModelProfile
-from toolsupport.registry import leases, raw_sql
+from toolsupport.registry import leases
 from toolsupport.registry.models import picker
-from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers import server_slots
 from toolsupport.registry.settings import switches
 
 LEASE = timedelta(seconds=30)
@@ -94,7 +94,7 @@ def open_run(asked: ExamRequest) -> int:
     formats = _formats(asked.formats)
     mine = ExamRun.objects.filter(actor_id=asked.actor, status__in=OPEN)
     if asked.actor is not None and mine.count() >= MOST_OPEN:
-        raise Busy(f"{MOST_OPEN} exams of yours are open, the maximum.", "exams")
+        raise Busy(f"You have {MOST_OPEN} open exams, the maximum.", "exams")
     suite = asked.suite if before is None else _swapped(asked.suite, profile, before)
     paper = _paper(suite, before)
     row = ExamRun(
@@ -159,7 +159,7 @@ def claim(owner: str, own: int | None = None, idle: Callable[[int], bool] = lamb
 
     A run that a change of the model asked for waits until its server (an id) is `idle`.
     """
-    return _oldest(owner, own, idle) if raw_sql.has_work(ExamRun) else None
+    return _oldest(owner, own, idle) if leases.has_work(ExamRun) else None
 
 
 @transaction.atomic
@@ -197,7 +197,7 @@ def _claimed(row: ExamRun) -> ClaimedExam:
 
 def renew(run: int, owner: str, graded: int) -> bool:
     """Renew the leases and store the progress; False if the run was cancelled or another process has it."""
-    server_places.renew(server_places.holder(owner, "exam", run))
+    server_slots.renew(server_slots.holder(owner, "exam", run))
     mine = ExamRun.objects.filter(pk=run, owner=owner, status="running")
     return bool(mine.update(lease_until=leases.in_future(LEASE), graded=graded))
 

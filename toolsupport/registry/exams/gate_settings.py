@@ -14,7 +14,7 @@ from toolsupport.registry.exams.exam_gate import REQUIRED, WAIVED
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.knowledge.event_log import HistoryEvent
 
-NO_GATE = "This model waits for no exam."
+NO_GATE = "This model is not waiting for an exam."
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from toolsupport.core import passkey_rules, strict_json
+from toolsupport.core import passkey_origins, strict_json
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.models import Passkey
 from toolsupport.registry.factors import recovery_codes
@@ -38,7 +38,7 @@ class Ceremony:
 
     @property
     def site(self) -> str:
-        return passkey_rules.site_of(self.origin)
+        return passkey_origins.site_of(self.origin)
 
 
 @dataclass(frozen=True, slots=True)

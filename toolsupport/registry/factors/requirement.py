@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from toolsupport.core.errors import NotAllowed
 from toolsupport.models import Passkey, SecondFactor
-from toolsupport.registry.people import audit_log, ways_in
+from toolsupport.registry.people import admins_with_sign_in, audit_log
 from toolsupport.registry.people.permissions import Action, may
 from toolsupport.registry.settings import team_settings
 
@@ -61,4 +61,4 @@ def some_have_one() -> bool:
 
 
 def _with_password() -> QuerySet[User]:
-    return User.objects.filter(is_active=True).exclude(ways_in.WITHOUT_PASSWORD)
+    return User.objects.filter(is_active=True).exclude(admins_with_sign_in.WITHOUT_PASSWORD)

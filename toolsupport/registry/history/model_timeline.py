@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.text import capfirst
+
 from toolsupport.core import history_sentences
 from toolsupport.core.history_sentences import EntryFacts
 from toolsupport.core.overrides import OverrideRow
@@ -125,8 +127,7 @@ def _change(entry: HistoryEntry) -> ValueChange:
 
 
 def _words(capability: str, value: object) -> str:
-    words = profiles.state_and_words(capability, value)[1]
-    return words[:1].upper() + words[1:]
+    return capfirst(profiles.state_and_words(capability, value)[1])
 
 
 def _flagged(entries: Sequence[HistoryEntry]) -> bool:

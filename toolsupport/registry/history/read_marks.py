@@ -11,8 +11,7 @@ from django.utils import timezone
 from toolsupport.models import HistoryEntry, ReadEntry, ReadMark
 from toolsupport.registry import raw_sql
 
-MOST_UNREAD = 99
-# Rows that are counted: older ones count as read, so that counting is always quick.
+# Older entries count as read, so that finding an unread one is always quick.
 WINDOW = 10_000
 
 # Claims of servers need not be read, and entries inside another entry are read with it.
@@ -21,28 +20,21 @@ WHERE entry.id > (SELECT MAX(floor) FROM (SELECT entry AS floor FROM toolsupport
 UNION ALL SELECT MAX(id) - {WINDOW} FROM toolsupport_historyentry) AS floors)
 AND entry.lead_id IS NULL AND entry.source <> 'declared' AND (entry.actor_id IS NULL OR entry.actor_id <> %s)
 AND NOT EXISTS (SELECT 1 FROM toolsupport_readentry AS seen WHERE seen.person_id = %s AND seen.entry_id = entry.id)"""
-READ = f"""INSERT INTO toolsupport_readentry (person_id, entry_id, at)
-SELECT %s, unread.id, %s FROM ({UNREAD} AND entry.id = %s) AS unread WHERE true ON CONFLICT DO NOTHING"""
-FIRST = f"{UNREAD} ORDER BY entry.id LIMIT %s"
-
-
-def unread(person: int) -> int:
-    """How many entries of other people this person has not read, one more than MOST_UNREAD at the most: one query."""
-    return len(_first(person, MOST_UNREAD + 1))
 
 
 def unread_among(person: int, entries: Collection[int]) -> frozenset[int]:
-    """Those of the entries (ids) that this person has not read: one query."""
-    if not entries:
-        return frozenset()
-    among = f"{UNREAD} AND entry.id IN ({', '.join(['%s'] * len(entries))})"
-    return frozenset(entry for (entry,) in raw_sql.rows(among, person, person, person, *entries))
+    """Return those of the entries (ids) that this person has not read: one query."""
+    marks = ", ".join(["%s"] * len(entries))
+    return _unread(person, f"AND entry.id IN ({marks})", *entries) if entries else frozenset()
 
 
 @transaction.atomic
 def mark_entry(person: int, entry: int) -> None:
     """Mark one entry as read by this person, with its contents."""
-    if raw_sql.change(READ, person, timezone.now(), person, person, person, entry) and not _first(person, 1):
+    if not unread_among(person, [entry]):
+        return
+    ReadEntry.objects.bulk_create([ReadEntry(person_id=person, entry_id=entry)], ignore_conflicts=True)
+    if not _unread(person, "ORDER BY entry.id LIMIT 1"):
         mark_all(person)
 
 
@@ -55,5 +47,5 @@ def mark_all(person: int) -> None:
     ReadEntry.objects.filter(person_id=person).delete()
 
 
-def _first(person: int, most: int) -> list[int]:
-    return [entry for (entry,) in raw_sql.rows(FIRST, person, person, person, most)]
+def _unread(person: int, which: str, *values: int) -> frozenset[int]:
+    return frozenset(entry for (entry,) in raw_sql.rows(f"{UNREAD} {which}", person, person, person, *values))

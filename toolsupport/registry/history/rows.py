@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from django.utils.text import capfirst
+
 from toolsupport.core import history_sentences
 from toolsupport.core.history_sentences import BundleFacts, EventKey
 from toolsupport.registry.history import bundles
@@ -52,12 +54,12 @@ class HistoryRow:
     @property
     def before(self) -> str:
         """The value before, with a capital."""
-        return _capital(self.entry.before)
+        return capfirst(self.entry.before)
 
     @property
     def after(self) -> str:
         """The value since, or the evidence that a test proved."""
-        return history_sentences.evidence(self.entry.kind, self.entry.verdict)[1] or _capital(self.entry.after)
+        return history_sentences.evidence(self.entry.kind, self.entry.verdict)[1] or capfirst(self.entry.after)
 
     @property
     def opinion(self) -> str:
@@ -128,7 +130,3 @@ def _facts(first: TimelineEntry, changes: int, models: int, verdicts: Mapping[st
     return BundleFacts(
         first.kind, first.claimed_by, first.actor, first.server, first.model, changes, models, verdicts=verdicts
     )
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

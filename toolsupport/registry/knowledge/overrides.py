@@ -58,7 +58,7 @@ def add(decision: NewOverride) -> int:
     Raises Conflict with the present value if another person was faster, NotFound.
     """
     _check(decision)
-    return _append_and_tell(_locked(decision), decision)
+    return _append_and_record(_locked(decision), decision)
 
 
 @transaction.atomic
@@ -115,7 +115,7 @@ def reject(proposal_id: int, actor: int, reason: str = "") -> int:
     """Withdraw a proposal by a new row; return its seq. Raises NotFound, Conflict if it was answered already."""
     proposal = _open_proposal(proposal_id)
     decision = NewOverride(proposal.profile_id, proposal.capability, actor=actor, reason=reason)
-    return _append_and_tell(_locked(decision), decision, withdraws=proposal)
+    return _append_and_record(_locked(decision), decision, withdraws=proposal)
 
 
 @transaction.atomic
@@ -127,7 +127,7 @@ def measure(decision: NewOverride) -> bool:
     """
     profile = _locked(decision)
     if not _confirms(profile, decision):
-        _append_and_tell(profile, decision)
+        _append_and_record(profile, decision)
         return True
     _append(profile, decision, None)
     return False
@@ -201,7 +201,7 @@ def follow_evidence(decision: NewOverride) -> int:
     profile = _locked(decision)
     claims = [claim for claim in in_force(profile, decision) if claim.source == "user_confirmed"]
     for claim in claims:
-        _append_and_tell(profile, decision, withdraws=_last_word(claim.id))
+        _append_and_record(profile, decision, withdraws=_last_word(claim.id))
     return len(claims)
 
 
@@ -213,7 +213,7 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
         raise NotFound("This entry does not belong to this model.")
     if override_id not in {claim.id for claim in in_force(profile, decision)}:
         raise Conflict("This was already withdrawn.", stands(profile.pk, decision.capability))
-    return _append_and_tell(profile, decision, withdraws=_last_word(override_id))
+    return _append_and_record(profile, decision, withdraws=_last_word(override_id))
 
 
 @transaction.atomic
@@ -225,7 +225,7 @@ def undo(decision: NewOverride, rows: int) -> None:
     profile = _locked(decision)
     mine = profile.overrides.filter(capability=decision.capability, session=decision.session).order_by("-seq")
     for row in mine.filter(source="user_confirmed", withdrawn_by=None)[:rows]:
-        _append_and_tell(profile, decision, withdraws=row)
+        _append_and_record(profile, decision, withdraws=row)
 
 
 @transaction.atomic
@@ -239,7 +239,7 @@ def restore(withdrawn: Sequence[int], decision: NewOverride) -> None:
     for claim, (last, gone) in _last_rows(profile.overrides.filter(pk__in=withdrawn).order_by("seq")).items():
         if gone:
             again = replace(decision, capability=claim.capability, session=claim.session, bundle=bundle)
-            _append_and_tell(profile, again, withdraws=last)
+            _append_and_record(profile, again, withdraws=last)
     if bundle.lead is None:
         raise Conflict("This value already applies.", stands(profile.pk, decision.capability))
 
@@ -255,7 +255,7 @@ def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared", bundle=bundle))
+        _append_and_record(profile, NewOverride(profile_id, name, value, "declared", bundle=bundle))
     return len(changed)
 
 
@@ -334,7 +334,7 @@ def _last_rows(claims: Iterable[Override]) -> dict[Override, tuple[Override, boo
             found[claim] = (answer, not found[claim][1])
 
 
-def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
+def _append_and_record(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
     """Append a row and its line in the history; return its seq."""
     before = effective_values.fold(profile, effective_values.claims([profile.pk])[profile.pk])
     row = _append(profile, decision, withdraws)

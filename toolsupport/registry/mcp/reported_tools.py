@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from toolsupport.core import redaction, remote_tools
-from toolsupport.core.coded_text import mapped
+from toolsupport.core.sentence_codes import mapped
 from toolsupport.core.types import JSON
 from toolsupport.models import McpServer, McpTool
 

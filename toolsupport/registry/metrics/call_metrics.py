@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from toolsupport.config import metrics
-from toolsupport.core import reply_times
+from toolsupport.core import reply_time_histogram
 from toolsupport.registry import raw_sql
 
 OUTCOMES = {
@@ -61,12 +61,12 @@ def add(profile_id: int, counts: Iterable[CallCount]) -> None:
     for one in sorted(counts, key=lambda count: (count.format, count.outcome)):
         sums = (one.calls, one.latency_ms, one.tokens, one.requests)
         [server] = raw_sql.row(ADD, profile_id, one.format, one.outcome, day, *sums) or (0,)
-        for step, replies in sorted(Counter(map(reply_times.step_of, one.times)).items()):
+        for step, replies in sorted(Counter(map(reply_time_histogram.step_of, one.times)).items()):
             raw_sql.change(ADD_TIME, profile_id, one.format, day, step, replies)
-        transaction.on_commit(partial(_tell, profile_id, server, one))
+        transaction.on_commit(partial(_add_to_metrics, profile_id, server, one))
 
 
-def _tell(profile_id: int, server: int, one: CallCount) -> None:
+def _add_to_metrics(profile_id: int, server: int, one: CallCount) -> None:
     """Add the same counts to this process's metrics, except for withdrawn calls."""
     labels = (str(profile_id), one.format or "none", one.outcome)
     metrics.CALLS.labels(*labels).inc(one.calls)

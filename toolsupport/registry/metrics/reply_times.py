@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Sum
 
-from toolsupport.core import reply_times
+from toolsupport.core import reply_time_histogram
 from toolsupport.models import ReplyTime
 from toolsupport.registry.metrics import insights
 from toolsupport.registry.metrics.insights import InsightsFilter
@@ -29,20 +29,20 @@ class ReplyTimes:
     @property
     def median(self) -> float:
         """In seconds."""
-        return reply_times.seconds_at(self.counts, MEDIAN)
+        return reply_time_histogram.seconds_at(self.counts, MEDIAN)
 
     @property
     def most(self) -> float:
         """The seconds within which 95 % came."""
-        return reply_times.seconds_at(self.counts, MOST)
+        return reply_time_histogram.seconds_at(self.counts, MOST)
 
     @property
     def median_text(self) -> str:
-        return reply_times.text(self.median)
+        return reply_time_histogram.text(self.median)
 
     @property
     def most_text(self) -> str:
-        return reply_times.text(self.most)
+        return reply_time_histogram.text(self.most)
 
 
 def by_model(wanted: InsightsFilter) -> dict[int, ReplyTimes]:

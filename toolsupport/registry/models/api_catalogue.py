@@ -63,11 +63,7 @@ def full_name(profile_id: int) -> str:
     row = profile_cache.profile(profile_id)
     if row is None:
         raise NotFound("This model does not exist.")
-    return _full_name(row)
-
-
-def _full_name(row: ModelProfile) -> str:
-    return f"{row.server.name}/{row.name}"
+    return str(row)
 
 
 def _find(wanted: str) -> ModelProfile:
@@ -80,7 +76,7 @@ def _find(wanted: str) -> ModelProfile:
 
 def _model(row: ModelProfile, known: Capabilities) -> JSON:
     return {
-        "id": _full_name(row),
+        "id": str(row),
         "created": int(row.first_seen.timestamp()),
         "server": row.server.name,
         "name": row.name,

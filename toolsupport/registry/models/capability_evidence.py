@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.text import capfirst
+
 from toolsupport.core.evidence_state import ModelEvidence, short_day
 from toolsupport.core.overrides import IN_FORCE, OverrideStatus
 from toolsupport.core.resolve import explain
 from toolsupport.core.types import Capability
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import effective_values, model_evidence
-from toolsupport.registry.knowledge.undecided_trials import TrialCount
+from toolsupport.registry.knowledge.undecided_capabilities import TrialCount
 from toolsupport.registry.models import profiles
 from toolsupport.registry.models.profiles import CapabilityCell
 
@@ -116,7 +118,7 @@ def of_verdict(capability: str, evidence: ModelEvidence) -> str:
 
 def with_test(sources: Sequence[ChainLink], words: str) -> tuple[ChainLink, ...]:
     """Return the sources with the words for a test without a clear yes or no, if there are any."""
-    return tuple(replace(link, words=_capital(words)) if words and _plain(link) else link for link in sources)
+    return tuple(replace(link, words=capfirst(words)) if words and _plain(link) else link for link in sources)
 
 
 def _plain(link: ChainLink) -> bool:
@@ -176,13 +178,13 @@ def _link(title: str, source: str, empty: str, entries: Sequence[OverrideStatus]
     entry, claim = mine[0], mine[0].claim
     words = profiles.state_and_words(entry.capability, entry.value)[1]
     if claim is None:
-        return ChainLink(title, entry.state, _capital(words))
+        return ChainLink(title, entry.state, capfirst(words))
     person = source == "user_confirmed"
     until = f"until {short_day(claim.expires_at)}" if claim.expires_at else ""
     old = "for an older build" if person and entry.stale else ""
     facts = (claim.actor if person else "", short_day(claim.created_at), until, old)
     fact = " · ".join(filter(None, facts))
-    return ChainLink(title, entry.state, _capital(words), fact, claim.reason if person else "")
+    return ChainLink(title, entry.state, capfirst(words), fact, claim.reason if person else "")
 
 
 def _learned(entries: Sequence[OverrideStatus]) -> ChainLink | None:
@@ -193,11 +195,7 @@ def _learned(entries: Sequence[OverrideStatus]) -> ChainLink | None:
     chats = len({entry.claim.session for entry in seen if entry.claim})
     newest = max(entry.claim.created_at for entry in seen if entry.claim)
     fact = f"Refused in {chats} chat{'' if chats == 1 else 's'} · {short_day(newest)} · counts there only"
-    return ChainLink("Learned", "noted", _capital(profiles.state_and_words(seen[0].capability, seen[0].value)[1]), fact)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    return ChainLink("Learned", "noted", capfirst(profiles.state_and_words(seen[0].capability, seen[0].value)[1]), fact)
 
 
 def _test(profile: ModelProfile, held: Capability) -> int:

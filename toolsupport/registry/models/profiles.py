@@ -14,9 +14,9 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values, model_evidence, undecided_trials
+from toolsupport.registry.knowledge import effective_values, model_evidence, undecided_capabilities
 from toolsupport.registry.knowledge.model_evidence import EvidenceTests
-from toolsupport.registry.knowledge.undecided_trials import Counts, TrialCount
+from toolsupport.registry.knowledge.undecided_capabilities import Counts, TrialCount
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.servers import servers
@@ -65,7 +65,7 @@ TITLES = dict(COLUMNS) | {
 # Settings of a model in the history, each with the word for its default.
 SETTINGS = {
     "fallback_models": "none",
-    "only_validated_fallbacks": "as the team decided",
+    "only_validated_fallbacks": "team default",
     "required_exam": "none",
     "exam_waived": "no",
 }
@@ -118,8 +118,11 @@ class CapabilityCell:
 
     @property
     def spoken(self) -> str:
-        """The cell in words: `Parallel calls: no, tested`."""
-        return f"{self.title}: " + ("not measured" if self.state == "unknown" else f"{self.words}, {self.source}")
+        """The cell in words: `Parallel calls: no, test`, `Vision: yes, claimed by the server`."""
+        if self.state == "unknown":
+            return f"{self.title}: not measured"
+        claimed = "claimed by the " if self.source in ("server", "profile") else ""
+        return f"{self.title}: {self.words}, {claimed}{self.source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
     profiles = list(there.select_related("server").order_by("name", "server__name"))
     known = effective_values.known_of_each(profiles)
     tests = model_evidence.tests_of(profiles, known) if profiles else EvidenceTests({}, {}, [])
-    tried = undecided_trials.of_each(profiles, known, tests)
+    tried = undecided_capabilities.of_each(profiles, known, tests)
     made = (_row(profile, known[profile.pk], tests, tried.get(profile.pk, {})) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
@@ -219,7 +222,7 @@ def shown(profile_id: int) -> ModelPage:
     claims = effective_values.claims([profile.pk])[profile.pk]
     known = effective_values.fold(profile, claims)
     tests = model_evidence.tests_of([profile], {profile.pk: known}, last=profile.pk)
-    tried = undecided_trials.of_each([profile], {profile.pk: known}, tests)
+    tried = undecided_capabilities.of_each([profile], {profile.pk: known}, tests)
     evidence = model_evidence.of_tests(profile, known, tests)
     return ModelPage(
         model=picker.row_of(profile, known, evidence),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsupport import providers
-from toolsupport.core import format_choice, model_sizes, tool_translation
+from toolsupport.core import format_choice, model_sizes, shell_translation
 from toolsupport.core.errors import NotFound
 from toolsupport.core.format_choice import FormatPreferences
 from toolsupport.core.prompt.context_fitting import ContextWindow
@@ -19,7 +19,7 @@ from toolsupport.core.types import Capabilities, ChatSettings, Endpoint, Request
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import (
     effective_values,
-    proven_calls,
+    example_calls,
     reasoning_starts,
 )
 from toolsupport.registry.metrics import (
@@ -120,7 +120,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
             _drafts[profile.pk] = kept
     made, build = kept.request_spec, profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
-        made = replace(made, examples=proven_calls.examples(build, made.tools))
+        made = replace(made, examples=example_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, kept.tools_digest)
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
@@ -175,7 +175,7 @@ def _draft(inputs: Inputs) -> RequestDraft:
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
     if ours and switches.of(team).translates and kept.translation is not False:
-        made = tool_translation.rerouted(made)
+        made = shell_translation.rerouted(made)
     if made.offers_tools and made.format == "native":
         made = replace(made, stream=capabilities["streaming"].value is not False)
     if made.offers_tools and made.think is None:

@@ -14,7 +14,7 @@ from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry import raw_sql
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
 from toolsupport.registry.knowledge.event_log import HistoryBundle
-from toolsupport.registry.models import context_profiles, survey_bounds
+from toolsupport.registry.models import exported_contexts, survey_bounds
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
@@ -75,7 +75,7 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails], bundle: 
         row.quantization = reported.quantization or row.quantization
         row.abilities = list(reported.capabilities) if reported.capabilities is not None else row.abilities
         context_sizes.take_modelfile(row, modelfile.settings(reported.system, reported.parameters))
-        context_profiles.fill(row)
+        exported_contexts.fill(row)
         reasoning_starts.hint(row, reported.begins_inside)
     columns = [
         *reasoning_starts.FIELDS,
@@ -132,7 +132,7 @@ def _mark_gone(row: ModelProfile, now: datetime) -> None:
 
 
 def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
-    if row.digest != model.digest or _told_otherwise(row, model):
+    if row.digest != model.digest or _differs(row, model):
         _forget_details(row)
     row.digest = model.digest
     row.size_bytes = model.size_bytes
@@ -144,7 +144,7 @@ def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
         row.abilities = list(model.capabilities)
 
 
-def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
+def _differs(row: ModelProfile, model: ModelReport) -> bool:
     """Return True if a complete list has changed; servers without digests show a new build only that way."""
     reported = model.details
     if reported is None:

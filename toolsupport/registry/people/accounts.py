@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
 from toolsupport.models import Passkey
-from toolsupport.registry.people import deletion, first_admin, known_devices, new_names, sessions
+from toolsupport.registry.people import deletion, first_admin, known_devices, sessions, unique_names
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -64,7 +64,7 @@ def invite(name: str, role: str) -> PasswordLink:
     user.set_unusable_password()
     try:
         with transaction.atomic():
-            new_names.check(user)
+            unique_names.check(user)
             user.save()
             give(user, role)
     except ValidationError as error:

@@ -16,7 +16,7 @@ from django.utils.crypto import salted_hmac
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import Setting
 from toolsupport.registry import any_case
-from toolsupport.registry.people import new_names
+from toolsupport.registry.people import unique_names
 
 _TOKEN = "setup_token"
 ADMINISTRATORS = Q(is_superuser=True) | Q(groups__name="admin")
@@ -110,7 +110,7 @@ def _admin(name: str, password: str) -> User:
     user = User(username=name.strip(), is_staff=True, is_superuser=True)
     validate_password(password, user)
     user.set_password(password)
-    new_names.check(user)
+    unique_names.check(user)
     user.save()
     user.groups.add(Group.objects.get_or_create(name="admin")[0])
     return user

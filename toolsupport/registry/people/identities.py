@@ -12,7 +12,7 @@ from django.utils import timezone
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.models import ExternalIdentity
 from toolsupport.registry import any_case
-from toolsupport.registry.people import accounts, first_admin, new_names, quotas, sessions
+from toolsupport.registry.people import accounts, first_admin, quotas, sessions, unique_names
 from toolsupport.registry.people.permissions import ROLES
 
 NEW_ROLE = "user"
@@ -47,7 +47,7 @@ def signed_in(identity: VouchedIdentity) -> User:
         raise NotAllowed("The sign-in provider gives no usable name for this account.")
     person = _known(identity)
     if person is None:
-        new_names.hold()  # another request of this browser may make the account now
+        unique_names.hold()  # another request of this browser may make the account now
         person = _known(identity) or _connected(identity)
     if not person.is_active:
         raise NotAllowed(OUT)
@@ -77,7 +77,7 @@ def of_header(name: str) -> User:
 @transaction.atomic
 def _made(name: str) -> User:
     """Return the new person of that name; another request of the same browser may create it at this moment."""
-    new_names.hold()
+    unique_names.hold()
     return User.objects.filter(username=name).first() or _new(name)
 
 

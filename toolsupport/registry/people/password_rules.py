@@ -11,8 +11,8 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 
-from toolsupport.config.locations import COMMAND
-from toolsupport.core import password_guesses
+from toolsupport.config.application_paths import COMMAND
+from toolsupport.core import guessable_passwords
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import breached_passwords
 
@@ -38,9 +38,11 @@ class GuessablePasswordValidator:
             raise ValidationError(f"This password is too long. Use {MOST:,} characters or fewer.", code="too_long")
         if self._is_common(password):
             raise ValidationError("This password is too common and easily guessed.", "common")
-        words = [word for text in _context(user) for word in password_guesses.words_of(text)]
-        rest = password_guesses.without(password, words)
-        if len(rest) < min(len(password), password_guesses.REMAINING) or (rest != password and self._is_common(rest)):
+        words = [word for text in _context(user) for word in guessable_passwords.words_of(text)]
+        rest = guessable_passwords.without(password, words)
+        if len(rest) < min(len(password), guessable_passwords.REMAINING) or (
+            rest != password and self._is_common(rest)
+        ):
             raise ValidationError(
                 "This password is little more than a name or a word from this site. Add words of your own.", "context"
             )
@@ -50,7 +52,7 @@ class GuessablePasswordValidator:
         return HELP
 
     def _is_common(self, password: str) -> bool:
-        return password_guesses.is_common(password, self.common.__contains__)
+        return guessable_passwords.is_common(password, self.common.__contains__)
 
 
 def _context(user: AbstractBaseUser | None) -> Iterator[str]:

@@ -38,7 +38,6 @@ EVENTS = {
 }
 STRANGER = "an unknown name"
 SEVERAL = "several addresses"
-INTERVAL = timedelta(hours=1)
 MOST = 200  # rows of one kind in an interval; later events are counted in one more row
 KEPT = timedelta(days=90)
 PAGE = 100

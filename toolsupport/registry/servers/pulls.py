@@ -14,14 +14,14 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.pull_progress import STEPS, PullReader
 from toolsupport.models import ModelPull, Server
-from toolsupport.registry import leases, raw_sql
+from toolsupport.registry import leases
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers.server_edits import subject
 
 LEASE = timedelta(seconds=15)
 OPEN = ("queued", "running")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}")
-BAD_NAME = "Write a model's name as in qwen3:8b or hf.co/NAME/MODEL:TAG, without spaces."
+BAD_NAME = "Write a model's name, such as qwen3:8b or hf.co/NAME/MODEL:TAG, without spaces."
 SHOWN = 20
 
 
@@ -83,7 +83,7 @@ def cancel(server_id: int, name: str, actor: int) -> None:
 
 def claim(owner: str) -> ClaimedPull | None:
     """Claim the oldest download that waits or whose process is gone."""
-    return _oldest(owner) if raw_sql.has_work(ModelPull) else None
+    return _oldest(owner) if leases.has_work(ModelPull) else None
 
 
 @transaction.atomic

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import CharField, Value
+from django.db.models import CharField, QuerySet, Value
 
-from toolsupport.registry import raw_sql
+from toolsupport.models import Server
 from toolsupport.registry.knowledge import drift_marks
 from toolsupport.registry.people import quota_marks
 from toolsupport.registry.servers import reachability
@@ -19,17 +19,20 @@ SERVERS, MODELS, QUOTAS = KINDS = ("servers", "models", "quotas")
 
 def counts() -> Mapping[str, int]:
     """Return how many marks of each kind there are: one query, and three more where a quota is set."""
-    sql, parameters = statement()
-    return counted(raw_sql.rows(sql, *parameters))
+    return counted(_marks())
 
 
 def statement() -> tuple[str, tuple[Any, ...]]:
-    """Return the SQL for (id, kind) of the marks of servers and models, with its parameters."""
+    """Return the SQL for the rows of `_marks`, with its parameters."""
+    sql, parameters = _marks().query.get_compiler(connection.alias).as_sql()
+    return sql, tuple(parameters)
+
+
+def _marks() -> QuerySet[Server, tuple[Any, ...]]:
+    """Return (id, kind) of the marks of servers and models."""
     servers = reachability.with_problems().annotate(mark=Value(SERVERS, CharField())).order_by()
     models = drift_marks.open_marks().annotate(mark=Value(MODELS, CharField())).order_by()
-    marks = servers.values_list("pk", "mark").union(models.values_list("pk", "mark"), all=True)
-    sql, parameters = marks.query.get_compiler(connection.alias).as_sql()
-    return sql, tuple(parameters)
+    return servers.values_list("pk", "mark").union(models.values_list("pk", "mark"), all=True)
 
 
 def counted(found: Iterable[tuple[Any, ...]]) -> Mapping[str, int]:

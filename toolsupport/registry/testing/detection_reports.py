@@ -14,7 +14,7 @@ from toolsupport.core.types import JSON
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry.knowledge import format_findings
+from toolsupport.registry.knowledge import failed_formats
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.models import picker, profiles
 from toolsupport.registry.testing import queue
@@ -97,32 +97,23 @@ def shown(detection: int) -> ShownDetection:
     row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
     if row is None:
         raise NotFound("This test does not exist.")
-    return replace(of_row(row), undone=_undone([row.pk]).get(row.pk))
+    return replace(of_row(row), undone=_undone(row.pk))
 
 
-def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
-    """Return the newest tests of one model, newest first."""
-    rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
-    found = list(rows.order_by("-id")[:most])
-    undone = _undone([row.pk for row in found])
-    return [replace(of_row(row), undone=undone.get(row.pk)) for row in found]
-
-
-def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
-    """Return those of these tests that were undone, by id: one query.
+def _undone(test: int) -> UndoReport | None:
+    """Return how this test was undone, None if it was not: one query.
 
     A test may withdraw rows itself, such as a chat's choice of a format; the lines about that name the row.
     """
-    undone = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal", override=None)
-    lines = undone.select_related("actor").order_by("pk")
-    found: dict[int, UndoReport] = {}
-    for line in lines:
+    undone = HistoryEntry.objects.filter(detection=test, kind="withdrawal", override=None)
+    found: UndoReport | None = None
+    for line in undone.select_related("actor").order_by("pk"):
         before, after = (profiles.state_and_words(line.capability, value)[1] for value in (line.before, line.after))
-        change = (profiles.title(line.capability), before, after)
-        known = found.get(line.detection_id or 0, UndoReport(display_name(line.actor), line.at.isoformat(), (), ""))
-        changed = line.before != line.after
-        known = replace(known, changes=(*known.changes, change)) if changed else replace(known, why=line.text)
-        found[line.detection_id or 0] = known
+        found = found or UndoReport(display_name(line.actor), line.at.isoformat(), (), "")
+        if line.before == line.after:
+            found = replace(found, why=line.text)
+        else:
+            found = replace(found, changes=(*found.changes, (profiles.title(line.capability), before, after)))
     return found
 
 
@@ -314,5 +305,5 @@ def of_model_row(row: Detection, profile: ModelProfile) -> ShownDetection:
 def _words(row: Detection) -> str:
     failed = row.detail.get("formats_failed")
     if row.kind == "formats" and row.verdict == "inconclusive" and failed:
-        return sentence("formats_do_not_arrive", formats=format_findings.spoken(failed))
+        return sentence("formats_do_not_arrive", formats=failed_formats.spoken(failed))
     return VERDICTS.get(row.verdict, "")

@@ -14,8 +14,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from toolsupport.core import reasons
-from toolsupport.core.coded_text import joined
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
+from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
@@ -25,7 +25,7 @@ from toolsupport.registry.knowledge import (
     drift_marks,
     effective_values,
     event_log,
-    format_findings,
+    failed_formats,
     overrides,
     stale_tests,
 )
@@ -246,7 +246,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     same_build = row.profile.build.key == row.build_key
     before = row.detail.get("before", effective_values.known(row.profile)["tools"].value)
     confirmed = measure(row, concluded.values, concluded.reason) if same_build else []
-    formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
+    formats = failed_formats.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,
@@ -263,7 +263,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
         finished_at=Now(),
         lease_until=None,
     )
-    _tell(row, before, concluded, confirmed)
+    _record_event(row, before, concluded, confirmed)
     _mark_server(row, concluded)
     if row.profile.drifted_since is not None:
         drift_marks.follow([row.profile], stale_tests.kinds([row.profile]))
@@ -375,7 +375,7 @@ def _status(detection: int) -> str:
     return found
 
 
-def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
+def _record_event(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
     again = sentence("confirmed", capabilities=[*map(reasons.label, confirmed)]) if confirmed else ""
     entry = event_log.record(
         event_log.HistoryEvent(

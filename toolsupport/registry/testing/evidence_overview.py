@@ -146,6 +146,11 @@ class EvidenceOverview:
         return sum(tile.open for tile in self.tiles)
 
     @property
+    def inconclusive(self) -> int:
+        """The tested models that neither number of the headline counts."""
+        return self.tested - self.native[1] - self.others[1]
+
+    @property
     def wanted(self) -> int:
         """Models with a result, or with a test that runs or waits."""
         return self.tested + self.testing

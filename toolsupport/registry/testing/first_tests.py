@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolsupport.models import ModelProfile
-from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers import server_slots
 
 SECONDS = 40.0  # how long the tests of a first visit may take
 AT_LEAST = 2  # models of each server that are tested first, at any duration
@@ -32,7 +32,7 @@ class ExpectedTest:
 def expected(row: ModelProfile, last_ms: int, claims: bool = False) -> ExpectedTest:
     """Return the expected duration of a test of this model; `last_ms` is that of the last one, 0 without any."""
     return ExpectedTest(
-        row.pk, row.server_id, last_ms / 1000 or _guess(row), server_places.limit(row.server.kind), claims
+        row.pk, row.server_id, last_ms / 1000 or _guess(row), server_slots.limit(row.server.kind), claims
     )
 
 

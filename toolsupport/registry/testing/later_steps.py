@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import QuerySet
 
-from toolsupport.core.step_results import LATER
+from toolsupport.core.detection_step_results import LATER
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, HistoryEntry, Server, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import event_log
-from toolsupport.registry.servers import server_places
+from toolsupport.registry.servers import server_slots
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
 
@@ -39,8 +39,8 @@ def _has_room(server: Server) -> bool:
     # A test after a change of its model waits for an idle server, and so for this one.
     if mine.filter(status__in=OPEN).exclude(status="queued", trigger="drift").exists():
         return False
-    taken = len(server_places.held(server.pk)) + server_places.later_steps(server.pk)
-    return taken < server_places.limit(server.kind)
+    taken = len(server_slots.held(server.pk)) + server_slots.later_steps(server.pk)
+    return taken < server_slots.limit(server.kind)
 
 
 @transaction.atomic

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from toolsupport.models import Detection, Server
 from toolsupport.models.detections import OPEN
-from toolsupport.registry.servers import server_places
-from toolsupport.registry.servers.server_places import MOST, limit
+from toolsupport.registry.servers import server_slots
+from toolsupport.registry.servers.server_slots import MOST, limit
 
 LONGEST = 1000  # waiting tests that are looked at
 
@@ -69,11 +69,11 @@ def rounds(tests: Iterable[int]) -> int:
 def _has_room(entry: QueuedDetection) -> bool:
     Server.objects.select_for_update().get(pk=entry.server)
     running = [other for other in _entries("running") if other.server == entry.server]
-    others = len(server_places.held(entry.server)) + server_places.later_steps(entry.server)
+    others = len(server_slots.held(entry.server)) + server_slots.later_steps(entry.server)
     together = not others and entry.loaded and all(one.loaded and one.profile != entry.profile for one in running)
     room = len(running) + others < (MOST if together else limit(entry.kind))
     if not room and entry.trigger != "drift":
-        server_places.mark(entry.server)
+        server_slots.mark(entry.server)
     return room
 
 

@@ -47,7 +47,7 @@ def make(file: Path) -> dict[str, Any]:
 def write(file: Path) -> dict[str, Any]:
     """Write the archive; return its facts. An older file of that name is replaced at the end. Raises ConfigError."""
     if file.exists() and not file.is_file():
-        raise ConfigError(f"{file} is no file. Name another one.")
+        raise ConfigError(f"{file} is not a file. Name another one.")
     try:
         with _unfinished(file) as target:
             writer = ArchiveWriter(target)

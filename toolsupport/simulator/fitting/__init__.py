@@ -1,1 +1,1 @@
-"""Constrained decoding of the simulated models: any intention becomes a text that fits the schema of a request."""
+"""Constrained decoding of the simulated models: an intended reply becomes text that fits the schema of a request."""

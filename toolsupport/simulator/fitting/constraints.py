@@ -1,4 +1,4 @@
-"""Reads which JSON schema a request demands, and whether a simulated server can follow it."""
+"""Finds the JSON schema that a request requires, and decides whether a simulated server can enforce it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from toolsupport.simulator.types import JSON
 
-# What `"json"` and `json_object` demand: any object.
+# `"json"` and `json_object` require any object.
 ANY_OBJECT: JSON = {"type": "object"}
-# A real server repeats a rule so often at most, and reads few escapes in a pattern.
+# Real servers limit how often a rule repeats, and support few escapes in a pattern.
 MOST_REPEATS = 2000
 REPEATS = ("minLength", "maxLength", "minItems", "maxItems")
 ODD_PATTERN = re.compile(r"\(\?|\\[^dDwWsS.\[\]{}()|^$\"\\/+*?-]")
 
 
 class SchemaSupport(StrEnum):
-    """What a server does with the schema of a request: it ignores, enforces or refuses it, or fails open."""
+    """How a server treats the schema of a request. FAILS_OPEN: it ignores a schema that it cannot parse."""
 
     IGNORED = "ignored"
     ENFORCED = "enforced"
@@ -52,7 +52,7 @@ def of_openai(given: JSON) -> JSON | None:
 
 
 def can_be_parsed(schema: JSON) -> bool:
-    """Return whether a server with a simple parser of grammars can read what a schema becomes."""
+    """Return whether a server with a simple grammar parser can parse the grammar made from a schema."""
     return not any(_odd(part) for part in _parts(schema))
 
 

@@ -1,4 +1,4 @@
-"""Walks a JSON schema and draws a value that fits it, as close to a model's intention as the schema permits."""
+"""Generates a value that fits a JSON schema, as close to a model's intention as the schema permits."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 from toolsupport.simulator.fitting import scalars
 from toolsupport.simulator.types import JSON, SimulatedCall
 
-DEEPEST = 12  # levels, beyond which only what is required is written
-SOMETIMES = 0.3  # an optional property appears
+DEEPEST = 12  # levels; below them only required properties are written
+SOMETIMES = 0.3  # probability of an optional property
 MOST_ITEMS = 3
-TRIES = 20  # to draw items that differ
+TRIES = 20  # attempts to draw items that differ
 NOTHING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Intention:
-    """What a model would express: calls, else a text."""
+    """What a model intends to reply: calls, or else a text."""
 
     calls: tuple[SimulatedCall, ...] = ()
     text: str = ""
 
 
 def fitted(schema: JSON, intention: Intention | None, chance: Random) -> str:
-    """Return JSON that fits the schema, keys in its order; without an intention the values are noise."""
+    """Return JSON that fits the schema, with keys in its order; without an intention the values are noise."""
     value = SchemaWalk(schema, chance).value(schema, NOTHING if intention is None else intention)
     return json.dumps(value, ensure_ascii=False)
 
@@ -96,7 +96,7 @@ class SchemaWalk:
         return meant[0] if meant else self.chance.choice(options)
 
     def _branch(self, branches: Sequence[Any], wish: Any, depth: int) -> Any:
-        """Return the branch that suits the intention best; deep inside, one that refers to no other."""
+        """Return the branch that suits the intention best; beyond the deepest level a short one."""
         if depth > DEEPEST:
             return min(branches, key=lambda branch: len(json.dumps(branch)) + 10_000 * ("$ref" in branch))
         suits = [self._suits(self._resolved(branch), wish) for branch in branches]
@@ -130,7 +130,7 @@ class SchemaWalk:
         return made or self._free(part, wish)
 
     def _free(self, part: JSON, wish: Any) -> JSON:
-        """Return an object without named properties: the wished one, or as many noise keys as it must have."""
+        """Return an object without named properties: the intended one, or the required number of noise keys."""
         if isinstance(wish, dict) and not part.get("properties") and part.get("additionalProperties") is not False:
             return wish
         more = part.get("additionalProperties")
@@ -138,7 +138,7 @@ class SchemaWalk:
         return {f"key{number}": self.value(more or {"type": "string"}, NOTHING, DEEPEST) for number in range(count)}
 
     def _inner(self, name: str, schema: Any, wish: Any) -> Any:
-        """Return what is wished for one property."""
+        """Return the intended value of one property."""
         if isinstance(wish, dict):
             return wish.get(name, NOTHING)
         if not isinstance(wish, Intention):
@@ -188,7 +188,7 @@ def _merged(one: JSON, other: JSON) -> JSON:
 
 
 def _at(root: Any, pointer: Any) -> Any:
-    """Return what a local reference points to; an empty schema where there is nothing."""
+    """Return what a local reference points to; an empty schema if it points to nothing."""
     found = root
     for step in str(pointer).removeprefix("#").strip("/").split("/"):
         name = step.replace("~1", "/").replace("~0", "~")

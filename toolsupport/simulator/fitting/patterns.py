@@ -18,11 +18,11 @@ LETTERS = {
     "CATEGORY_NOT_DIGIT": string.ascii_letters,
     "CATEGORY_NOT_WORD": "-.",
 }
-MORE = 3  # repeats beyond the least number
+MORE = 3  # repeats above the minimum
 
 
 def drawn(pattern: str, chance: Random) -> str | None:
-    """Return a text that the pattern matches; None where it is invalid or its match was not found."""
+    """Return a text that the pattern matches; None if it is invalid or no match was found."""
     try:
         parsed, expression = _PARSER.parse(pattern), re.compile(pattern)
         text = _all(parsed, chance)

@@ -1,4 +1,4 @@
-"""Draws texts and numbers within the bounds of a JSON schema; a wished value that fits is kept."""
+"""Draws texts and numbers within the bounds of a JSON schema; an intended value that fits is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from toolsupport.simulator.fitting import patterns
 from toolsupport.simulator.types import JSON
 
-# Noise with everything that could be mistaken for a mark.
+# Noise contains everything that could be mistaken for a marker.
 SCRAPS = ("qu", "zub", " ", "{", "}", '"', "\n", "</tool_call>", "[TOOL_CALLS]", "ß", "💡", "1037", "\\", "```", "null")
 FORMATS = {
     "date": "2026-02-17",
@@ -31,7 +31,7 @@ def noise(chance: Random, pieces: int = NOISE_PIECES) -> str:
 
 
 def text(schema: JSON, wish: Any, chance: Random) -> str:
-    """Return a text of the schema's pattern, format and length."""
+    """Return a text with the schema's pattern, format and length."""
     pattern, shape = schema.get("pattern"), schema.get("format")
     if isinstance(wish, str) and _fits(wish, schema):
         return wish
@@ -79,7 +79,7 @@ def number(schema: JSON, wish: Any, chance: Random) -> float:
 
 
 def _bounds(schema: JSON, least_step: float) -> tuple[float, float]:
-    """Return the lowest and the highest value; an exclusive bound is moved by the least step."""
+    """Return the lowest and the highest value; an exclusive bound is moved by the smallest step."""
     lowest = [*_numbers(schema, "minimum"), *(value + least_step for value in _numbers(schema, "exclusiveMinimum"))]
     highest = [*_numbers(schema, "maximum"), *(value - least_step for value in _numbers(schema, "exclusiveMaximum"))]
     low = max(lowest, default=min(highest, default=0.0) - SPREAD)

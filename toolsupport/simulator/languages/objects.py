@@ -20,7 +20,7 @@ def hermes(calls: Sequence[SimulatedCall]) -> str:
 
 
 def mistral(calls: Sequence[SimulatedCall]) -> str:
-    """Write the form before tokenizer 11: one array, in which every call has an id of nine characters."""
+    """Write the form used before tokenizer 11: one array, in which every call has an id of nine characters."""
     listed = [{**as_object(call), "id": _id(place, call)} for place, call in enumerate(calls)]
     return f"[TOOL_CALLS]{json.dumps(listed)}"
 

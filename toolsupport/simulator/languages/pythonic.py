@@ -14,7 +14,7 @@ def plain(calls: Sequence[SimulatedCall]) -> str:
 
 
 def lines(calls: Sequence[SimulatedCall]) -> str:
-    """Write one call per line after a sentence, without any marks."""
+    """Write one call per line after a sentence, without any markers."""
     return "\n".join(["I will call it now.", "", *(expression(call) for call in calls)])
 
 

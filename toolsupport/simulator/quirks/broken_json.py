@@ -1,4 +1,4 @@
-"""A model that writes Hermes calls with broken JSON, each time in another way, with a clear meaning."""
+"""A model that writes Hermes calls in broken JSON, in a different way each time; the meaning stays clear."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Make the honest calls, broken in the next way for each answer in the conversation."""
+    """Make the honest calls, broken in a way that changes with each answer of the conversation."""
     read = text_prompt.prompt(prompt)
     answers = sum(message.role == "assistant" for message in read.messages)
     return written(honest.reply(read), lambda calls: broken(calls, answers))
 
 
 def broken(calls: Sequence[SimulatedCall], turn: int) -> str:
-    """Return the calls broken in this turn's way, or in the next one that changes anything."""
+    """Return the calls broken in the way of this turn, or in the next way that changes them."""
     ways = [BREAKS[(turn + further) % len(BREAKS)] for further in range(len(BREAKS))]
     texts = ("\n".join(map(way, calls)) for way in ways)
     return next(text for text in texts if text != hermes(calls))

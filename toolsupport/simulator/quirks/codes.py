@@ -24,7 +24,7 @@ FENCE = "```python"
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Write a program for all intents; then its output, which may be one result for several calls."""
+    """Write a program for all intents; after it ran, quote its output, which may be one result for several calls."""
     read = text_prompt.prompt(prompt)
     intents = understand(read.asked, [tool.name for tool in read.tools])
     if not any(tool_choice.find(intent, read.tools) for intent in intents):

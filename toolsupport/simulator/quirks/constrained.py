@@ -1,4 +1,4 @@
-"""Models that are of use only where their server holds them to a JSON schema."""
+"""Models that are useful only if their server enforces a JSON schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolsupport.simulator.quirks import honest, thinks
 from toolsupport.simulator.reading import text_prompt
 from toolsupport.simulator.types import ModelInput, SimulatedReply
 
-# Each is no call in any format: a name that was not offered, half an object, marks in the wrong order.
+# None is a call in any format: a name that was not offered, half an object, markers in the wrong order.
 MALFORMED = (
     '<tool_call>\n{{"name": , {{"arguments": [}}: {}\n</tool_call>',
     '[TOOL_CALLS]{{"name" "{}", "arguments"',
@@ -22,7 +22,7 @@ PIECES = 40
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Intend the honest calls; without a schema, write them unreadably."""
+    """Intend the honest calls; without a schema, write malformed ones."""
     honest_reply = honest.reply(text_prompt.prompt(prompt))
     if prompt.constraint is not None or not honest_reply.calls:
         return honest_reply
@@ -30,13 +30,13 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def thinking(prompt: ModelInput) -> SimulatedReply:
-    """The same, after thoughts that no schema limits."""
+    """Reply in the same way, after thoughts that no schema limits."""
     read = replace(text_prompt.prompt(prompt), think=prompt.think)
     return replace(reply(prompt), thinking=thinks.thoughts(read, honest.reply(read)) if prompt.think else "")
 
 
 def noise(prompt: ModelInput) -> SimulatedReply:
-    """Write noise; the schema decides all that makes sense in it."""
+    """Write noise; only an enforced schema gives it a form."""
     return SimulatedReply("" if prompt.constraint is not None else scalars.noise(_chance(prompt), PIECES))
 
 

@@ -13,7 +13,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 REJECTED = re.compile(r"\bno (?:such )?tool\b|\bunknown (?:tool|function)\b|\btool\b.*\bnot (?:found|offered)\b", re.I)
 MADE_UP = "query_knowledge_base"
 
-# The near misses, and a name that is like none.
+# Names that are nearly right, and one that resembles no tool.
 NAMES: tuple[Callable[[str], str], ...] = (
     lambda name: name.replace("_", "") if "_" in name else f"{name}_tool",
     lambda name: f"mcp_{name}",
@@ -28,6 +28,6 @@ def reply(prompt: ModelInput) -> SimulatedReply:
     response = honest.reply(replace(prompt, messages=served))
     if any("did you mean" in rejection.content.lower() for rejection in rejections) or len(rejections) > 1:
         return response
-    # Having invented a tool, it tries a name that is nearly right.
+    # After an invented name it tries one that is nearly right.
     wrong = NAMES[0] if rejections else NAMES[zlib.crc32(prompt.asked.encode("utf-8", "replace")) % len(NAMES)]
     return replace(response, calls=tuple(replace(call, name=wrong(call.name)) for call in response.calls))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.rules import adding, answers, chained_values, recalling, results, searching, tool_choice
+from toolsupport.simulator.rules import answers, appending, chained_values, recalling, results, searching, tool_choice
 from toolsupport.simulator.rules.intents import Intent, understand
 from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
@@ -12,7 +12,7 @@ def reply(prompt: ModelInput) -> SimulatedReply:
     prompt = recalling.recalled(prompt)
     intents = understand(prompt.asked, [tool.name for tool in prompt.tools])
     unsearched = searching.without_searches(intents, prompt)
-    intents = adding.in_steps(intents, unsearched)
+    intents = appending.in_steps(intents, unsearched)
     search = searching.search(intents, prompt)
     if search is not None:
         return SimulatedReply(calls=(search,))
@@ -25,7 +25,7 @@ def planned(intents: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, .
     """Return the calls still to be made; results arrive in the order of their intents."""
     served = [found for found in (tool_choice.find(intent, prompt.tools) for intent in intents) if found]
     left = served[len(prompt.results) :]
-    calls = tuple(adding.call(tool, intent) for tool, intent in left)
+    calls = tuple(appending.call(tool, intent) for tool, intent in left)
     if len(served) < 2 or not calls or not chained_values.wanted(prompt.asked):
         return calls
     # Each call needs the result before it, so they come one by one.
@@ -41,7 +41,7 @@ def answer(intents: list[Intent], prompt: ModelInput) -> str:
     response = []
     for intent in intents:
         served = tool_choice.find(intent, prompt.tools)
-        # Without tools on offer any more, the results still belong to what a tool could serve.
+        # If tools are no longer offered, the results still belong to the intents that a tool could serve.
         result = next(given, None) if served or (intent.kind in tool_choice.ROLES and not prompt.tools) else None
         asked = served[1] if served else intent
         if result and intent["on_the_way"]:

@@ -1,4 +1,4 @@
-"""A model that tries to call, never writes valid JSON, and gives up."""
+"""A model that tries to call a tool, never writes valid JSON, and gives up."""
 
 from __future__ import annotations
 

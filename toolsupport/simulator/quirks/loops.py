@@ -9,7 +9,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Make the first call; answer only without a call to make, as when tools are no longer offered."""
+    """Make the first call; answer only if there is no call to make, as when tools are no longer offered."""
     unanswered = replace(prompt, messages=tuple(response for response in prompt.messages if response.role != "tool"))
     response = honest.reply(unanswered)
     return replace(response, calls=response.calls[:1]) if response.calls else honest.reply(prompt)

@@ -13,7 +13,7 @@ CONSIDERED = "considered-and-dropped.txt"
 
 
 def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[ModelInput], SimulatedReply]:
-    """Return a model that calls in its own format, after thoughts that a mark closes."""
+    """Return a model that calls in its own format, after thoughts that end with a marker."""
 
     def reply(prompt: ModelInput) -> SimulatedReply:
         read = text_prompt.prompt(prompt)

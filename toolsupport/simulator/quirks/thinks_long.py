@@ -8,7 +8,7 @@ from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 LINES, ENDLESS_LINES = 90, 900
-LINE = "Step {}: I look at the demand once more and weigh what it asks of me.\n"
+LINE = "Step {}: I read the request once more and consider what it asks for.\n"
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
@@ -28,7 +28,7 @@ def without_end(prompt: ModelInput) -> SimulatedReply:
 
 
 def instead_of_calling(prompt: ModelInput) -> SimulatedReply:
-    """Call only with thinking off; otherwise think about the call and ask back."""
+    """Call only with thinking off; otherwise think about the call and ask a question."""
     honest_reply = honest.reply(prompt)
     if not prompt.think or not honest_reply.calls:
         return honest_reply

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 Pixel = tuple[int, int, int]
 
-# What is read of an image at most: unpacked bytes, and pixels that are counted.
+# Limits of one image: unpacked bytes, and pixels that are counted.
 LARGEST = 200_000
 COUNTED = 4000
 KINDS = (
@@ -22,7 +22,7 @@ KINDS = (
     (0, b"BM", "BMP"),
 )
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# Hue in degrees up to which a colour has this name.
+# The hue in degrees at which the range of each name ends.
 HUES = (
     *((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cyan"), (255, "blue"), (290, "purple")),
     *((335, "pink"), (361, "red")),
@@ -41,7 +41,7 @@ class Picture:
 
 
 def read(data: bytes) -> Picture:
-    """Return what can be read; a broken image has at least its number of bytes."""
+    """Return what can be read; for a broken image at least its number of bytes."""
     kind = next((name for at, sign, name in KINDS if data[at : at + len(sign)] == sign), "")
     try:
         width, height = SIZES[kind](data) if kind in SIZES else (0, 0)
@@ -66,7 +66,7 @@ def _bmp_size(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int]:
-    """From the frame header, the first segment from C0 to CF that is no table."""
+    """Return the size in the frame header, the first segment from C0 to CF that is not a table."""
     place = 2
     while place + 9 < len(data):
         marker, length = data[place + 1], struct.unpack_from(">H", data, place + 2)[0]
@@ -92,7 +92,7 @@ SIZES = {"PNG": _png_size, "GIF": _gif_size, "BMP": _bmp_size, "JPEG": _jpeg_siz
 
 
 def main_colour(data: bytes) -> str:
-    """Return the name of the colour that most pixels of a PNG have; "" where it cannot be unpacked."""
+    """Return the name of the colour that most pixels of a PNG have; "" if it cannot be unpacked."""
     try:
         found = list(_pixels(data))
     except (zlib.error, struct.error, IndexError, KeyError, ValueError):
@@ -114,7 +114,7 @@ def name_of(pixel: Pixel) -> str:
 
 
 def _pixels(data: bytes) -> Iterator[Pixel]:
-    """The pixels that are not transparent, from the top as far as is read; of an interlaced PNG every eighth."""
+    """Yield the pixels that are not transparent, from the top up to the limit; of an interlaced PNG every eighth."""
     width, depth, kind, interlaced = *struct.unpack_from(">I4xBB", data, 16), data[28]
     parts = dict[bytes, bytes]()
     for name, body in _chunks(data):
@@ -145,7 +145,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _unfiltered(kind: int, line: bytes, above: bytes, step: int) -> bytes:
-    """One line of a PNG without its filter, which writes each byte as a difference to its neighbours."""
+    """Undo the filter of a PNG line, which stores each byte as the difference to its neighbours."""
     if kind == 0:
         return line
     done = bytearray(len(line))
@@ -164,7 +164,7 @@ def _guess(kind: int, left: int, up: int, corner: int) -> int:
 
 
 def _values(line: bytes, depth: int, channels: int, width: int) -> Iterator[tuple[int, ...]]:
-    """The channels of each pixel of a line, as bytes."""
+    """Yield the channels of each pixel of a line, as bytes."""
     if depth == 16:
         line, depth = line[::2], 8
     if depth == 8:
@@ -176,7 +176,7 @@ def _values(line: bytes, depth: int, channels: int, width: int) -> Iterator[tupl
 
 
 def _pixel(channels: tuple[int, ...], kind: int, palette: bytes) -> Pixel | None:
-    """The colour of a pixel; None for one that is transparent."""
+    """Return the colour of a pixel; None for one that is transparent."""
     if kind == 3:
         red, green, blue = palette[channels[0] * 3 : channels[0] * 3 + 3]
         return red, green, blue

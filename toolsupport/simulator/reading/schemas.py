@@ -60,7 +60,7 @@ def of_parameters(given: Iterable[Parameter]) -> JSON:
 
 
 def of_object(value: Any) -> JSON | None:
-    """Return the schema that an object is, or describes with a type for each name; None if neither."""
+    """Return the object if it is a schema, or a schema of the types it gives for names; None if it is neither."""
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("properties"), dict) or (value.get("type") == "object" and "properties" not in value):

@@ -40,7 +40,7 @@ def tools(text: str) -> tuple[OfferedTool, ...]:
 
 
 def _messages(given: ModelInput, names: Collection[str]) -> Iterator[HistoryMessage]:
-    """Split the results out of a user's message right after the calls they belong to."""
+    """Split the results out of a user's message that follows the calls they belong to."""
     before = ""
     for message in given.messages:
         results = text_results.results(message.content) if message.role == "user" and before == "assistant" else ()

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-# A text with more beginnings of objects than this is none that anybody wrote to describe tools.
+# A text with more opening braces than this is not a description of tools.
 MOST = 2000
 DECODER = json.JSONDecoder()
 

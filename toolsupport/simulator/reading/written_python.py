@@ -22,7 +22,7 @@ PARAMETER = re.compile(
 ABOUT = re.compile(r"\s*(?:->\s*[^:\n]+)?\s*:?\s*(?:\"\"\"|''')\s*(.+?)\s*(?:\"\"\"|''')", re.S)
 BESIDE = re.compile(r"[`*]*[ \t]*(?:(?:->|=>)[ \t]*[\w.\[\], |]+?)?[ \t]*(?::|-|–|—)[ \t]*(\S[^\n]*)")
 BELOW = re.compile(r"\n[ \t]+(?:[-*•][ \t]+)?[`\"]?([A-Za-z_]\w*)[`\"]?[ \t]*:[ \t]*(?=\{)")
-OPENERS, CLOSERS = "([{<", ")]}>"
+OPENERS = "([{<"
 MARK = re.compile(r"[()\[\]{}<>\"']")
 # No signature is longer, and no prompt has more of them.
 LONGEST, MOST = 4000, 1000
@@ -46,8 +46,8 @@ def _tool(match: re.Match[str], text: str) -> OfferedTool | None:
         return None
     about, below = _about(text[end + 1 :]), _schemas_below(text, end)
     known = [replace(each, schema=below.get(each.name, each.schema)) for each in parameters]
-    # `search(query="x")` is a call, and `search()` may be one: types or a description make it a definition, or that
-    # it stands alone in a list.
+    # `search(query="x")` is a call, and `search()` may be one. Types, a description or an entry of its own in a list
+    # make it a definition.
     alone = match["item"] and not parameters and text[end + 1 :].split("\n")[0].strip(" `*") == ""
     if match["defined"] or about or alone or any(each.schema for each in known):
         return OfferedTool(match["defined"] or match["name"], about, schemas.of_parameters(known))

@@ -52,7 +52,7 @@ def blocks(text: str, tags: tuple[str, ...]) -> Iterator[tuple[dict[str, str], s
     place, unclosed = 0, set[str]()
     while match := opener.search(text, place):
         tag, attributes, closed = match.groups()
-        # `<param name="x"/>` holds nothing; a tag that is not closed from here on is not closed further on either.
+        # `<param name="x"/>` has no content. A tag without an end after this place has none after a later place either.
         end = match.end() if closed else -1 if tag in unclosed else text.find(f"</{tag}>", match.end())
         place = max(end, match.end())
         if end < 0:

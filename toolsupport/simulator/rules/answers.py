@@ -11,8 +11,8 @@ from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.rules.results import ToolOutcome
 
 WHY = "The page *Why these tools* shows why."
-NOT_CALLED = "I did not call `{}`: the call before it gave nothing that I could pass on."
-# The only entry of a listing that is a sentence is no entry.
+NOT_CALLED = "I did not call `{}`: the call before it returned nothing that I could pass on."
+# A single entry that is a sentence is a remark, not an entry.
 SENTENCE = re.compile(r"\w+\s+\w+\s+\w+.*[.!]$")
 NUMBER = re.compile(r"[^\w\n]*\d[\d\s.,'eE+/%-]*|.{0,40}=\s*-?\d[\d.,]*", re.DOTALL)
 COUNT = re.compile(r"\d{1,15}")
@@ -86,7 +86,7 @@ def with_result(intent: Intent, content: str) -> str:
 
 def _failed(intent: Intent, outcome: ToolOutcome) -> str:
     target = f" with `{intent['path']}`" if intent["path"] not in ("", ".") else ""
-    return f"That did not work{target}. The tool said:\n\n> {outcome.wrong}"
+    return f"That did not work{target}. The tool reported:\n\n> {outcome.wrong}"
 
 
 def _list(intent: Intent, outcome: ToolOutcome) -> str:
@@ -143,7 +143,7 @@ def fenced(text: str, language: str = "") -> str:
 
 def _done(words: str) -> Callable[[Intent, ToolOutcome], str]:
     def say(intent: Intent, outcome: ToolOutcome) -> str:
-        # Without a confirmation the result is quoted: nothing is claimed.
+        # Without a confirmation the answer only quotes the result.
         return words.format(path=intent["path"]) if results.confirms(outcome.text) else _quote(intent, outcome)
 
     return say
@@ -163,7 +163,7 @@ def _rows(intent: Intent, outcome: ToolOutcome) -> str:
 
 
 def _extremes(lines: list[str]) -> str:
-    """Return the highest and the lowest of three rows or more of a name and a number; "" for other rows."""
+    """Return the highest and the lowest of at least three rows of a name and a number; "" for other rows."""
     (_, *more), *rows = [line.split(",") for line in lines]
     if len(more) != 1 or len(rows) < 3 or not all(len(row) == 2 and COUNT.fullmatch(row[1]) for row in rows):
         return ""
@@ -184,7 +184,7 @@ def _time(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _remembered(intent: Intent, outcome: ToolOutcome) -> str:
     if intent["keeper"] and outcome.text.strip() == "[]":
-        return f"`{intent['keeper']}` added nothing: it knows the *{intent['subject']}* already."
+        return f"`{intent['keeper']}` added nothing: it has the *{intent['subject']}* already."
     if not results.confirms(outcome.text):
         return _quote(intent, outcome)
     if intent["keeper"]:

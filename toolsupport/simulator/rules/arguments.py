@@ -52,7 +52,7 @@ def _value(name: str, schema: JSON, intent: Intent, given: JSON) -> Any:
 
 
 def _things(schema: JSON, intent: Intent) -> list[JSON]:
-    """Return a list with one object of the values in the text, if a list of objects with such keys is required."""
+    """Return a list of one object with the values in the text, if a list of objects with such keys is required."""
     items = schema.get("items")
     thing = OfferedTool("", "", items if isinstance(items, dict) else {})
     meant = {intent[MEANINGS.get(name.lower(), "")] for name in thing.properties}
@@ -133,7 +133,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 def _likely(name: str, schema: JSON, intent: Intent) -> Any:
-    """Return a value for a required parameter that is not mentioned: its default, a free word of its type, or empty."""
+    """Return a value for a required parameter that is not mentioned: its default, an unused word, or empty."""
     if "default" in schema:
         return schema["default"]
     if isinstance(schema.get("enum"), list) and schema["enum"]:

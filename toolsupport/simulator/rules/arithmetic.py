@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-# Dates and times of day, which have the signs of sums.
+# Dates and times of day have the same signs as sums.
 MOMENT = re.compile(r"(?<!\d)(?:\d{4}-\d{2}-\d{2}|(?:[01]\d|2[0-3]):[0-5]\d)(?!\d)")
 SPOKEN = (
     (r"(?<=[\d)])\s*(?:times|multiplied by|[x×·])\s*(?=[\d(-])", "*"),
@@ -37,7 +37,7 @@ DIGITS = 15
 
 
 def normal(text: str) -> str:
-    """Return the text with Python's operators for spoken and printed ones, without dates and times of day."""
+    """Return the text with Python's operators in place of spoken and printed ones, without dates and times."""
     text = MOMENT.sub(" ", text)
     for pattern, sign in SPOKEN:
         text = re.sub(pattern, sign, text, flags=re.IGNORECASE)
@@ -48,7 +48,7 @@ def expression(text: str) -> str:
     """Return the arithmetic in a text; "" if there is none."""
     match = EXPRESSION.search(normal(text))
     found = re.sub(r"\s+", "", match.group()) if match else ""
-    # A bracket of the sentence may have come along.
+    # The match may include a bracket of the sentence.
     surplus = found.count("(") - found.count(")")
     return found.lstrip("(") if surplus > 0 else found
 

@@ -18,7 +18,7 @@ WANTED = re.compile(
     r"|\b(?:its|that|the first|from the|from its|from that)\s+(?:result|answer|output|reply)\b|\bresult of\b)",
     re.IGNORECASE,
 )
-# A secret looks like no word: it has a digit, and often a hyphen.
+# A secret does not look like a word: it has a digit, and often a hyphen.
 SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)[A-Za-z0-9][\w-]{2,}(?![\w-])")
 
 

@@ -1,4 +1,4 @@
-"""Continues an answer that was cut off, where it ended."""
+"""Continues an answer from the place where it was cut off."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ASKED = re.compile(
     r"(?:\s*(?:do not|don't) repeat[^.!?\n]{0,80}[.!]*|\s*repeat nothing[^.!?\n]{0,80}[.!]*)?\s*",
     re.IGNORECASE,
 )
-COMPLETE = "There is nothing left to say: my answer was complete."
-NOT_MINE = "I cannot go on with this answer: by my rules it would have been another one."
+COMPLETE = "There is nothing to continue: my answer was complete."
+NOT_MINE = "I cannot continue this answer: my rules would have given a different one."
 
 
 def reply(speak: Callable[[ModelInput], SimulatedReply], prompt: ModelInput) -> SimulatedReply:
-    """Reply with what is left of the cut answer, where one is asked for; otherwise as the model does."""
+    """Reply with the rest of the cut answer if a message asks for it; otherwise as the model does."""
     broken = _broken(prompt)
     if not broken:
         return speak(prompt)
@@ -27,7 +27,7 @@ def reply(speak: Callable[[ModelInput], SimulatedReply], prompt: ModelInput) -> 
     whole = speak(before)
     left = rest(whole.content, "".join(message.content for message in broken))
     if left is None:
-        # Nothing of it was seen yet where it was cut while it thought or called.
+        # An answer that was cut during its thoughts or a call has shown no text yet.
         return whole if whole.calls and not whole.content else SimulatedReply(NOT_MINE)
     if not left and not whole.calls:
         return SimulatedReply(COMPLETE)
@@ -35,7 +35,7 @@ def reply(speak: Callable[[ModelInput], SimulatedReply], prompt: ModelInput) -> 
 
 
 def _broken(prompt: ModelInput) -> tuple[HistoryMessage, ...]:
-    """The messages of the answer that was cut, where the latest message asks for the rest of it; else none."""
+    """Return the messages of the cut answer if the latest message asks for its rest; else none."""
     *earlier, last = prompt.messages or (HistoryMessage(""),)
     if last.role != "user" or not ASKED.fullmatch(last.content[:400]):
         return ()
@@ -46,7 +46,7 @@ def _broken(prompt: ModelInput) -> tuple[HistoryMessage, ...]:
 
 
 def rest(whole: str, response: str) -> str | None:
-    """What follows in a text after its beginning, white space aside; None where it does not begin so."""
+    """Return what follows a beginning in a text, ignoring white space; None if the text does not begin with it."""
     place = 0
     for sign in response:
         if sign.isspace():
@@ -56,5 +56,5 @@ def rest(whole: str, response: str) -> str | None:
         if place == len(whole) or whole[place] != sign:
             return None
         place += 1
-    # The space that the cut answer ended with was seen already.
+    # The cut answer already ended with this space.
     return whole[place:].lstrip() if response[-1:].isspace() else whole[place:]

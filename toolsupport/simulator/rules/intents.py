@@ -38,7 +38,7 @@ class IntentKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-# What a tool can serve, and what stands aside when something else is wanted too.
+# Kinds that a tool can serve, and kinds that are dropped if the request has others.
 TOOLFUL = {
     *(
         IntentKind.CALL,
@@ -122,7 +122,7 @@ def _read(clause: str) -> Values | None:
 
 
 def _query(clause: str) -> Values:
-    """Return a query of the example database: the number of orders, in all or per month, customer or tea."""
+    """Return a query of the example database: the number of orders, in total or per month, customer or tea."""
     per = re.search(r"\b(?:per|by|each|every)\s+(month|day|customer)\b", clause, re.I)
     if per is None:
         return {"expression": "SELECT COUNT(*) AS orders FROM orders"}
@@ -138,12 +138,12 @@ def _list(clause: str) -> Values:
 def _compute(clause: str) -> Values | None:
     found = arithmetic.expression(clause)
     asked = re.search(r"\b(?:what|how much|calculate|compute|work out|evaluate|solve|result|is)\b|=", clause, re.I)
-    # A bare sum is asked for by being written.
+    # A request that is only a sum asks for its value.
     bare = found and re.fullmatch(r"[\W\d]*", arithmetic.normal(clause))
     return {"expression": found} if found and (asked or bare) else None
 
 
-# A text that is to be repeated is no request, whatever words it has.
+# Text to be repeated is not a request, whatever words it has.
 REPEAT = re.compile(r"\W*(?:please )?reply with exactly this text and nothing else:\s*(\S[^\n]*)", re.IGNORECASE)
 REMEMBER = r"\W*(?:please\s+)?(?:remember|memori[sz]e|keep in mind|(?:don't|do not) forget)"
 
@@ -171,7 +171,7 @@ RULES: tuple[tuple[IntentKind, str, Reader], ...] = (
         r"(?:\b(?:folder|directory|dir|files|workspace|around here|in here)\b|\w/|/\w)",
         _list,
     ),
-    # Neither one in a restaurant nor one of a database.
+    # Not a table in a restaurant, nor one of a database.
     (IntentKind.TABLE, r"^(?!.*\b(?:book|reserve)\b).*(?<!in the )\btable\b(?! for\b)", _nothing),
     (IntentKind.CODE, r"\b(?:code|function|script|snippet|program)\b", _nothing),
     (IntentKind.LONG, r"\b(?:long|story|essay|poem|at length|in detail|article)\b", _nothing),

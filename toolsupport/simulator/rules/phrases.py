@@ -19,7 +19,7 @@ NAMED_FOLDER = re.compile(
     r"|\b(?:in|of|inside|under)\s+(?P<d>[\w.-]+)\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
-# Words that stand where a folder's name could, and mean the folder one is in, or none at all.
+# Words in the place of a folder's name that mean the current folder, or no folder.
 HERE = {"this", "the", "my", "current", "working", "your", "that", "here", "workspace", "project", "a", "it", "there"}
 HERE |= {"files", "contains", "contents", "have", "has", "hold", "holds", "is", "and", "please", "which", "root", "me"}
 
@@ -49,7 +49,7 @@ TESTS = re.compile(r"(?:all\s+)?(?:the\s+|my\s+|its\s+)?(?:unit\s+)?tests?", re.
 
 
 def command(text: str) -> str:
-    """Return the shell command in a text, quoted or not; "" if there is none. Tests are Python's."""
+    """Return the shell command in a text, quoted or not; "" if there is none. "Tests" means Python's."""
     quoted, response = quotations(text), RUN.search(text.strip())
     what = response.group("what").removeprefix("the ") if response else ""
     return quoted[0] if quoted else "python3 -m unittest discover -v" if TESTS.fullmatch(what) else what

@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.simulator.rules import denials
+from toolsupport.simulator.rules import reported_failures
 from toolsupport.simulator.types import JSON
 
-# Where the text stands in a result that is an object, and where a listing stands.
+# The keys of the text and of the listing in a result that is an object.
 TEXTS = ("content", "contents", "text", "result", "output", "stdout", "data", "value", "answer")
 LISTS = ("entries", "files", "items", "names", "children", "listing", "results")
 REASONS = ("message", "reason", "detail", "details", "why", *TEXTS)
-# An error is short; a long text that begins with such words is only a text about them.
+# An error is short; a long text that begins with such words is a text about errors.
 ERROR_LINES, ERROR_LENGTH = 3, 400
 CRASHED = "Traceback (most recent call last)"
 # A remark of the tool about its listing, such as "[The directory is empty.]".
@@ -41,12 +41,12 @@ def read(content: str) -> ToolOutcome:
     if stripped.startswith(CRASHED):
         return ToolOutcome(content, stripped.split("\n")[-1])
     last = stripped.split("\n")[-1]
-    if REMARK.fullmatch(last) and denials.WRONG.search(last):
-        # What came before a tool was stopped is no result of it.
+    if REMARK.fullmatch(last) and reported_failures.WRONG.search(last):
+        # Output from before a tool was stopped is not its result.
         return ToolOutcome(content, last.strip("[]"))
     short = stripped.count("\n") < ERROR_LINES and len(stripped) < ERROR_LENGTH
     first = stripped.split("\n")[0]
-    return ToolOutcome(content, first if short and denials.WRONG.search(first) else "")
+    return ToolOutcome(content, first if short and reported_failures.WRONG.search(first) else "")
 
 
 def _is_text(part: Any) -> bool:
@@ -59,7 +59,7 @@ def _object(value: JSON, content: str) -> ToolOutcome:
     if error:
         message = error.get("message") if isinstance(error, dict) else error
         return ToolOutcome("", str(message))
-    if denials.reports_failure(value):
+    if reported_failures.reports_failure(value):
         why = next((value[name] for name in REASONS if isinstance(value.get(name), str) and value[name]), content)
         return ToolOutcome("", why.split("\n")[0])
     inner = next((value[name] for name in TEXTS if isinstance(value.get(name), str)), None)
@@ -67,9 +67,9 @@ def _object(value: JSON, content: str) -> ToolOutcome:
 
 
 def confirms(text: str) -> bool:
-    """Return whether the result of an act confirms it."""
+    """Return whether the result of an action confirms it."""
     response = text.strip()
-    return isinstance(as_json(response), dict | list) or denials.confirms(response.split("\n")[0])
+    return isinstance(as_json(response), dict | list) or reported_failures.confirms(response.split("\n")[0])
 
 
 def as_json(text: str) -> Any:

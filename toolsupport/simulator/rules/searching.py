@@ -10,7 +10,7 @@ from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.intents import TOOLFUL, Intent, IntentKind
 from toolsupport.simulator.types import ModelInput, SimulatedCall
 
-# A tool that is named is offered, and arithmetic needs none.
+# A tool that the request names is offered already, and arithmetic needs no tool.
 LOOKED_FOR = TOOLFUL - {IntentKind.CALL, IntentKind.COMPUTE}
 
 

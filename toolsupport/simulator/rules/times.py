@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# City → its zone, as the IANA names it.
+# City → its IANA time zone.
 CITIES = {
     "amsterdam": "Europe/Amsterdam",
     "auckland": "Pacific/Auckland",
@@ -49,7 +49,7 @@ NOW = re.compile(r"\btime\b.*\b(?:is it|now)\b|\b(?:current|local) time\b|\bthe 
 
 
 def current(clause: str) -> dict[str, str] | None:
-    """Return the place whose time is requested, UTC if none is named; None if time is meant otherwise."""
+    """Return the place whose time is requested, UTC if none is named; None if the text has another meaning of time."""
     places = PLACE.findall(clause)
     if len(places) > 1 or not NOW.search(clause):
         return None

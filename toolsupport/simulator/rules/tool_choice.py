@@ -11,7 +11,7 @@ from toolsupport.simulator.rules import facts
 from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.types import OfferedTool
 
-# What parameters are called that mean the same.
+# Names of parameters, by their meaning.
 SYNONYMS = {
     "path": "path file filename filepath file_path file_name directory dir dirname dir_path directory_path "
     "folder folder_path location uri target pathname",
@@ -104,14 +104,14 @@ ROLES = {
         "path content command",
     ),
 }
-# What keeps facts about things, the better first: where it is offered, it remembers for longer than one conversation.
+# Tools that store facts about subjects, best first. They are preferred: they store for longer than one conversation.
 GRAPHS = (
     _role("create add | entity entities", r"\bentit", "things"),
     _role("create add | observation observations", r"\bobservation", "facts", "things"),
 )
-# What finds more tools.
+# The tool that finds more tools.
 FINDER = _role("search find discover | tool tools", r"\b(?:find|search)\b.*\btools?\b", "expression")
-# How a shell does what no other tool does.
+# Shell commands for what no other tool does.
 SHELL = {
     IntentKind.LIST: "ls {path}",
     IntentKind.READ: "cat {path}",
@@ -137,7 +137,7 @@ def words(name: str) -> list[str]:
 
 
 def purpose(tool: OfferedTool) -> str:
-    """Return the first sentence of a description: the others explain, and name other things too."""
+    """Return the first sentence of a description: later sentences explain, and name other things too."""
     return re.split(r"(?<=[.!?:])\s|\n\s*\n", tool.description.strip(), maxsplit=1)[0]
 
 

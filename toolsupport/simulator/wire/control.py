@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 
-from toolsupport.simulator import gojson
-from toolsupport.simulator.client import Client
+from toolsupport.simulator import go_json_writer
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.models import MODELS, SimulatedModel
 from toolsupport.simulator.schemas import DELETE, PULL
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON
-from toolsupport.simulator.wire.native import NDJSON, RequestRejected, body, error, model_of
+from toolsupport.simulator.wire.ollama_chat import NDJSON, RequestRejected, body, error, model_of, ndjson
 
-PIECES = 20  # of a download
-PIECE_TOKENS = 20  # a piece takes as long as so many tokens
+PIECES = 20  # pieces of a download
+PIECE_TOKENS = 20  # a piece takes as long as this many tokens
 NO_MANIFEST = "pull model manifest: file does not exist"
 
 
@@ -27,7 +26,9 @@ async def drift(state: SimulatorState, client: Client, request: ReceivedRequest)
     if not ipaddress.ip_address(address).is_loopback:
         return error(RequestRejected("only from this machine", 403))
     built = [state.drift(model) for model in MODELS.values() if model.drifts]
-    return Response(gojson.encode({"models": [{"name": model.name, "digest": model.digest} for model in built]}))
+    return Response(
+        go_json_writer.encode({"models": [{"name": model.name, "digest": model.digest} for model in built]})
+    )
 
 
 async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
@@ -40,8 +41,8 @@ async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) 
     lines = _pulled(state, model) if model else _unknown()
     if given.get("stream") is False:
         last = [line async for line in lines][-1]
-        return Response(gojson.encode(last), 500 if "error" in last else 200)
-    return StreamedResponse(_encoded(lines), NDJSON)
+        return Response(go_json_writer.encode(last), 500 if "error" in last else 200)
+    return StreamedResponse(ndjson(lines), NDJSON)
 
 
 async def delete(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
@@ -73,7 +74,7 @@ async def _unknown() -> AsyncGenerator[JSON, None]:
 
 
 async def _pulled(state: SimulatorState, model: SimulatedModel) -> AsyncGenerator[JSON, None]:
-    """A download continues where it was cut off; a layer that is there already comes once, complete."""
+    """A download continues where it was cut off; a layer that exists already is reported once, as complete."""
     layer = {"status": f"pulling {model.digest[:12]}", "digest": f"sha256:{model.digest}", "total": model.size}
     yield {"status": "pulling manifest"}
     if model.name in state.deleted:
@@ -88,9 +89,3 @@ async def _pulled(state: SimulatorState, model: SimulatedModel) -> AsyncGenerato
         yield {"status": words}
     state.deleted.discard(model.name)
     yield {"status": "success"}
-
-
-async def _encoded(lines: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(lines):
-        async for line in lines:
-            yield gojson.encode(line) + b"\n"

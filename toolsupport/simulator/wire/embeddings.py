@@ -7,24 +7,24 @@ import math
 import re
 from typing import Any
 
-from toolsupport.simulator import gojson
-from toolsupport.simulator.client import Client
-from toolsupport.simulator.gotypes import GoStruct
+from toolsupport.simulator import go_json_writer
+from toolsupport.simulator.client_connection import Client
+from toolsupport.simulator.go_types import GoStruct
 from toolsupport.simulator.http11 import ReceivedRequest, Response
 from toolsupport.simulator.models import SimulatedModel
 from toolsupport.simulator.schemas import EMBED, OPENAI_EMBED
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON
-from toolsupport.simulator.wire.native import RequestRejected, body, error, model_of
-from toolsupport.simulator.wire.openai import JSON_TYPE
-from toolsupport.simulator.wire.openai import error as openai_error
+from toolsupport.simulator.wire.ollama_chat import RequestRejected, body, error, model_of
+from toolsupport.simulator.wire.openai_chat import JSON_TYPE
+from toolsupport.simulator.wire.openai_chat import error as openai_error
 
 LENGTH = 64
 WORD = re.compile(r"\w+")
 
 
 def vector(text: str, length: int = LENGTH) -> list[float]:
-    """Return the vector of a text, of length 1: each word adds to one place."""
+    """Return the vector of a text, of length 1: each word adds to one component."""
     counts = [0.0] * length
     for word in WORD.findall(text.lower()) or [text]:
         digest = hashlib.sha256(word.encode()).digest()
@@ -40,7 +40,7 @@ async def native(state: SimulatorState, client: Client, request: ReceivedRequest
     except RequestRejected as refused:
         return error(refused)
     answer = {"model": model.name, "embeddings": [vector(text, length) for text in texts]}
-    return Response(gojson.encode({**answer, "prompt_eval_count": _tokens(texts)}))
+    return Response(go_json_writer.encode({**answer, "prompt_eval_count": _tokens(texts)}))
 
 
 async def openai(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
@@ -54,7 +54,7 @@ async def openai(state: SimulatorState, client: Client, request: ReceivedRequest
     ]
     usage = {"prompt_tokens": _tokens(texts), "total_tokens": _tokens(texts)}
     answer: JSON = {"object": "list", "data": data, "model": model.name, "usage": usage}
-    return Response(gojson.encode(answer) + b"\n", content_type=JSON_TYPE)
+    return Response(go_json_writer.encode(answer) + b"\n", content_type=JSON_TYPE)
 
 
 def _asked(state: SimulatorState, data: bytes, kind: GoStruct) -> tuple[SimulatedModel, list[str], int]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import time
 
-from toolsupport.simulator import gojson
-from toolsupport.simulator.client import Client
+from toolsupport.simulator import go_json_writer
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response
 from toolsupport.simulator.models import FAMILY, MODELS, SimulatedModel
 from toolsupport.simulator.schemas import SHOW
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON
-from toolsupport.simulator.wire.native import RequestRejected, body, error, model_of
-from toolsupport.simulator.wire.openai import JSON_TYPE
-from toolsupport.simulator.wire.openai import error as openai_error
+from toolsupport.simulator.wire.ollama_chat import RequestRejected, body, error, model_of
+from toolsupport.simulator.wire.openai_chat import JSON_TYPE
+from toolsupport.simulator.wire.openai_chat import error as openai_error
 
 VERSION = "0.13.0"
 SECOND = 1_000_000_000
@@ -41,12 +41,12 @@ async def alive(state: SimulatorState, client: Client, request: ReceivedRequest)
 
 async def version(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/version."""
-    return Response(gojson.encode({"version": VERSION}))
+    return Response(go_json_writer.encode({"version": VERSION}))
 
 
 async def tags(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/tags."""
-    return Response(gojson.encode({"models": [_tag(state.build(model)) for model in state.stored()]}))
+    return Response(go_json_writer.encode({"models": [_tag(state.build(model)) for model in state.stored()]}))
 
 
 def _tag(model: SimulatedModel) -> JSON:
@@ -58,7 +58,9 @@ def _tag(model: SimulatedModel) -> JSON:
 async def loaded(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/ps."""
     present = sorted(state.memory.present().items(), key=lambda item: -item[1][1])
-    return Response(gojson.encode({"models": [_loaded(state.build(MODELS[name]), *there) for name, there in present]}))
+    return Response(
+        go_json_writer.encode({"models": [_loaded(state.build(MODELS[name]), *there) for name, there in present]})
+    )
 
 
 def _loaded(model: SimulatedModel, context: int, seconds: float) -> JSON:
@@ -69,7 +71,7 @@ def _loaded(model: SimulatedModel, context: int, seconds: float) -> JSON:
         "size": model.size,
         "digest": model.digest,
         "details": details(model),
-        "expires_at": gojson.timestamp(time.time_ns() + int(stays * SECOND)),
+        "expires_at": go_json_writer.timestamp(time.time_ns() + int(stays * SECOND)),
         "size_vram": 0,
         "context_length": context,
     }
@@ -82,7 +84,7 @@ async def show(state: SimulatorState, client: Client, request: ReceivedRequest) 
         model = model_of(given.get("model") or given.get("name") or "", state.deleted)
     except RequestRejected as refused:
         return error(refused)
-    return Response(gojson.encode(_shown(state.build(model))))
+    return Response(go_json_writer.encode(_shown(state.build(model))))
 
 
 def _shown(model: SimulatedModel) -> JSON:
@@ -92,9 +94,9 @@ def _shown(model: SimulatedModel) -> JSON:
         "modelfile": f"# {model.about}\nFROM {model.name}:latest\n",
         "template": model.template,
         "details": details(model),
-        "model_info": gojson.as_map(info),
+        "model_info": go_json_writer.as_map(info),
     }
-    # Servers before 0.6.4 omit the key, which is no claim about the model.
+    # Servers before 0.6.4 omit the key, whatever the model can do.
     known = {} if model.capabilities is None else {"capabilities": list(model.capabilities)}
     return {**shown, **known, "modified_at": model.modified_at}
 
@@ -106,7 +108,7 @@ def _openai_model(model: SimulatedModel, name: str) -> JSON:
 async def openai_models(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /v1/models."""
     data = [_openai_model(model, f"{model.name}:latest") for model in state.stored()]
-    return Response(gojson.encode({"object": "list", "data": data}) + b"\n", content_type=JSON_TYPE)
+    return Response(go_json_writer.encode({"object": "list", "data": data}) + b"\n", content_type=JSON_TYPE)
 
 
 async def openai_model(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
@@ -116,4 +118,4 @@ async def openai_model(state: SimulatorState, client: Client, request: ReceivedR
         model = model_of(name, state.deleted)
     except RequestRejected as refused:
         return openai_error(str(refused), refused.status, "api_error")
-    return Response(gojson.encode(_openai_model(model, name)) + b"\n", content_type=JSON_TYPE)
+    return Response(go_json_writer.encode(_openai_model(model, name)) + b"\n", content_type=JSON_TYPE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.memory import CONTEXT
+from toolsupport.simulator.loaded_models import CONTEXT
 from toolsupport.simulator.types import HistoryMessage, ModelInput
-from toolsupport.simulator.wire.chat import ChatRequest
+from toolsupport.simulator.wire.ollama_stream import ChatRequest
 
 
 def cut(request: ChatRequest) -> ChatRequest:
-    """Return the request as far as it fits: tools and the oldest messages go, the token count stays at the limit."""
+    """Return the part of the request that fits: without tools and the oldest messages. It counts as the limit."""
     limit = max(1, request.whole("num_ctx", CONTEXT))
     if request.read <= limit:
         return request

@@ -19,7 +19,7 @@ from toolsupport.web.view_permissions import AuthedRequest, View
 
 KEY = "second factor proved at"
 SECONDS = 10 * 60
-FIRST = "Prove your second factor first. Load the page again."
+FIRST = "Confirm your second factor first. Load the page again."
 
 
 def put(request: HttpRequest) -> None:

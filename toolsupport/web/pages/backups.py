@@ -67,7 +67,7 @@ async def make(request: AuthedRequest) -> HttpResponse:
         made = await asyncio.to_thread(kept_backups.make)
     except ConfigError as error:
         return await in_database(_page)(request, {"failed": str(error)}, 502)
-    await in_database(audit_log.write)(request.user.pk, "make_backup", made.name, "Asked for on the page Backups.")
+    await in_database(audit_log.write)(request.user.pk, "make_backup", made.name, "Requested on the page Backups.")
     return await in_database(moved_on)(request, reverse("backup"), f"Made {made.name}.")
 
 
@@ -93,7 +93,7 @@ def download(request: AuthedRequest, backup: str) -> HttpResponseBase:
 def delete(request: AuthedRequest, backup: str) -> HttpResponse:
     """Delete an archive."""
     kept_backups.delete(backup)
-    audit_log.write(request.user.pk, "delete_backup", backup, "Asked for on the page Backups.")
+    audit_log.write(request.user.pk, "delete_backup", backup, "Requested on the page Backups.")
     return moved_on(request, reverse("backup"), f"Deleted {backup}.")
 
 

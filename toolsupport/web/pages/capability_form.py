@@ -11,7 +11,7 @@ from django import forms
 from django.utils import timezone
 
 from toolsupport.core.format_choice import label, names
-from toolsupport.core.prompt.styles import STYLES
+from toolsupport.core.prompt.tool_styles import STYLES
 from toolsupport.core.resolve import CAPABILITIES
 
 EVIDENCE = "evidence"

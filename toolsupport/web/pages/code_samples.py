@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from toolsupport.registry.models import picker
-from toolsupport.rendering import message_html
+from toolsupport.rendering import format_tasks
 from toolsupport.work_pool.pool import work_pool
 from toolsupport.work_pool.types import WorkError
 
@@ -69,7 +69,7 @@ def samples(person: Hashable, values: dict[str, str]) -> list[Sample]:
 def formatted(person: Hashable, texts: list[str]) -> list[str]:
     """Return Markdown as safe HTML, or its plain form if no worker is free."""
     try:
-        html: list[str] = work_pool().run_blocking(person, message_html.FORMAT_BLOCKS, texts, {})["html"]
+        html: list[str] = work_pool().run_blocking(person, format_tasks.FORMAT_BLOCKS, texts, {})["html"]
     except WorkError:
         return [f'<pre tabindex="0" dir="ltr">{escape(text)}</pre>' for text in texts]
     return html

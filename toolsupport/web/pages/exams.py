@@ -19,13 +19,13 @@ from toolsupport.core.exams import exam_report, junit
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.cases import GROUPS
 from toolsupport.core.row_ids import row_number
+from toolsupport.registry.exams import exam_next_steps as next_steps
 from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
-from toolsupport.registry.exams import exam_steps as next_steps
 from toolsupport.registry.exams.exam_runs import IN_FORCE, MOST_FORMATS, ExamRequest
 from toolsupport.registry.models import picker, profiles
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services import background_jobs
-from toolsupport.web.pages import exam_steps
+from toolsupport.web.pages import exam_next_steps
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -170,7 +170,7 @@ def _shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
     run = exam_reports.shown(exam_id)
     found = {"run": run, "may_run": Action.DETECT in request.actions, "right": exam_reports.right_so_far(exam_id)}
     if not run.open:
-        found |= exam_steps.shown(None if run.older or not run.verdict else next_steps.of_run(exam_id), request)
+        found |= exam_next_steps.shown(None if run.older or not run.verdict else next_steps.of_run(exam_id), request)
         found |= {"parts": exam_report.parts(run.detail), "groups": exam_report.group_rows(run.detail)}
         # Failed cases come first.
         found |= {

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from toolsupport.config import metrics as counted
-from toolsupport.config.locations import COMMAND
+from toolsupport.config.application_paths import COMMAND
 from toolsupport.core import client_address
 from toolsupport.registry import storage
 from toolsupport.registry.people import security_events, sign_in_limits

@@ -27,7 +27,7 @@ from toolsupport.registry.testing import detection_reports
 from toolsupport.registry.testing.detection_reports import ShownTrial
 from toolsupport.web import sentences
 from toolsupport.web.pages import history_files
-from toolsupport.web.pages.forms import HistoryForm
+from toolsupport.web.pages.filter_forms import HistoryForm
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -129,15 +129,15 @@ def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
 DONE = {
     "agree": "Agreed.",
     "disagree": "Disagreed. The value stays until a person changes it.",
-    "revert": "Reverted. The value before applies again.",
+    "revert": "Reverted. The previous value applies again.",
     "accept": "Agreed. It applies to everyone.",
     "reject": "Rejected. Nothing changes.",
-    "undo": "Reverted. The values before apply again.",
+    "undo": "Reverted. The previous values apply again.",
     "reopened": "Back to review.",
     "restore": "Restored.",
 }
 # A proposal is answered once: its value is withdrawn, and it does not wait again.
-WITHDRAWN = {"done": "Undone. The value before applies again.", "back": "restore"}
+WITHDRAWN = {"done": "Undone. The previous value applies again.", "back": "restore"}
 # A proposal has no value that could stay.
 REFUSED = {DONE["disagree"]: "Disagreed. The proposal is rejected, and nothing changes."}
 # Action → the one that undoes it.

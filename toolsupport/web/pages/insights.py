@@ -14,7 +14,7 @@ from toolsupport.core import spreadsheet
 from toolsupport.registry.metrics import error_rates, insight_summary, insights
 from toolsupport.registry.metrics.insights import InsightsFilter
 from toolsupport.registry.people.permissions import Action
-from toolsupport.web.pages.forms import InsightsForm
+from toolsupport.web.pages.filter_forms import InsightsForm
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 

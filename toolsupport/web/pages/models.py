@@ -10,17 +10,17 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from toolsupport.core.resolve import CAPABILITIES
+from toolsupport.registry.exams import exam_next_steps as next_steps
 from toolsupport.registry.exams import exam_plot
-from toolsupport.registry.exams import exam_steps as next_steps
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import capability_evidence, profiles
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.settings.model_settings import ModelOptions
-from toolsupport.web.pages import detections, exam_gates, exam_steps, fallbacks, model_context, model_filters
-from toolsupport.web.pages.forms import OptionsForm
+from toolsupport.web.pages import detections, exam_gates, exam_next_steps, fallbacks, model_filters, model_page_context
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.pages.model_options_form import OptionsForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
@@ -66,11 +66,11 @@ def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Show one model: its state, each capability with its sources, and the evidence in the order of time."""
     part = wants_part(request)
     page = profiles.shown(profile_id)
-    context = model_context.capabilities(page, request) | fallbacks.shown(page, request)
+    context = model_page_context.capabilities(page, request) | fallbacks.shown(page, request)
     context |= exam_gates.shown(page) | {"part": part, "down": servers.down_one(page.profile.server)}
     runs = exam_plot.ended(page.profile)
     context["plot"] = exam_plot.of_runs(runs)
-    context |= exam_steps.shown(next_steps.of_newest(runs, page.build), request)
+    context |= exam_next_steps.shown(next_steps.of_newest(runs, page.build), request)
     return render(request, "toolsupport/model.html" + ("#face" if part else ""), context)
 
 
@@ -98,7 +98,7 @@ def options(request: AuthedRequest, profile_id: int) -> HttpResponse:
     elif form.is_valid():
         model_settings.save(profile_id, form.options())
     else:
-        context = model_context.head(page, request) | {"form": form}
+        context = model_page_context.head(page, request) | {"form": form}
         return render(request, "toolsupport/model_settings.html", context)
     messages.success(request, "Saved.")
     return redirect("model-options", profile_id)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import salted_hmac
 
-from toolsupport.core import passkey_rules
+from toolsupport.core import passkey_origins
 from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.factors.passkeys import SECONDS, Ceremony
 from toolsupport.registry.people import sign_in_limits
@@ -25,14 +25,14 @@ FOREIGN = "This address is not among the origins of this site (TOOLSUPPORT_ORIGI
 def problem(request: HttpRequest) -> str:
     """Return why passkeys cannot be used at this address, "" if they can."""
     origin = _origin(request)
-    why = passkey_rules.why_not(origin) or ("" if origin in settings.ORIGINS else FOREIGN)
-    others = [one for one in settings.ORIGINS if passkey_rules.site_of(one)]
+    why = passkey_origins.why_not(origin) or ("" if origin in settings.ORIGINS else FOREIGN)
+    others = [one for one in settings.ORIGINS if passkey_origins.site_of(one)]
     return f"{why} Open this site at {others[0]}." if why and others else why
 
 
 def site(request: HttpRequest) -> str:
     """Return the host name that the passkeys of this address belong to."""
-    return passkey_rules.site_of(_origin(request))
+    return passkey_origins.site_of(_origin(request))
 
 
 def begin(request: HttpRequest) -> Ceremony:

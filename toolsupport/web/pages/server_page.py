@@ -16,7 +16,7 @@ from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import server_edits, servers
 from toolsupport.registry.servers.server_edits import ServerChange
 from toolsupport.services import refresh
-from toolsupport.web.pages import server_upkeep
+from toolsupport.web.pages import server_models
 from toolsupport.web.pages.form_page import board
 from toolsupport.web.pages.server_forms import ServerEditForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -70,7 +70,7 @@ def _saved(form: ServerEditForm, server_id: int, actor: int) -> bool:
 def _answer(request: AuthedRequest, server_id: int, notice: dict[str, Any]) -> HttpResponse:
     server = servers.shown(server_id)
     context = {
-        **server_upkeep.context(server),
+        **server_models.context(server),
         "form": ServerEditForm.of(server),
         "changes": audit_log.of(server_edits.subject(server_id))[:LATEST],
         "down": [server] if server.down else [],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chat.tools.files.image_sizes import problem, size_of
-from chat.tools.files.images import read_picture
+from chat.tools.files.image_types import read_picture
 from chat.tools.files.workspace import Workspace
 from tests.tables import every
 from toolsupport.core.errors import NotFound

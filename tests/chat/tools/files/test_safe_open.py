@@ -103,7 +103,7 @@ def test_what_is_no_file_is_not_even_opened(tmp_path: Path, monkeypatch: pytest.
     os.mkfifo(tmp_path / "pipe")
     with safe_open.directory(tmp_path) as above, monkeypatch.context() as patch:
         patch.setattr(os, "open", lambda *_, **__: pytest.fail("it was opened"))
-        with pytest.raises(ToolError, match="not an ordinary file"):
+        with pytest.raises(ToolError, match="not a regular file"):
             safe_open.regular_file(above, "pipe")
 
 

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from chat.tools.files.workspace import Workspace
-from chat.tools.sandbox import command_groups, shell_process, uncounted_memory, usage
+from chat.tools.sandbox import command_cgroups, shell_process, uncounted_memory, usage
 from chat.tools.sandbox.bwrap import MIB
-from chat.tools.sandbox.command_groups import Delegation
+from chat.tools.sandbox.command_cgroups import Delegation
 from chat.tools.sandbox.shell_process import LIMITS, CommandResult
 from tests.installed import needs
 
@@ -230,7 +230,7 @@ async def test_a_file_that_was_deleted_counts_on_a_full_disk(
 async def test_in_a_group_nothing_of_the_machine_counts(
     workspace: Workspace, tmp_path: Path, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_groups, "delegation", lambda: Delegation(tmp_path))
+    monkeypatch.setattr(command_cgroups, "delegation", lambda: Delegation(tmp_path))
     for name in ("kernel_memory", "shared_memory"):
         monkeypatch.setattr(usage, name, functools.partial(next, itertools.count(0, 2**40)))
     monkeypatch.setattr(usage, "memory_left", lambda: 0)

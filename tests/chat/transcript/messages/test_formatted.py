@@ -12,7 +12,7 @@ from chat.models import Conversation, FormattedMessage, Message, ToolRun, Turn
 from chat.transcript.messages import formatted
 from tests.factories import ModelProfileFactory
 from tests.markup import flat
-from toolsupport.rendering import message_html
+from toolsupport.rendering import format_tasks
 from toolsupport.work_pool import pool as pools
 from toolsupport.work_pool.types import Task, WorkError, WorkRefused, WorkTimedOut
 
@@ -98,7 +98,7 @@ def test_html_without_the_seal_is_not_shown(
     elif wrong == "html":
         FormattedMessage.objects.update(html=evil + " ")
     elif wrong == "version":
-        monkeypatch.setattr(message_html, "VERSION", "2")
+        monkeypatch.setattr(format_tasks, "VERSION", "2")
     else:
         monkeypatch.setattr(settings, "SECRET_KEY", "another")
     assert "<script>alert(1)" not in page(alice, answer)

@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from chat.broadcast.model_watcher import ModelWatcher
-from chat.broadcast.outbox import PageSocket, SocketRegistry
+from chat.broadcast.detection_progress import DetectionProgress
+from chat.broadcast.page_sockets import PageSocket, SocketRegistry
 from chat.models import Conversation
 from chat.transcript.announcements import AddedNotice
 from chat.transcript.conversations.conversations import say
@@ -29,7 +29,7 @@ from toolsupport.registry.models import request_context
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
-from toolsupport.services.learning import LearningChoice, learn
+from toolsupport.services.refusal_learning import LearningChoice, learn
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def asked_in(chat: Conversation) -> str:
 
 
 def told(chat: Conversation, test: int) -> str:
-    [notice] = things(model_news.tell_end(str(chat.pk), detection_reports.shown(test)), AddedNotice)
+    [notice] = things(model_news.announce_end(str(chat.pk), detection_reports.shown(test)), AddedNotice)
     assert notice.message.code == "detected"
     return notice.message.text
 
@@ -169,7 +169,7 @@ def test_a_chat_that_was_closed_is_told_when_it_opens(chat: Conversation):  # D7
     Detection.objects.update(finished_at=Now() - timedelta(hours=1))
     listeners, announced = SocketRegistry(), list[str]()
     listeners.add(str(chat.pk), PageSocket(unsent))
-    watcher = ModelWatcher(listeners, lambda conversation, news: announced.extend([conversation] * len(news)))
+    watcher = DetectionProgress(listeners, lambda conversation, news: announced.extend([conversation] * len(news)))
     for _ in range(2):
         async_to_sync(watcher.look)()
     assert (announced, missed(chat)) == ([str(chat.pk)], [])

@@ -67,6 +67,6 @@ def test_a_card_that_cannot_be_rendered_is_shown_without_its_result(
 ) -> None:
     shown = record.close_call(TurnStore("me", run.turn_id), run.pk, TABLE).thing.call
     assert '<td dir="auto">1</td>' in fragments.call(shown)
-    monkeypatch.setattr("chat.templatetags.readable.bars.query_table", Mock(side_effect=RuntimeError))
+    monkeypatch.setattr("chat.templatetags.readable.table_chart.query_table", Mock(side_effect=RuntimeError))
     html = fragments.call(shown)
     assert "cannot be shown" in html and "<td" not in html and f'id="call-{run.pk}"' in html

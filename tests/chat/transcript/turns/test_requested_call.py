@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import F
 
 from chat.models import Conversation, ToolRun, Turn
-from chat.transcript.conversations import explain
+from chat.transcript.conversations import next_request
 from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import requested_call
@@ -108,7 +108,7 @@ def test_what_was_measured_of_a_model_decides_what_it_is_offered(conversation: C
     for tool in ("read_file", "list_directory", "write_file"):
         overrides.add(NewOverride(profile, f"tool:{tool}", "via_bash"))
     assert offered() == {"bash"}
-    why = {tool.name: tool.rule for tool in explain._tools(turn_settings.prepared(conversation), ToolFilter(), {})}
+    why = {tool.name: tool.rule for tool in next_request._tools(turn_settings.prepared(conversation), ToolFilter(), {})}
     assert {name for name, rule in why.items() if rule == "translated"} == files
     ModelProfile.objects.update(options={"translation": False})
     assert offered() == files

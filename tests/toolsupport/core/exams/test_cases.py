@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tables import every
-from toolsupport.core import calls
+from toolsupport.core import call_validation
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.events import CallReady
 from toolsupport.core.exams.builtin import CASES, SUITES
@@ -33,7 +33,7 @@ def test_the_built_in_suites_come_back_as_they_were(name: str) -> None:
 def test_the_expected_calls_fit_the_schemas_of_their_tools() -> None:
     for case in CASES:
         for call in case.expected:
-            checked = calls.check(ToolCall("c", call.name, call.arguments), case.tools)
+            checked = call_validation.check(ToolCall("c", call.name, call.arguments), case.tools)
             assert isinstance(checked, CallReady), (case.id, checked)
             assert not checked.call.repairs, case.id
 

@@ -9,8 +9,8 @@ import pytest
 from tests.databases import ROOT
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import calls, read, text
-from tests.toolsupport.core.formats.test_call_cues import FORMATS, FORMATS_PAGE, made
-from tests.toolsupport.core.formats.test_mentions import TOOLS, written
+from tests.toolsupport.core.formats.test_example_cues import FORMATS, FORMATS_PAGE, made
+from tests.toolsupport.core.formats.test_mentioned_calls import TOOLS, written
 from toolsupport.core.formats.call_intent import is_label, names_the_call
 from toolsupport.core.types import ToolCall
 

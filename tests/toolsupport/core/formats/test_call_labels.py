@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tables import every
-from tests.toolsupport.core.formats.test_call_cues import FORMATS, made
+from tests.toolsupport.core.formats.test_example_cues import FORMATS, made
 
 SHOWN = (
     "In tests/a.py: @",

@@ -78,8 +78,8 @@ def test_a_reply_without_a_format_shows_none_either(name: str) -> None:
     listener = ReplyReader(name, OFFERED)
     received: list[Event] = []
     for piece in "It is cold.<|im_end|>":
-        received += listener.hear([TextDelta(piece)])
-    assert text([*received, *listener.hear([Finished("stop")])]) == "It is cold."
+        received += listener.feed([TextDelta(piece)])
+    assert text([*received, *listener.feed([Finished("stop")])]) == "It is cold."
 
 
 SCRAPS = st.lists(st.sampled_from([*END_MARKS[:4], "</s>", "<s>", "<", "|", "words", " ", "\n", CALL]), max_size=10)

@@ -166,8 +166,8 @@ MOST_OPENERS = 100 if by_night() else 1  # of the marks of a format
 def read_openers(name: str, opener: str, length: int) -> None:
     reader, reply = ReplyReader(name, TOOLS), (opener * (length // len(opener) + 1))[:length]
     for at in range(0, len(reply), 64):
-        reader.hear([TextDelta(reply[at : at + 64])])
-    reader.hear([Finished("stop")])
+        reader.feed([TextDelta(reply[at : at + 64])])
+    reader.feed([Finished("stop")])
 
 
 def half_openers(name: str) -> set[str]:

@@ -7,7 +7,7 @@ from tests.tables import every
 from tests.toolsupport.core.formats.replies import read, text
 from toolsupport.core.events import CallReady, ThinkingDelta
 from toolsupport.core.formats import FORMATS, auto, parser
-from toolsupport.core.formats.prose import ProseWatcher
+from toolsupport.core.formats.calls_in_prose import ProseWatcher
 from toolsupport.core.types import ToolSpec
 
 TOOLS = (ToolSpec("lookup_ticket"),)

@@ -110,7 +110,7 @@ def test_what_cannot_be_required_is_refused(reviewer: Client, model: ModelProfil
     for fields, words in (
         ({"required_exam": "no such"}, "no exam"),
         ({"required_exam": QUICK, "reason": " "}, "Write a reason."),
-        ({"use_anyway": "1"}, "This model waits for no exam."),
+        ({"use_anyway": "1"}, "This model is not waiting for an exam."),
     ):
         assert words in send(reviewer, model, **fields).content.decode()
     assert not ExamRun.objects.exists() and not HistoryEntry.objects.exists()

@@ -45,7 +45,7 @@ def test_what_cannot_be_run_is_refused_with_the_reason() -> None:
     for number in range(exam_runs.MOST_OPEN):
         suite = ExamSuite(f"suite {number}", SUITE.cases)
         exam_runs.open_run(replace(asked(profile.pk, actor=person.pk), suite=suite))
-    with pytest.raises(Busy, match="20 exams of yours are open"):
+    with pytest.raises(Busy, match="You have 20 open exams"):
         exam_runs.open_run(asked(profile.pk, actor=person.pk))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from django.test import Client
 
-from tests.factories import ModelProfileFactory
+from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.models import Detection, ModelProfile
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.models import capability_evidence, profiles
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
@@ -76,6 +79,26 @@ def test_the_panel_of_an_undecided_capability_contradicts_itself_nowhere() -> No
     assert (found.cell.state, found.counted, len(found.trials)) == ("tried", "2 of 3", 4)
     assert [link.words for link in found.chain if link.title == "Test"] == ["2 of 3 trials passed"]
     assert found.cell.reason == "2 of 3 trials passed, which is not enough to decide."
+
+
+def test_a_claim_is_read_aloud_as_a_claim() -> None:
+    profile = ModelProfileFactory()
+    overrides.declare(profile.pk, {"vision": True})
+    end_test(profile, MIXED, native(parallel=True))
+    spoken = {cell.capability: cell.spoken for cell in profiles.shown(profile.pk).cells}
+    assert spoken["vision"] == "Vision: yes, claimed by the server"
+    assert spoken["parallel"] == "Parallel calls: yes, test"
+    assert spoken["multi_turn"] == "Multi-turn: not measured"
+
+
+def test_the_panel_writes_a_count_beside_the_state_once(client: Client) -> None:
+    profile = ModelProfileFactory()
+    end_test(profile, MIXED, native())
+    client.force_login(UserFactory(role="viewer"))
+    for capability, beside in (("parallel", 0), ("tools", 1)):
+        part = client.get(f"/models/{profile.pk}/evidence/", {"capability": capability}, headers={"HX-Request": "true"})
+        head = part.content.decode().partition("<ol")[0]
+        assert len(re.findall(r"<span>\d of \d</span>", head)) == beside, capability
 
 
 def test_a_decided_value_and_a_value_of_a_person_stay() -> None:

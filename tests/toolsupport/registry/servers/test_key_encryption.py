@@ -29,7 +29,7 @@ def test_no_key_is_no_secret():
 def test_another_secret_key_cannot_read_it_and_says_what_to_do(settings: Settings):
     stored = encrypt("sk-canary-123456")
     settings.SECRET_KEY = "another"
-    with pytest.raises(ConfigError, match="Enter its API key again"):
+    with pytest.raises(ConfigError, match="Enter the API key again"):
         decrypt(stored)
 
 

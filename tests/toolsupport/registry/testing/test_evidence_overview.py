@@ -116,6 +116,7 @@ def test_the_headline_counts_tested_models_only() -> None:
     found = evidence_overview.read(None)
     assert (found.native, found.others, found.tested, found.total) == ((1, 2), (1, 2), 5, 6)
     assert not found.others_call
+    assert found.inconclusive == 1
     assert found.best and found.best.name == "calls"
     assert found.without and found.without.name == "writes"
 

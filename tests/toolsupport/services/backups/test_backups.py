@@ -282,7 +282,7 @@ def test_a_start_finishes_a_restore_that_was_killed_in_between(site: Site, tmp_p
 
 def test_a_place_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> None:
     assert "No backup was made" in refused(site, "backup", str(tmp_path / "none" / "a.tar"))
-    assert "is no file" in refused(site, "backup", str(tmp_path))
+    assert "is not a file" in refused(site, "backup", str(tmp_path))
     (tmp_path / "a.tar.unfinished").symlink_to(tmp_path / "elsewhere")
     assert "No backup was made" in refused(site, "backup", str(tmp_path / "a.tar"))
     assert not (tmp_path / "elsewhere").exists() and not (tmp_path / "a.tar").exists()

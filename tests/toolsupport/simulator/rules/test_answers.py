@@ -46,7 +46,7 @@ def test_an_unknown_request_is_owned_up_to() -> None:  # M8
         (
             "Sum column b of data.csv with Python",
             "Traceback (most recent call last):\n  line 4\nKeyError: b",
-            "That did not work with `data.csv`. The tool said:\n\n> KeyError: b",
+            "That did not work with `data.csv`. The tool reported:\n\n> KeyError: b",
         ),
         ("Read a.py", "x = 1", "`a.py` has 1 line. It says:\n\n```python\nx = 1\n```"),
         ("Read a.csv", "x,y\n1,2", "`a.csv` has 2 lines:\n\n| x | y |\n| --- | --- |\n| 1 | 2 |"),
@@ -58,7 +58,7 @@ def test_an_unknown_request_is_owned_up_to() -> None:  # M8
         (
             "Read a.txt",
             "Error: no such file",
-            "That did not work with `a.txt`. The tool said:\n\n> Error: no such file",
+            "That did not work with `a.txt`. The tool reported:\n\n> Error: no such file",
         ),
     ],
 )

@@ -9,9 +9,9 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from toolsupport.simulator.client import Client
+from toolsupport.simulator.client_connection import Client
 from toolsupport.simulator.http11 import ReceivedRequest, Response
-from toolsupport.simulator.memory import ModelMemory
+from toolsupport.simulator.loaded_models import ModelMemory
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.wire import control

@@ -26,11 +26,11 @@ PROGRESS = [
     {
         "step": "declared",
         "name": "declared",
-        "title": "Does the server claim tools?",
+        "title": "Server claim",
         "state": "done",
         "detail": "Yes.",
     },
-    {"step": "called", "name": "called", "title": "Does it call the right tool?", "state": "running", "detail": ""},
+    {"step": "called", "name": "called", "title": "Call the right tool", "state": "running", "detail": ""},
 ]
 
 
@@ -84,7 +84,7 @@ def test_steps_are_shown_skipped_and_cancelled(client: Client, alice: User, mode
     test = running(model)
     client.force_login(alice)
     part = client.get(reverse("detection", args=[test]), headers=HTMX).content.decode()
-    assert "Does it call the right tool?" in part and "Skip" in part and "Cancel" in part
+    assert "Call the right tool" in part and "Skip" in part and "Cancel" in part
     client.post(reverse("detection-skip", args=[test]), {"step": "called"}, headers=HTMX)
     assert detections.renew(test, "worker", PROGRESS).skip == "called"
     client.post(reverse("detection-cancel", args=[test]), headers=HTMX)

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.factories import ModelProfileFactory, UserFactory
-from tests.toolsupport.web.pages.test_exam_steps import ended
+from tests.toolsupport.web.pages.test_exam_next_steps import ended
 from toolsupport.models import ModelProfile
 from toolsupport.registry.exams import exam_plot
 

@@ -74,7 +74,7 @@ def test_the_page_begins_with_a_sentence_and_numbers_that_lead_to_calls(
     client.force_login(alice)
     page = flat(client.get("/insights/").content.decode())
     assert "In the last 30 days 32 tool calls were made and 81.2 % could run. 2 calls were repaired first." in page
-    assert "All of the 6 failures were calls of unknown tools" in page and "most of them by <a" in page
+    assert "All of the 6 failures were calls to unknown tools" in page and "most of them by <a" in page
     assert "+100 % on the period before" in page and "100 % in the period before" in page
     query = f"since={days_ago(29)}&amp;until={days_ago(0)}"
     assert f'"/insights/calls/?{query}">32</a>' in page and f"{query}&amp;state=repaired" in page

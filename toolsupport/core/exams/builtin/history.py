@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.exams.builtin.writing import CaseWriter, assistant, call, result, says, used, user
+from toolsupport.core.exams.builtin.case_builders import CaseWriter, assistant, call, result, says, used, user
 from toolsupport.core.types import ChatMessage
 
 _group = CaseWriter("history", quick=(3, 4, 5, 6))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.exams.builtin.writing import CaseWriter, says
+from toolsupport.core.exams.builtin.case_builders import CaseWriter, says
 
 _group = CaseWriter("irrelevant", quick=(1, 2, 3, 11))
 _add = _group.add

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.exams.builtin.writing import CaseWriter
+from toolsupport.core.exams.builtin.case_builders import CaseWriter
 
 _group = CaseWriter("missing", quick=(1, 2, 3, 5))
 _add = _group.add

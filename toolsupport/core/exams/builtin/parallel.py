@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from toolsupport.core.exams.builtin.writing import CaseWriter, call
+from toolsupport.core.exams.builtin.case_builders import CaseWriter, call
 
 _group = CaseWriter("parallel", quick=range(1, 7))
 _add = partial(_group.add, together=True)

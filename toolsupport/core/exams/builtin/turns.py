@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.exams.builtin.writing import CaseWriter, call, result, says
+from toolsupport.core.exams.builtin.case_builders import CaseWriter, call, result, says
 
 _group = CaseWriter("turns", quick=(1, 2, 3, 4))
 _add = _group.add

@@ -1,0 +1,84 @@
+"""Sends the progress of tests to the open pages of this process, wherever the tests run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.broadcast import frames
+from chat.broadcast.page_sockets import SocketRegistry
+from chat.transcript.announcements import Announcements
+from chat.transcript.questions import model_news
+from chat.transcript.questions.model_news import NewsSnapshot
+from toolsupport.registry.testing.detection_reports import ShownDetection
+
+Announce = Callable[[str, Announcements], None]
+
+# States that a step may still have after its test has ended.
+UNFINISHED = ("waiting", "running")
+
+
+class DetectionProgress:
+    """The sender of one process: call `look` once a second. `announce` is for stored announcements."""
+
+    def __init__(self, listeners: SocketRegistry, announce: Announce) -> None:
+        self._listeners = listeners
+        self._announce = announce
+        self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
+        self._decisions: dict[int, int] = {}
+        self._watched: set[str] = set()
+
+    async def look(self) -> None:
+        """Read the rows once for all pages, and send changes."""
+        here = self._listeners.conversations()
+        if not here:
+            self._decisions, self._steps, self._watched = {}, {}, set()
+            return
+        await self._send_missed(set(here))
+        seen = await in_database(model_news.look)(here)
+        for conversation, profile in seen.models.items():
+            await self._send_tests(conversation, [test for test in seen.tests if test.profile == profile])
+        await self._send_decisions(seen)
+
+    async def _send_missed(self, here: set[str]) -> None:
+        """Add the notices about tests that ended before a page of the chat was opened."""
+        opened, self._watched = here - self._watched, here
+        for conversation, test in await in_database(model_news.missed)(opened) if opened else ():
+            self._announce(conversation, await in_database(model_news.announce_end)(conversation, test))
+
+    async def _send_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
+        for test in tests:
+            known = self._steps.get((conversation, test.id))
+            if known is None or "" not in known:
+                self._send_steps(conversation, test)
+                if not test.open:
+                    self._announce(conversation, await in_database(model_news.announce_end)(conversation, test))
+
+    def _send_steps(self, conversation: str, test: ShownDetection) -> None:
+        """Send the steps that changed since the last look; the end is a step without a name."""
+        known = self._steps.setdefault((conversation, test.id), {})
+        steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
+        if not test.open:
+            steps = {name: outcome for name, outcome in steps.items() if outcome[0] not in UNFINISHED}
+            steps[""] = (test.status, test.reason)
+        for name, (state, detail) in steps.items():
+            if known.get(name) != (state, detail):
+                self._listeners.tell(conversation, frames.DetectionProgressFrame(test.id, name, state, detail))
+        known.update(steps)
+
+    async def _send_decisions(self, seen: NewsSnapshot) -> None:
+        """Send new decisions, except for a newly watched model: its pages have just read the present state."""
+        profiles = set(seen.models.values())
+        fresh = {
+            profile
+            for profile in profiles & self._decisions.keys()
+            if seen.decisions.get(profile, 0) > self._decisions[profile]
+        }
+        self._decisions = {profile: seen.decisions.get(profile, 0) for profile in profiles}
+        for conversation, profile in seen.models.items():
+            if profile in fresh:
+                decision = seen.decisions[profile]
+                self._announce(
+                    conversation, await in_database(model_news.announce_decision)(conversation, profile, decision)
+                )

@@ -1,0 +1,97 @@
+"""Reports the state of a silent model server to pages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from chat.broadcast import frames
+from chat.turns.tool_executor import Spawn
+from toolsupport import providers
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.events import Event
+from toolsupport.registry.models.request_context import RequestContext
+
+QUIET = 0.9  # seconds of silence before a page shows a reason for it
+EVERY = 1.0  # seconds between two reports
+LOADED = 5.0  # seconds after which a model that answered here may have been unloaded
+
+Batches = AsyncGenerator[list[Event], None]
+# (address, model) → when it last sent a part of an answer to this process, on the clock of the event loop.
+_last_parts: dict[tuple[str, str], float] = {}
+
+
+class SilenceReport:
+    """The reports of one request: a frame per second while the server is silent, and one when it continues.
+
+    The phase is `loading` (the server loads the model from disk), `waiting` (the model is loaded and no token came yet)
+    or `writing_call` (Ollama holds a call back until its last line), then `answering`.
+    """
+
+    def __init__(self, turn: int, context: RequestContext, tell: Callable[[frames.ServerFrame], None]) -> None:
+        self._turn, self._endpoint, self._request_spec = turn, context.endpoint, context.request_spec
+        self._provider = providers.provider(context.endpoint.kind)
+        self._tell, self._now = tell, asyncio.get_running_loop().time
+        self._last_event_at = self._now()
+        self._model = (context.endpoint.base_url, context.request_spec.model)
+        self._begun = self._reported = False
+        self._loaded: bool | None = None
+
+    async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
+        """Yield the same batches; the reports end with them."""
+        reports = spawn(self._report())
+        await asyncio.sleep(0)  # the report asks about the model first: the request itself makes the server load it
+        try:
+            async with aclosing(batches):
+                async for batch in batches:
+                    self._note_event()
+                    yield batch
+        finally:
+            reports.cancel()
+            # Not awaited: the supervisor logs its failure, which ends no answer.
+            await asyncio.wait([reports])
+
+    def _note_event(self) -> None:
+        self._begun, self._last_event_at = True, self._now()
+        _last_parts[self._model] = self._last_event_at
+        if self._reported:
+            self._reported = False
+            self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
+
+    async def _report(self) -> None:
+        if self._provider.wire == "ollama":
+            self._loaded = self._answered_just_now() or await self._is_loaded()
+        asks = self._loaded is False or (self._provider.wire != "ollama" and self._provider.loads_on_demand)
+        while True:
+            await asyncio.sleep(EVERY)
+            if asks and not self._begun:
+                self._loaded = await self._is_loaded()
+                asks = self._loaded is False
+            silent = self._now() - self._last_event_at
+            phase = self._phase()
+            if phase and silent >= QUIET:
+                self._reported = True
+                self._tell(frames.TurnPhaseFrame(self._turn, phase, round(silent)))
+
+    def _phase(self) -> str:
+        if not self._begun:
+            return "loading" if self._loaded is False else "waiting"
+        held_back = (
+            self._provider.holds_calls_back
+            and self._request_spec.offers_tools
+            and self._request_spec.format == "native"
+        )
+        return "writing_call" if held_back else ""
+
+    def _answered_just_now(self) -> bool:
+        """Return whether the model is certainly in memory; one with its own `keep_alive` may be unloaded at once."""
+        known = _last_parts.get(self._model, 0.0)
+        return not self._request_spec.keep_alive and 0 <= self._now() - known < LOADED
+
+    async def _is_loaded(self) -> bool | None:
+        """Return whether the server has the model in memory; None if it does not show that."""
+        try:
+            return await providers.is_loaded(self._endpoint, self._request_spec.model)
+        except ProviderError:
+            return None

@@ -1,0 +1,251 @@
+"""Which calls may run, which are corrected, and the reasons for rejected ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tables import every
+from toolsupport.core import call_validation
+from toolsupport.core.call_validation import check
+from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
+
+READ = ToolSpec(
+    "read_file",
+    "Reads a file.",
+    {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+)
+OFFERED = (READ, ToolSpec("web_search"), ToolSpec("mcp__fs__list_directory"), ToolSpec("file"), ToolSpec("Now"))
+
+
+def call(name: str, arguments: JSON | None = None) -> ToolCall:
+    return ToolCall("call_1", name, {"path": "a"} if arguments is None else arguments)
+
+
+def rejected(outcome: CallReady | CallRejected) -> CallRejected:
+    assert isinstance(outcome, CallRejected)
+    return outcome
+
+
+def test_a_call_that_fits_is_left_alone() -> None:
+    given_call = call("read_file")
+    assert check(given_call, OFFERED) == CallReady(given_call)
+
+
+@every(
+    ("asked", "meant"),
+    [
+        ("Read_File", "read_file"),
+        ("READ_FILE", "read_file"),
+        (" read_file\n", "read_file"),
+        ("functions.read_file", "read_file"),
+        ("tool:read_file", "read_file"),
+        ("default_api/read_file", "read_file"),
+        ("fs__read_file", "read_file"),
+        ("list_directory", "mcp__fs__list_directory"),
+        ("now", "Now"),
+    ],
+)
+def test_a_name_is_corrected_and_that_is_written_down(asked: str, meant: str) -> None:
+    outcome = check(call(asked), OFFERED)
+    assert isinstance(outcome, CallReady)
+    assert (outcome.call.name, outcome.call.id) == (meant, "call_1")
+    assert outcome.call.repairs == (f"asked for {asked}, meant {meant}",)
+
+
+@every("asked", ["delete_file", "profile", "unread_file_s", "file_read", "", "directory.", "_", "."])
+def test_a_name_is_not_guessed(asked: str) -> None:
+    assert rejected(check(call(asked), OFFERED)).name == asked
+
+
+def test_two_that_could_be_meant_are_none() -> None:
+    two = (ToolSpec("a.search"), ToolSpec("b.search"))
+    assert isinstance(check(call("search"), two), CallRejected)
+    assert isinstance(check(call("NOW"), (ToolSpec("Now"), ToolSpec("now"))), CallRejected)
+
+
+def test_did_you_mean() -> None:
+    outcome = rejected(check(call("web_serch", {"q": "x"}), OFFERED))
+    assert outcome.suggestion == "web_search"
+    assert outcome.reason == 'There is no tool called "web_serch". Did you mean "web_search"?'
+    assert (outcome.raw, outcome.id) == ('{"q":"x"}', "call_1")
+
+
+def test_what_there_is_where_nothing_is_near() -> None:
+    reason = rejected(check(call("zzz"), OFFERED)).reason
+    assert "read_file, web_search" in reason
+    assert "answer without" in rejected(check(call("zzz"), ())).reason
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, '"path" is a required property'),
+        ({"path": None}, 'path: null is not of type "string"'),
+        ({"path": "a", "lines": "three"}, 'lines: "three" is not of type "integer"'),
+        ({"path": "a", "lines": "3", "mode": "r"}, 'lines: "3" is not of type "integer"'),
+        ({"path": "a", "mode": "r"}, "mode"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments: JSON, words: str) -> None:
+    outcome = rejected(check(call("read_file", arguments), OFFERED))
+    assert words in outcome.reason
+    assert "Call it again" in outcome.reason
+    assert outcome.name == "read_file"
+
+
+TYPED: JSON = {
+    "type": "object",
+    "properties": {
+        "whole": {"type": "integer"},
+        "part": {"type": "number"},
+        "sure": {"type": "boolean"},
+        "names": {"type": "array", "items": {"type": "string"}},
+        "where": {"type": "object", "properties": {"line": {"type": "integer"}}},
+        "word": {"type": "string"},
+        "maybe": {"type": ["integer", "null"]},
+        "either": {"anyOf": [{"type": "boolean"}, {"type": "integer"}]},
+        "many": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+        "small": {"type": "integer", "maximum": 5},
+        "level": {"enum": [1, 2]},
+    },
+}
+REPAIRED = [
+    ("whole", "3", 3, "whole: read string as integer"),
+    ("whole", " 3 ", 3, "whole: read string as integer"),
+    ("whole", "3.0", 3, "whole: read string as integer"),
+    ("part", "2.5", 2.5, "part: read string as number"),
+    ("sure", "true", True, "sure: read string as boolean"),
+    ("sure", "False", False, "sure: read string as boolean"),
+    ("names", "Ada", ["Ada"], "names: read string as array"),
+    ("names", '["a", "b"]', ["a", "b"], "names: read string as array"),
+    ("names", [1, "b"], ["1", "b"], "names: read parts by their schema"),
+    ("where", '{"line": 3}', {"line": 3}, "where: read string as object"),
+    ("where", {"line": "3"}, {"line": 3}, "where: read parts by their schema"),
+    ("word", 5, "5", "word: read integer as string"),
+    ("maybe", "null", None, "maybe: read string as null"),
+    ("maybe", "7", 7, "maybe: read string as integer"),
+    ("either", "true", True, "either: read string as boolean"),
+    ("many", ["1", "2"], [1, 2], "many: read parts by their schema"),
+    ("small", "4", 4, "small: read string as integer"),
+    ("level", "2", 2, "level: read string as integer"),
+]
+
+
+@every("name, written, meant, repair", REPAIRED)
+def test_arguments_take_the_types_of_the_schema(name: str, written: object, meant: object, repair: str) -> None:
+    outcome = check(call("typed", {name: written}), (ToolSpec("typed", "", TYPED),))
+    assert isinstance(outcome, CallReady)
+    assert (outcome.call.arguments, outcome.call.repairs) == ({name: meant}, (repair,))
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("whole", "several"), ("whole", ""), ("whole", 2.5), ("small", "9"), ("sure", "yes"), ("level", "3")],
+)
+def test_arguments_that_mean_nothing_else_are_rejected(name: str, written: object) -> None:
+    assert rejected(check(call("typed", {name: written}), (ToolSpec("typed", "", TYPED),))).fault == "schema"
+
+
+def test_arguments_that_fit_are_never_changed() -> None:
+    arguments = {"word": "3", "maybe": None, "whole": 3.0, "other": "5"}
+    outcome = check(call("typed", arguments), (ToolSpec("typed", "", TYPED),))
+    assert outcome == CallReady(call("typed", arguments))
+
+
+def test_complaints_are_few_and_short() -> None:
+    many = {f"p{number}": "x" * 1000 for number in range(100)}
+    schema: JSON = {"type": "object", "additionalProperties": {"type": "integer"}}
+    complaints = call_validation.complaints_about(many, schema)
+    assert len(complaints) == 5
+    assert max(map(len, complaints)) <= 300
+
+
+@pytest.mark.parametrize("scheme", ["file", "http", "https", "urn"])
+def test_a_schema_reaches_nothing_outside(scheme: str, tmp_path: Path) -> None:
+    outside = tmp_path / "schema.json"
+    outside.write_text('{"type": "integer"}')
+    reference = f"file://{outside}" if scheme == "file" else f"{scheme}://127.0.0.1:1/schema.json"
+    schema: JSON = {"type": "object", "properties": {"a": {"$ref": reference}}}
+    [complaint] = call_validation.complaints_about({"a": 1}, schema)
+    assert "is outside of the schema" in complaint
+
+
+def test_a_schema_refers_to_itself() -> None:
+    schema: JSON = {"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}
+    assert call_validation.complaints_about({"a": 1}, schema) == []
+    assert call_validation.complaints_about({"a": "x"}, schema)
+
+
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"properties": 5}, {"pattern": "("}, {"$schema": "x:y"}])
+def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
+    assert "cannot be used" in call_validation.complaints_about({}, schema)[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "right", "wrong"),
+    [
+        ({"type": "integer", "minimum": 1, "exclusiveMinimum": True}, 2, 1),
+        ({"type": "array", "items": [{"type": "string"}, {"type": "integer"}]}, ["a", 1], ["a", "b"]),
+        ({"type": "string", "pattern": r"^[\w-\.]+@([\w-]+\.)+[\w-]{2,4}$"}, "ada-l.b@x.org", "ada l@x.org"),
+        ({"type": "string", "pattern": r"^{\d{2}}$"}, "{42}", "42"),
+    ],
+)
+def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
+    schema: JSON = {"type": "object", "properties": {"a": part}}
+    assert call_validation.unusable(schema) == ""
+    assert call_validation.complaints_about({"a": right}, schema) == []
+    assert call_validation.complaints_about({"a": wrong}, schema)
+
+
+def large(part: JSON, count: int = 800) -> JSON:
+    return {"type": "object", "properties": {f"p{number}": part for number in range(count)}}
+
+
+def test_a_large_schema_is_not_compiled_before_a_call() -> None:
+    before = call_validation._large_checker.cache_info().misses
+    assert call_validation.unusable(large({"type": "string", "description": "x"})) == ""
+    assert call_validation._large_checker.cache_info().misses == before
+    assert call_validation.unusable(large({"type": "array", "items": [{"type": "string"}]})) == ""
+
+
+@pytest.mark.parametrize("schema", [large({"type": "text"}), large({"type": "string"}, 6000), {"$defs": 5}])
+def test_a_schema_that_no_call_could_fit_is_found(schema: JSON) -> None:
+    assert "cannot be used" in call_validation.unusable(schema)
+
+
+def test_a_slow_pattern_gives_up() -> None:
+    schema: JSON = {"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}}
+    assert call_validation.complaints_about({"a": "a" * 40 + "b"}, schema)
+
+
+@pytest.mark.parametrize("arguments", [{"path": "\ud800"}, {"\udfff": "a"}, {"path": "a", "lines": float("nan")}])
+def test_what_is_not_json_does_not_pass(arguments: JSON) -> None:
+    assert "they are not JSON" in rejected(check(call("read_file", arguments), OFFERED)).reason
+
+
+def test_a_schema_is_compiled_once() -> None:
+    call_validation._checker.cache_clear()
+    for _ in range(10):
+        check(call("read_file"), OFFERED)
+    assert call_validation._checker.cache_info().misses == 1
+
+
+@given(st.text(max_size=30), st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))
+def test_what_passes_was_offered_and_fits(name: str, arguments: JSON) -> None:
+    outcome = check(call(name, arguments), OFFERED)
+    if isinstance(outcome, CallReady):
+        [spec] = [spec for spec in OFFERED if spec.name == outcome.call.name]
+        assert call_validation.complaints_about(outcome.call.arguments, spec.parameters) == []
+        assert outcome.call.name == name or outcome.call.repairs
+    else:
+        assert outcome.reason

@@ -1,0 +1,73 @@
+"""A server's error that names both numbers is read in every envelope; other errors are not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.tables import every
+from toolsupport.core.context_overflow import OTHERWISE, ContextExceeded, exceeded, help_for
+
+ERROR = {"code": 400, "message": "request (7912 tokens) exceeds", "n_prompt_tokens": 7912, "n_ctx": 4096}
+PLAIN = json.dumps({"error": ERROR})
+GO = "map[code:400 message:request (7912 tokens) exceeds n_ctx:4096 n_prompt_tokens:7912 type:exceeded]"
+
+
+@pytest.mark.parametrize("body", [PLAIN, json.dumps({"error": PLAIN}), json.dumps({"error": json.dumps(PLAIN)}), GO])
+def test_both_numbers_are_read(body: str) -> None:
+    assert exceeded(400, body) == exceeded(0, body) == ContextExceeded(7912, 4096)
+    assert exceeded(500, body) is None
+
+
+SENTENCES = [
+    ("request (14212 tokens) exceeds the available context size (8192 tokens), try increasing it", 14212, 8192),
+    ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 9000, 8192),
+    (
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages,"
+        " 500 in the completion). Please reduce the length of the messages or completion.",
+        5000,
+        4096,
+    ),
+    ("The input (9001 tokens) is longer than the model's context length (8192 tokens).", 9001, 8192),
+    (
+        "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context "
+        "length of only 4096 tokens, which is not enough.",
+        5000,
+        4096,
+    ),
+    ("prompt is too long: 210000 tokens > 200000 maximum", 210000, 200000),
+]
+
+
+@pytest.mark.parametrize(("sentence", "prompt", "context"), SENTENCES)
+def test_a_sentence_with_both_numbers_is_read(sentence: str, prompt: int, context: int) -> None:
+    for body in (sentence, json.dumps({"error": sentence}), json.dumps({"error": {"message": sentence, "code": 400}})):
+        assert exceeded(400, body) == ContextExceeded(prompt, context)
+
+
+@every(
+    "body",
+    [
+        "request (10 tokens) exceeds the available context size (8192 tokens)",
+        "This model's maximum context length is 8192 tokens. " * 2000,
+        "",
+        "no",
+        '{"n_ctx": 4096}',
+        '{"n_prompt_tokens": 9}',
+        '{"n_prompt_tokens": 9, "n_ctx": 4096}',
+        '{"n_prompt_tokens": 9, "n_ctx": 0}',
+        '{"n_prompt_tokens": "many", "n_ctx": "few"}',
+        "n_ctx" * 100_000,
+    ],
+)
+def test_other_errors_have_none(body: str) -> None:
+    assert exceeded(400, body) is None
+
+
+def test_what_helps_depends_on_the_server() -> None:
+    assert "num_ctx" in help_for("ollama") and "-c " in help_for("llamacpp")
+    assert help_for("nobody-knows") == OTHERWISE
+    assert not any("num_ctx" in help_for(kind) for kind in ("llamacpp", "vllm", "openai", "custom"))
+    sentence = ContextExceeded(7912, 4096).sentence("llamacpp")
+    assert "7,912" in sentence and "4,096" in sentence and "-c" in sentence
