@@ -65,6 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Django starts a thread and an event loop for each request of a test's client where one part is async only. Static
     # files are tested on running sites.
     settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not name.startswith("servestatic.")]
+    # Pages name two bundles, as where static files are collected, instead of twenty files.
+    settings.SERVESTATIC_USE_FINDERS = False
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if OTHER_DATABASE:
         use_database(OTHER_DATABASE)

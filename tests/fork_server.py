@@ -39,6 +39,7 @@ IMPORTED = (
     "httpx",
     "servestatic.base",
     "servestatic.storage",
+    "twisted.internet.asyncioreactor",
     "twisted.internet.base",
     "twisted.internet.tcp",
     "twisted.protocols.tls",
@@ -181,6 +182,7 @@ def import_applications() -> None:
     django.setup()
     for name in IMPORTED:
         importlib.import_module(name)
+    importlib.import_module("django.db.migrations.loader").MigrationLoader(None)  # it imports every migration
 
 
 def forget_settings() -> None:

@@ -81,6 +81,31 @@ def test_an_answer_made_anew_stands_beside_the_first(page: Page) -> None:
     expect(page.locator(".call")).to_have_count(0)
 
 
+# C5, T11
+def test_a_version_keeps_its_own_approval(page: Page) -> None:
+    """Denied in one version and allowed in the next; a version whose approval waits shows it in each tab."""
+    ask(page, "Write hello there to notes.md")
+    expect(page.get_by_role("button", name="once")).to_be_focused()
+    page.keyboard.press("d")
+    answered(page)
+    regenerate(page, "Same model")
+    expect(page.get_by_role("button", name="once")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    expect(other.locator("[data-question]")).to_have_count(1)
+    other.get_by_role("button", name="once").click()
+    answered(page)
+    expect(page.locator(".branches span")).to_have_text("2 / 2")
+    row = page.locator(".call > summary")
+    expect(row).to_contain_text("Replaced notes.md")
+    same_after_reload(page)
+    page.get_by_role("button", name="Previous version").click()
+    expect(row).to_contain_text("Did not replace notes.md")
+    expect(row).to_contain_text("Denied")
+    same_after_reload(page)
+
+
 def test_the_focus_stays_with_who_goes_through_the_versions_by_keyboard(page: Page) -> None:
     ask(page, "What is 17*23?")
     answered(page)
