@@ -50,7 +50,7 @@ IMPORTED = (
     "chat.websocket.routing",
     "toolsupport.services.background_jobs",
     "toolsupport.services.database_upgrade",
-    "toolsupport.web.static_files",
+    "toolsupport.web.static_compression",
 )
 SETTINGS = "toolsupport.config.settings"
 COMMON = ("INSTALLED_APPS", "DEFAULT_AUTO_FIELD", "ROOT_URLCONF", "SESSION_ENGINE", "USE_TZ")

@@ -37,7 +37,7 @@ ON_SERVERS = (
 STORED = (
     *ON_SERVERS,
     *("tests/chat/transcript", "tests/toolsupport/registry", "tests/chat/turns/test_batch_writer.py"),
-    *("tests/toolsupport/services/test_exam_worker.py", "tests/chat/turns/test_replay_worker.py"),
+    *("tests/toolsupport/services/test_exam_worker.py", "tests/chat/turns/test_comparison_worker.py"),
     *(f"tests/chat/test_{name}.py" for name in ("end_to_end", "learning", "model_questions")),
 )
 SERVERS = ("TOOLSUPPORT_TEST_DATABASE_URL", "TOOLSUPPORT_TEST_REDIS_URL")

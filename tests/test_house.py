@@ -27,7 +27,7 @@ IMPURE |= {"django", "channels", "asgiref", "httpx", "aiohttp", "urllib.request"
 CLOCKS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
 
 TASK_MAKERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe"}
-MAY_MAKE_TASKS = ("toolsupport/services/supervisor.py", "toolsupport/simulator", "tests")
+MAY_MAKE_TASKS = ("toolsupport/services/task_supervisor.py", "toolsupport/simulator", "tests")
 
 VIEWS = ("toolsupport/web/pages", "toolsupport/web/api", "toolsupport/gateway", "chat/pages")
 VERBS = {"require_GET", "require_POST", "require_safe", "require_http_methods"}

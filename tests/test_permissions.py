@@ -28,7 +28,7 @@ from tests.tables import every
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action
-from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.registry.people.session_store import SessionStore
 from toolsupport.web import urls as pages
 from toolsupport.web.view_permissions import public, requires
 

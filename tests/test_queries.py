@@ -32,7 +32,7 @@ from tests.test_permissions import (
     undone,
     visitor,
 )
-from toolsupport.registry import kept_rows
+from toolsupport.registry import row_cache
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.people import quotas
@@ -93,7 +93,7 @@ def administrator(db: None) -> Visitor:
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row is read again, as on PostgreSQL; SQLite asks less often, while no row changes."""
-    monkeypatch.setattr(kept_rows, "_valid", lambda: None)
+    monkeypatch.setattr(row_cache, "_valid", lambda: None)
 
 
 def counted(address: Address, verb: str, person: User, client: Client) -> Counted:

@@ -17,7 +17,7 @@ from tests.test_permissions import ADDRESSES, undone
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.exams import exam_files
 from toolsupport.registry.people import api_keys
-from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.registry.people.session_store import SessionStore
 
 # It looks at the size of a body before it reads one, and stores no field of it.
 TAKES_FILES = "conversation-files"

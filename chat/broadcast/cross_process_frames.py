@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import bus, frames
-from chat.broadcast.bus import BusMessage
+from chat.broadcast import frames, process_bus
 from chat.broadcast.page_sockets import Growing, SocketRegistry, joined
-from chat.transcript.turns import process_lists
+from chat.broadcast.process_bus import BusMessage
+from chat.transcript.turns import turn_owners
 from toolsupport.config import metrics
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class PeerBroadcaster:
 
     def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
-        self.relay = bus.ProcessBus(owner, self._on_message, metrics.PROCESSES.group)
+        self.relay = process_bus.ProcessBus(owner, self._on_message, metrics.PROCESSES.group)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Growing]] = defaultdict(list)
@@ -77,7 +77,7 @@ class PeerBroadcaster:
             return
         # The text goes first, so that followers have all of it when the message is finished.
         self._flush(conversation)
-        group, text = bus.of_conversation(conversation), frame.render().decode()
+        group, text = process_bus.of_conversation(conversation), frame.render().decode()
         self.relay.send(group, "thing", conversation=conversation, frame=frame.type, text=text)
         if frame.type in ENDS:
             self._followers.pop(conversation, None)
@@ -85,13 +85,13 @@ class PeerBroadcaster:
     def follow(self, conversation: str, leader: str, whole: bool = True) -> None:
         """Request the present text and all further text from the process that writes it."""
         self._leaders[conversation] = leader
-        self.relay.send(bus.of_process(leader), "follow", conversation=conversation, whole=whole)
+        self.relay.send(process_bus.of_process(leader), "follow", conversation=conversation, whole=whole)
 
     def stop(self, leader: str, turn_id: int) -> None:
-        self.relay.send(bus.of_process(leader), "stop", turn=turn_id)
+        self.relay.send(process_bus.of_process(leader), "stop", turn=turn_id)
 
     def stop_call(self, leader: str, conversation: str, call_id: str) -> None:
-        self.relay.send(bus.of_process(leader), "stop_call", conversation=conversation, call=call_id)
+        self.relay.send(process_bus.of_process(leader), "stop_call", conversation=conversation, call=call_id)
 
     async def _tick(self) -> None:
         while True:
@@ -127,7 +127,7 @@ class PeerBroadcaster:
 
     async def send_tails(self) -> None:
         """Send the newest number of each conversation that did not change since the last call, once."""
-        found = await in_database(process_lists.standings)(self.here.listeners.conversations())
+        found = await in_database(turn_owners.standings)(self.here.listeners.conversations())
         for conversation, standing in found.items():
             before, sent = self._standings.get(conversation, (None, False))
             quiet = standing == before
@@ -144,13 +144,13 @@ class PeerBroadcaster:
 
     def _send_text(self, follower: str, conversation: str, sent: list[Any]) -> None:
         payload = [{"kind": frame.type, **asdict(frame)} for frame in sent]
-        self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=payload)
+        self.relay.send(process_bus.of_process(follower), "text", conversation=conversation, frames=payload)
 
     async def _share_metrics(self) -> None:
         """Send what this process counted to the others at the same port."""
         shared = metrics.PROCESSES
         while shared.group:
-            self.relay.send(bus.of_port(shared.group), "metrics", process=shared.name, text=metrics.own_text())
+            self.relay.send(process_bus.of_port(shared.group), "metrics", process=shared.name, text=metrics.own_text())
             await asyncio.sleep(metrics.SHARED_EVERY)
 
     # -- messages of other processes --

@@ -9,8 +9,8 @@ from channels.db import database_sync_to_async as in_database
 from chat.broadcast import frames
 from chat.broadcast.page_sockets import SocketRegistry
 from chat.transcript.announcements import Announcements
-from chat.transcript.questions import model_news
-from chat.transcript.questions.model_news import NewsSnapshot
+from chat.transcript.questions import model_notices
+from chat.transcript.questions.model_notices import NewsSnapshot
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
 Announce = Callable[[str, Announcements], None]
@@ -36,7 +36,7 @@ class DetectionProgress:
             self._decisions, self._steps, self._watched = {}, {}, set()
             return
         await self._send_missed(set(here))
-        seen = await in_database(model_news.look)(here)
+        seen = await in_database(model_notices.look)(here)
         for conversation, profile in seen.models.items():
             await self._send_tests(conversation, [test for test in seen.tests if test.profile == profile])
         await self._send_decisions(seen)
@@ -44,8 +44,8 @@ class DetectionProgress:
     async def _send_missed(self, here: set[str]) -> None:
         """Add the notices about tests that ended before a page of the chat was opened."""
         opened, self._watched = here - self._watched, here
-        for conversation, test in await in_database(model_news.missed)(opened) if opened else ():
-            self._announce(conversation, await in_database(model_news.announce_end)(conversation, test))
+        for conversation, test in await in_database(model_notices.missed)(opened) if opened else ():
+            self._announce(conversation, await in_database(model_notices.announce_end)(conversation, test))
 
     async def _send_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
         for test in tests:
@@ -53,7 +53,7 @@ class DetectionProgress:
             if known is None or "" not in known:
                 self._send_steps(conversation, test)
                 if not test.open:
-                    self._announce(conversation, await in_database(model_news.announce_end)(conversation, test))
+                    self._announce(conversation, await in_database(model_notices.announce_end)(conversation, test))
 
     def _send_steps(self, conversation: str, test: ShownDetection) -> None:
         """Send the steps that changed since the last look; the end is a step without a name."""
@@ -80,5 +80,5 @@ class DetectionProgress:
             if profile in fresh:
                 decision = seen.decisions[profile]
                 self._announce(
-                    conversation, await in_database(model_news.announce_decision)(conversation, profile, decision)
+                    conversation, await in_database(model_notices.announce_decision)(conversation, profile, decision)
                 )

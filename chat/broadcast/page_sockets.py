@@ -86,7 +86,7 @@ class PageSocket:
                     frame = self._next()
                     await self._send(frame.render().decode())
                 # The busier the process, the longer output gathers: a frame costs system calls, a character does not.
-                # Text of models gathers before it is read (`toolsupport.providers.reading_pace`).
+                # Text of models gathers before it is read (`toolsupport.providers.read_coalescing`).
                 pause = self._pause() if isinstance(frame, frames.CallOutputFrame) else 0.0
                 if pause > SHORTEST_PAUSE:
                     await asyncio.sleep(pause)

@@ -10,12 +10,12 @@ from channels.db import database_sync_to_async as in_database
 from django.contrib.auth import HASH_SESSION_KEY
 
 from toolsupport.config import metrics
-from toolsupport.core.error_table import CLOSED, ERRORS
+from toolsupport.core.error_statuses import CLOSED, ERRORS
 from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.people import socket_access
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.people.socket_access import SocketAccess
-from toolsupport.services.supervisor import every
+from toolsupport.services.task_supervisor import every
 
 PERIOD = 1.0  # seconds
 CODES = {socket_access.SIGNED_OUT: CLOSED + 401, socket_access.FORBIDDEN: ERRORS[NotAllowed].close}

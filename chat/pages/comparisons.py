@@ -15,7 +15,7 @@ from chat.transcript.messages import formatted
 from chat.transcript.turns import comparisons
 from chat.transcript.turns.comparisons import MOST_MODELS, ShownComparison
 from chat.turns import runner
-from chat.turns.replay_worker import ReplayWorker
+from chat.turns.comparison_worker import ReplayWorker
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.core.row_ids import row_number
 from toolsupport.registry.models import profiles

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from chat.broadcast.frames import DeletedFrame
-from chat.pages import export_formats
+from chat.pages import export_writers
 from chat.transcript.conversations import listing
 from chat.transcript.conversations.day_groups import PINNED, Calendar, DayGroup, grouped
 from chat.transcript.conversations.export import ExportedConversation, export
@@ -103,7 +103,7 @@ def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 def export_markdown(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Return the shown branch as Markdown."""
     found = export(request.user, str(conversation_id), request.GET.get("thinking") == "1")
-    return _attached(found, export_formats.markdown(found), "md")
+    return _attached(found, export_writers.markdown(found), "md")
 
 
 @require_GET
@@ -112,7 +112,7 @@ def export_json(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Return every branch as JSON; `?raw=1` adds the stored raw exchanges."""
     wanted = (request.GET.get(name) == "1" for name in ("thinking", "raw"))
     found = export(request.user, str(conversation_id), *wanted)
-    return _attached(found, export_formats.to_json(found), "json")
+    return _attached(found, export_writers.to_json(found), "json")
 
 
 def groups(request: AuthedRequest, page: ConversationPage, after: str = "") -> tuple[DayGroup, ...]:

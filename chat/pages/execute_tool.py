@@ -12,11 +12,11 @@ from channels.db import database_sync_to_async as in_database
 from django.http import JsonResponse
 from django.views.decorators.http import require_POST
 
-from chat.transcript.turns import requested_call
-from chat.transcript.turns.requested_call import CallRequest, InvalidCall, RequestedCallState
-from chat.turns import ephemeral_run, runner
+from chat.transcript.turns import program_call
+from chat.transcript.turns.program_call import CallRequest, InvalidCall, RequestedCallState
+from chat.turns import runner, standalone_call
 from toolsupport.core import strict_json
-from toolsupport.core.error_table import KINDS
+from toolsupport.core.error_statuses import KINDS
 from toolsupport.core.errors import NotFound
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CALLS
@@ -41,7 +41,7 @@ async def execute(request: AuthedRequest) -> JsonResponse:
         fields = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1))
         wish = await in_database(_call_request)(fields)
         if fields.get("conversation") is None:
-            return JsonResponse(await ephemeral_run.run(wish, request.user.pk))
+            return JsonResponse(await standalone_call.run(wish, request.user.pk))
         return await _in_chat(wish, request.user.pk, str(fields["conversation"]))
     except NotFound as error:
         return api_errors.answer(404, str(error), "conversation", "conversation_not_found")
@@ -67,7 +67,7 @@ def asked(body: bytes) -> dict[str, Any]:
 
 def _call_request(fields: dict[str, Any]) -> CallRequest:
     try:
-        return CallRequest(requested_call.profile(fields["model"]), fields["name"], fields["arguments"])
+        return CallRequest(program_call.profile(fields["model"]), fields["name"], fields["arguments"])
     except NotFound as error:
         raise InvalidCall(str(error), "model") from error
 
@@ -77,7 +77,7 @@ async def _in_chat(wish: CallRequest, person: int, conversation: str) -> JsonRes
         accepted = await runner.current().begin(person, conversation, wish)
         for _ in range(LONGEST):
             ended.clear()
-            state = await in_database(requested_call.state)(accepted.turn)
+            state = await in_database(program_call.state)(accepted.turn)
             if state.question is not None or state.call is not None:
                 return _outcome(state)
             with suppress(TimeoutError):

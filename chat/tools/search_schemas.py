@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.tools.database_access import FoundTable
+from chat.tools.database_interface import FoundTable
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from chat.tools.database_access import Databases
+from chat.tools.database_interface import Databases
 from chat.tools.files.workspace import Workspace
 from chat.tools.stores import MemoryStore, PromptStore
 from toolsupport.core.errors import ToolError

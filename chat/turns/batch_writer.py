@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from channels.db import database_sync_to_async as in_database
 from django.db import DatabaseError, Error, connection
 
-from toolsupport.registry import kept_rows, shared_transaction
+from toolsupport.registry import row_cache, shared_transaction
 
 MOST = 16  # a person waits for the whole transaction, so it stays short
 
@@ -89,10 +89,10 @@ class BatchWriter:
 
 def together(works: Sequence[Work]) -> list[WriteOutcome]:
     """Do all writes in one transaction, or each in its own if that fails."""
-    kept_rows.settle()
+    row_cache.settle()
     if len(works) > 1:
         try:
-            with shared_transaction.shared(), kept_rows.held():
+            with shared_transaction.shared(), row_cache.held():
                 outcomes = []
                 for work in works:
                     outcomes.append(attempt(work))

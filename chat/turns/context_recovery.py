@@ -19,7 +19,7 @@ from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
 from toolsupport.core.types import ChatMessage
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 from toolsupport.registry.models.request_context import RequestContext
-from toolsupport.services import context_guard, exact_counts, server_watch
+from toolsupport.services import context_guard, exact_counts, passive_health_checks
 from toolsupport.services.context_guard import ContextGuard
 
 UseContext = Callable[[RequestContext], None]
@@ -50,7 +50,7 @@ class ContextRecovery:
             self._guard.asked(prepared, history)
             silent = True
             answer = exchange.ask(prepared.endpoint, prepared.request_spec, history, self.recorder)
-            async with aclosing(server_watch.watched(prepared.watch, answer)) as batches:
+            async with aclosing(passive_health_checks.watched(prepared.watch, answer)) as batches:
                 async for batch in batches:
                     asked = await self._asked_again(prepared, batch[-1]) if silent else None
                     silent = False

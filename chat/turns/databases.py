@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.tools.database_access import FoundTable
+from chat.tools.database_interface import FoundTable
 from toolsupport.core.errors import ConfigError, ToolError
 from toolsupport.core.tool_index import IndexEntry
 from toolsupport.registry.databases import sql_sources

@@ -34,14 +34,14 @@ from chat.turns.events import (
     TurnEvent,
     joined,
 )
+from chat.turns.failure_recovery import FormatRecovery
 from chat.turns.lasting_writes import in_database
 from chat.turns.live_blocks import html_of
+from chat.turns.live_output import LiveOutput
 from chat.turns.live_reply import LiveReply, SendFrame
 from chat.turns.model_takeover import ModelTakeover
-from chat.turns.recovery import FormatRecovery
 from chat.turns.silence_report import SilenceReport
 from chat.turns.tool_executor import Spawn, ToolExecutor
-from chat.turns.tool_output import LiveOutput
 from chat.turns.turn_trace import TurnTrace
 from toolsupport import loop_share
 from toolsupport.core import format_choice

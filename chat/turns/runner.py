@@ -27,7 +27,7 @@ from chat.transcript.people.socket_permissions import person
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import end, leases, process_lists
+from chat.transcript.turns import end, leases, turn_owners
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
 from chat.turns import lasting_writes
 from chat.turns.batch_writer import BatchWriter
@@ -39,7 +39,7 @@ from toolsupport.config import environment, metrics
 from toolsupport.core.errors import Busy, Lost, StorageUnavailable
 from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
-from toolsupport.services.supervisor import TaskSupervisor
+from toolsupport.services.task_supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
 
@@ -312,7 +312,7 @@ class TurnRunner:
 
     async def _show_rows(self, conversation: str) -> None:
         """Make the pages here fetch the rows that another process stored."""
-        for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
+        for tail, turn in (await in_database(turn_owners.standings)([conversation])).values():
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:

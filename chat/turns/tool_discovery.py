@@ -15,10 +15,10 @@ from chat.transcript.turns.begin import ClaimedTurn
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Lost
 from toolsupport.core.outside_content import OutsideSource
-from toolsupport.core.own_words import own_words
 from toolsupport.core.tool_index import entry_of
 from toolsupport.core.tool_selection import Toolbox
 from toolsupport.core.types import ToolCall, ToolResult, ToolSpec
+from toolsupport.core.unquoted_text import own_words
 from toolsupport.services.tool_search import search
 
 log = logging.getLogger(__name__)

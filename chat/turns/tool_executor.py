@@ -22,14 +22,14 @@ from typing import Any
 from chat.mcp import mcp_tools
 from chat.sentences import sentence
 from chat.statuses import CallStatus
-from chat.tools import BUILTINS, diff_preview, outside_sources, policy, shell_stand_in
+from chat.tools import BUILTINS, bash_without_shell, diff_preview, outside_content_sources, policy
 from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
 from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.conversations.prompts import ConversationPrompts
 from chat.transcript.messages import call_phrases, present
 from chat.transcript.questions import questions
-from chat.transcript.turns import model_changes
+from chat.transcript.turns import model_change_check
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import tool_discovery
 from chat.turns.databases import PersonDatabases
@@ -38,8 +38,8 @@ from chat.turns.lasting_writes import in_database
 from toolsupport import cancellable_threads
 from toolsupport.core import outside_content, shell_translation
 from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.file_access_refusals import claims_no_file_access
 from toolsupport.core.outside_content import OutsideSource
-from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.sentence_codes import joined
 from toolsupport.core.types import ToolCall, ToolResult
 from toolsupport.registry.models.request_context import RequestContext
@@ -90,7 +90,7 @@ class ToolExecutor:
     def take(self, prepared: RequestContext) -> None:
         """Continue with the tools of another request context; its outside content counts from now on."""
         self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
-        self._include(outside_sources.of_request(self.request_spec, self.claimed.history))
+        self._include(outside_content_sources.of_request(self.request_spec, self.claimed.history))
 
     def serve(self, call: ToolCall) -> ToolCall:
         """Return the call that runs for a new call of the model."""
@@ -104,7 +104,7 @@ class ToolExecutor:
     def finished(self, call: ToolCall) -> None:
         """Record that a call ended, and that the model reads its result."""
         served = self.runs_as(call)
-        found = outside_sources.of_call(served.name, served.arguments, datetime.now(UTC).isoformat())
+        found = outside_content_sources.of_call(served.name, served.arguments, datetime.now(UTC).isoformat())
         # A memory that a person changed meanwhile was returned as the reason of a failure.
         self._include((*self.memory.outside, *((found,) if found else ())))
 
@@ -127,7 +127,7 @@ class ToolExecutor:
         return self.claimed.resumed is not None and self.claimed.resumed.calls_only
 
     async def model_changed(self) -> bool:
-        return await in_database(model_changes.model_changed)(self.claimed.turn)
+        return await in_database(model_change_check.model_changed)(self.claimed.turn)
 
     def has_alternative(self, written: str) -> bool:
         """Return whether the model denies access to files although it has tools, and bash was not offered yet."""
@@ -249,7 +249,7 @@ def tools_of(prepared: RequestContext) -> dict[str, Tool]:
     everything = {**remotes, **BUILTINS}
     tools = {name: tool for name, tool in everything.items() if name in prepared.usable}
     return (
-        tools | {shell_translation.BASH: shell_stand_in.STAND_IN}
+        tools | {shell_translation.BASH: bash_without_shell.STAND_IN}
         if shell_translation.only_commands(prepared.request_spec)
         else tools
     )

@@ -26,7 +26,7 @@ from chat.turns import runner
 from chat.websocket import frame_parsing, handlers, idempotency
 from toolsupport import loop_share
 from toolsupport.config import metrics
-from toolsupport.core.error_table import CLOSED, ERRORS, KINDS, row_of
+from toolsupport.core.error_statuses import CLOSED, ERRORS, KINDS, row_of
 from toolsupport.core.errors import Busy, NotAllowed, NotFound
 from toolsupport.registry import storage
 from toolsupport.web.flow_control import AT_ONCE

@@ -22,7 +22,7 @@ from chat.transcript.questions import (
     questions,
     unknown_model,
 )
-from chat.transcript.turns import end, found_tools, process_lists
+from chat.transcript.turns import end, found_tools, turn_owners
 from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.sent_message import SentMessage
@@ -181,7 +181,7 @@ async def turn_stop(place: PageContext, socket: PageSocket, frame: client_frames
 
     def request() -> tuple[int | None, end.TurnEnd | None, str]:
         asked = end.request_stop(person(place.user_id, Action.CHAT), place.conversation)
-        return *asked, process_lists.leader_of(place.conversation)
+        return *asked, turn_owners.leader_of(place.conversation)
 
     turn_id, ended, leader = await in_database(request)()
     here = runner.current()
@@ -205,7 +205,7 @@ async def turn_resync(place: PageContext, socket: PageSocket, frame: client_fram
 
     def stored() -> tuple[tuple[str, str], str]:
         found = conversations.text_of(person(place.user_id, Action.CHAT), place.conversation, frame.message)
-        return found, process_lists.writer_of(frame.message)
+        return found, turn_owners.writer_of(frame.message)
 
     found, leader = await in_database(stored)()
     peers = runner.current().peers
@@ -223,7 +223,7 @@ async def call_stop(place: PageContext, socket: PageSocket, frame: client_frames
     if here.stop_call(place.conversation, frame.call, place.user_id):
         return
     await in_database(person)(place.user_id, Action.CHAT)
-    leader = await in_database(process_lists.leader_of)(place.conversation) if here.peers else ""
+    leader = await in_database(turn_owners.leader_of)(place.conversation) if here.peers else ""
     if here.peers is None or leader in ("", here.owner):
         raise NotFound("This tool is no longer running.")
     here.peers.stop_call(leader, place.conversation, frame.call)

@@ -15,7 +15,7 @@ from chat.broadcast import frames
 from chat.models import Conversation, Question
 from chat.transcript.announcements import AddedNotice
 from chat.transcript.conversations.conversations import show
-from chat.transcript.questions import model_news, questions
+from chat.transcript.questions import model_notices, questions
 from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
@@ -150,7 +150,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         assert said.model is not None and said.model.evidence.state == "off"
         assert value(profile) == (False, "user_confirmed")
         number = change_feed.decisions([profile.pk])[profile.pk]
-        assert model_news.announce_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"
+        assert model_notices.announce_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"
         with pytest.raises(Conflict):
             questions.answer(conversation.owner, closed.question, questions.SubmittedAnswer("session"))
 

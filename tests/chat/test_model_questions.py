@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from chat.models import Conversation, Message, Question
 from chat.transcript.announcements import AddedNotice, AskedQuestion, EndedQuestion
-from chat.transcript.questions import model_news, questions, unknown_model
+from chat.transcript.questions import model_notices, questions, unknown_model
 from chat.transcript.questions.questions import SubmittedAnswer
 from tests.chat.started_turns import things
 from tests.effective_values import holding
@@ -88,8 +88,8 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     assert (effective(model), holding(model, "tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
     decision = Override.objects.get().pk
-    assert model_news.announce_decision(conversation, model.pk, decision) == ()
-    told = model_news.announce_decision(chat_of(bob, model), model.pk, decision)
+    assert model_notices.announce_decision(conversation, model.pk, decision) == ()
+    told = model_notices.announce_decision(chat_of(bob, model), model.pk, decision)
     assert "takes tools" in things(told, AddedNotice)[0].message.text
 
 
@@ -152,10 +152,10 @@ def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, mo
     conversation = chat_of(alice, model)
     question = asked(alice, conversation)
     test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
-    told = model_news.announce_end(conversation, test)
+    told = model_notices.announce_end(conversation, test)
     [notice], [closed] = things(told, AddedNotice), things(told, EndedQuestion)
     assert closed.question == question and notice.message.text.endswith(": calls tools natively.")
-    assert model_news.announce_end(conversation, test) == ()
+    assert model_notices.announce_end(conversation, test) == ()
     assert Conversation.objects.get(pk=conversation).tail == told[-1].seq
 
 
@@ -172,14 +172,15 @@ def test_each_verdict_has_its_words(
     alice: User, model: ModelProfile, concluded: DetectionResult, code: str, words: str
 ):
     conversation = chat_of(alice, model)
-    told = model_news.announce_end(conversation, finished(model, concluded))
+    told = model_notices.announce_end(conversation, finished(model, concluded))
     [notice] = things(told, AddedNotice)
     assert notice.message.code == code and words in notice.message.text
 
 
 def test_a_missing_setting_is_shown_as_code(client: Client, alice: User, model: ModelProfile):  # P9
     conversation = chat_of(alice, model)
-    assert model_news.announce_end(conversation, finished(model, DetectionResult("misconfigured", {"flag": "--jinja"})))
+    ended = finished(model, DetectionResult("misconfigured", {"flag": "--jinja"}))
+    assert model_notices.announce_end(conversation, ended)
     client.force_login(alice)
     page = client.get(reverse("conversation", args=[conversation])).content.decode()
     assert "The server needs a setting for tools: <code>--jinja</code>." in page
@@ -187,7 +188,7 @@ def test_a_missing_setting_is_shown_as_code(client: Client, alice: User, model: 
 
 def test_a_chat_that_began_after_the_end_of_a_test_is_not_told_of_it(alice: User, model: ModelProfile):
     test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
-    assert model_news.announce_end(chat_of(alice, model), test) == ()
+    assert model_notices.announce_end(chat_of(alice, model), test) == ()
 
 
 def test_by_form_without_a_socket(client: Client, alice: User, charlie: User, model: ModelProfile):

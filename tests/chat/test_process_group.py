@@ -198,7 +198,7 @@ async def test_a_terminal_that_ends_all_processes_lets_answers_finish(tmp_path: 
 
 
 def test_a_site_that_nohup_started_stays() -> None:
-    program = "import signal; from toolsupport.services.process_group import stops; print(signal.SIGHUP in stops())"
+    program = "import signal; from toolsupport.services.site_processes import stops; print(signal.SIGHUP in stops())"
     for start, listens in ((signal.SIG_DFL, "True"), (signal.SIG_IGN, "False")):
         begun = f"import os, signal, sys; signal.signal(signal.SIGHUP, {start}); os.execv(sys.argv[1], sys.argv[1:])"
         command = [sys.executable, "-c", begun, sys.executable, "-c", program]

@@ -28,7 +28,7 @@ def pair(directory: Path, kind: str) -> Iterator[tuple[Site, Site]]:
             environment["DATABASE_URL"] = stack.enter_context(databases.database(databases.migrated()))
         first = stack.enter_context(serving(directory, **environment))
         yield first, stack.enter_context(serving(directory, **environment))
-        assert "ERROR chat.broadcast.bus" not in (directory / "serve.log").read_text()
+        assert "ERROR chat.broadcast.process_bus" not in (directory / "serve.log").read_text()
 
 
 @pytest.fixture(scope="module", params=["postgresql", "sqlite"])

@@ -20,7 +20,7 @@ import pytest
 from tests import house, wheels
 from tests.installed import needs
 from tests.serving import PATIENCE, free_port
-from toolsupport.web.connections import ConnectionLimits
+from toolsupport.web.connection_table import ConnectionLimits
 
 FILES = house.ROOT / "docs" / "deploy"
 UNIT, IMAGE = FILES / "toolsupport.service", FILES / "Containerfile"

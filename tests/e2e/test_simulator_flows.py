@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, expect
 from tests.e2e.conftest import answered, ask, new_chat, raw_exchange
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.toolsupport.simulator.reading.test_pictures import RED, png
-from toolsupport.simulator.rules.samples import LONG
+from toolsupport.simulator.rules.fixed_texts import LONG
 
 pytestmark = pytest.mark.e2e
 

@@ -12,7 +12,7 @@ from chat.broadcast.client_frames import FRAME_LIMIT, TEXT_LIMIT
 from chat.broadcast.error_codes import FrameError
 from chat.mcp.client.connection import in_words
 from chat.mcp.client.results import ResultReader
-from chat.pages import export_formats
+from chat.pages import export_writers
 from chat.templatetags import readable
 from chat.tools import list_directory
 from chat.tools.files import image_sizes
@@ -32,18 +32,17 @@ from toolsupport.core import (
     error_body,
     exchange_text,
     families,
-    http_address,
+    file_access_refusals,
     invisible_chars,
     json_repair,
     load_failures,
     modelfile,
     name_checks,
-    own_words,
     reasoning,
     redaction,
-    refusal_phrases,
     remote_tools,
     sanitize,
+    server_address_rules,
     server_faults,
     server_refusals,
     shell_equivalents,
@@ -51,6 +50,7 @@ from toolsupport.core import (
     strict_json,
     tokenize,
     tool_lookup,
+    unquoted_text,
     user_models,
 )
 from toolsupport.core.constrained import plain_patterns
@@ -70,7 +70,7 @@ from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.streamable_arguments import are_sure
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
-from toolsupport.registry.models import survey_bounds
+from toolsupport.registry.models import survey_truncation
 from toolsupport.sources import guard
 from toolsupport.sources.types import SourceError
 
@@ -249,7 +249,7 @@ def reported(written: str) -> object:
     """Bound what a model server reports: every field of it is this text."""
     details = ModelDetails(template_hash=written, capabilities=(written,) * 100, system=written, quantization=written)
     models = tuple(ModelReport(f"{written[:190]}{number}", written, details=details) for number in range(20))
-    return survey_bounds.bounded(ServerReport(written, models))
+    return survey_truncation.bounded(ServerReport(written, models))
 
 
 def progress(written: str) -> object:
@@ -348,7 +348,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
         lambda written: [load_failures.is_loading(written), server_faults.model_missing(404, written)], 64 * KIB
     ),
     "a page as an error": EntryPoint(lambda written: error_body.unwrap("<html>" + written), 64 * KIB),
-    "a refusal in words": EntryPoint(refusal_phrases.claims_no_file_access, 64 * KIB),
+    "a refusal in words": EntryPoint(file_access_refusals.claims_no_file_access, 64 * KIB),
     "secrets in a text": EntryPoint(redaction.redact, 64 * KIB, ("tokentoken_", "password", "a://b:")),
     "a raw request": EntryPoint(lambda written: exchange_text.request_text(quoted(written, "a", "b")), 64 * KIB),
     "a raw reply": EntryPoint(
@@ -360,7 +360,7 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "names": EntryPoint(named, 2_000),
     "words for a search": EntryPoint(tokenize.terms, 64 * KIB),
     "the search for tools": EntryPoint(searched, 4_000, ("ﷺ",)),
-    "the words of a message": EntryPoint(own_words.own_words, TEXT_LIMIT, ("```", "[TOOL_", "> ")),
+    "the words of a message": EntryPoint(unquoted_text.own_words, TEXT_LIMIT, ("```", "[TOOL_", "> ")),
     "a result that is quoted": EntryPoint(
         lambda written: ResultIndex([ChatMessage(Role.TOOL, written)]).hold(written[:1000]),
         64 * KIB,
@@ -376,9 +376,9 @@ ENTRY_POINTS: Mapping[str, EntryPoint] = {
     "an import of models": EntryPoint(
         refusing(lambda written: user_models.read(written.encode(errors="replace")), Exception), 256 * KIB
     ),
-    "an address": EntryPoint(refusing(http_address.checked, Exception), 4_000),
+    "an address": EntryPoint(refusing(server_address_rules.checked, Exception), 4_000),
     "cells of a table": EntryPoint(lambda written: spreadsheet.lines([[written, written[:50]]] * 3), 64 * KIB),
-    "an exported chat": EntryPoint(export_formats.fenced, 64 * KIB),
+    "an exported chat": EntryPoint(export_writers.fenced, 64 * KIB),
     "characters that cannot be seen": EntryPoint(invisible_chars.written_out, 64 * KIB),
     "characters that cannot be kept": EntryPoint(sanitize.replaced, 64 * KIB),
     "lines of a stream": EntryPoint(lines, 256 * KIB),

@@ -68,7 +68,7 @@ from toolsupport.registry.knowledge import (
 )
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.metrics import (
-    prompt_counts,
+    prompt_token_counts,
 )
 from toolsupport.registry.people import (
     api_keys,
@@ -162,7 +162,7 @@ def rows(bob: User) -> list[str]:
     security_events.record("sign_in_wrong", "192.0.2.1", "bob")
     token, _ = known_devices.remember(bob, "")
     example_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
-    prompt_counts.learn("build", "", MeasuredPrompt(40, 10))
+    prompt_token_counts.learn("build", "", MeasuredPrompt(40, 10))
     CallMetric.objects.create(profile_id=claim.profile_id, format="native", outcome="ready", day="2030-01-01")
     ReplyTime.objects.create(profile_id=claim.profile_id, format="native", step=70, day="2030-01-01")
     Family.objects.create(name="ours", patterns=["ours"])

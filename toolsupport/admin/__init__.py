@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from toolsupport.admin import models, naming, people
-from toolsupport.registry.people import sessions
+from toolsupport.registry.people import session_store
 
 __all__ = ["models", "people"]
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ naming.name_rows(admin.site._registry)
 
 
 def _permitted(request: HttpRequest) -> bool:
-    return AdminSite.has_permission(admin.site, request) and not sessions.confined(request.session)
+    return AdminSite.has_permission(admin.site, request) and not session_store.confined(request.session)
 
 
 admin.site.has_permission = _permitted  # type: ignore[method-assign]

@@ -29,14 +29,14 @@ from django.urls import set_script_prefix
 from chat.mcp import mcp_hosts
 from chat.transcript.turns import busy_servers
 from chat.turns import retention, runner
-from chat.turns.replay_worker import ReplayWorker
+from chat.turns.comparison_worker import ReplayWorker
 from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.config import traces
 from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
-from toolsupport.services.supervisor import TaskSupervisor
-from toolsupport.web import program_chain, static_files
+from toolsupport.services.task_supervisor import TaskSupervisor
+from toolsupport.web import gateway_middleware, static_compression
 from toolsupport.web.authentication import trusted_header
 
 log = logging.getLogger(__name__)
@@ -163,7 +163,7 @@ class ProgramASGIHandler(ThreadedASGIHandler):
     """Django's handler with the short chain of middleware, for requests to /v1 that come with a key."""
 
     def load_middleware(self, is_async: bool = False) -> None:
-        whole, settings.MIDDLEWARE = settings.MIDDLEWARE, program_chain.MIDDLEWARE
+        whole, settings.MIDDLEWARE = settings.MIDDLEWARE, gateway_middleware.MIDDLEWARE
         try:
             super().load_middleware(is_async)
         finally:
@@ -178,11 +178,11 @@ class HttpApplication:
         self.programs = ProgramASGIHandler()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        await (self.programs if program_chain.has_key(scope) else self.pages)(scope, receive, send)
+        await (self.programs if gateway_middleware.has_key(scope) else self.pages)(scope, receive, send)
 
 
 # The middleware that sends static files reads this when the handler is made.
-settings.SERVESTATIC_USE_FINDERS = not static_files.collected()
+settings.SERVESTATIC_USE_FINDERS = not static_compression.collected()
 application = ProtocolTypeRouter(
     {
         "http": HttpApplication(),

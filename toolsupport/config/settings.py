@@ -105,7 +105,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [application_paths.asset("static")]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "toolsupport.web.bundles.BundlingStorage"},
+    "staticfiles": {"BACKEND": "toolsupport.web.static_bundles.BundlingStorage"},
 }
 # Off where `collectstatic` has run (asgi.py).
 SERVESTATIC_USE_FINDERS = True
@@ -113,7 +113,7 @@ SERVESTATIC_AUTOREFRESH = DEBUG
 
 # Over plain http on loopback (the embedded default) cookies cannot be Secure; behind https they are.
 BEHIND_HTTPS = all(origin.startswith("https://") for origin in ORIGINS)
-SESSION_ENGINE = "toolsupport.registry.people.sessions"
+SESSION_ENGINE = "toolsupport.registry.people.session_store"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_HTTPS else 0

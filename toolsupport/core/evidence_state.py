@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from toolsupport.core import reasons, server_flags
+from toolsupport.core import capability_reasons, server_flags
 from toolsupport.core.format_choice import label
 from toolsupport.core.types import Capabilities, Capability
 
@@ -271,4 +271,4 @@ def _cut(test: EvidenceTest, claim: str) -> ModelEvidence:
 
 def short_day(moment: str) -> str:
     """Format `2026-11-22T08:41:00Z` as `22 Nov`."""
-    return reasons.day(moment).rpartition(" ")[0] if moment else ""
+    return capability_reasons.day(moment).rpartition(" ")[0] if moment else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.core.families import FamilyProfile, names
+from toolsupport.core.families import FamilyProfile, name_words
 from toolsupport.core.tool_limits import BILLION, LARGE, SMALL
 
 # Models that only hosting services run, whose sizes are not published. Other models are trained on their replies
@@ -28,7 +28,7 @@ _LEAST = 10_000_000
 
 def parameters(name: str, family: FamilyProfile | None) -> int | None:
     """Return the number of all parameters, not only the active ones; None if unknown."""
-    words = names.words(name)
+    words = name_words.words(name)
     found = next((size for word in words if (size := _size(word)) is not None), None)
     experts = next((int(match[1]) for word in words if (match := _OF_EXPERTS.fullmatch(word))), 1)
     return found * experts if found is not None else _of_family(family)
@@ -36,7 +36,7 @@ def parameters(name: str, family: FamilyProfile | None) -> int | None:
 
 def hosted(name: str) -> bool:
     """Return whether the name is that of a large model which only hosting services run."""
-    return _HOSTED.match(" ".join(names.words(name))) is not None
+    return _HOSTED.match(" ".join(name_words.words(name))) is not None
 
 
 def _size(word: str) -> int | None:

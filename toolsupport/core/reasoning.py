@@ -130,7 +130,7 @@ class DraftParser(Protocol):
 
 
 class ReplyState(Protocol):
-    """The answer so far, and the destination of its reasoning: formats/reply.py implements it."""
+    """The answer so far, and the destination of its reasoning: formats/reply_events.py implements it."""
 
     answer: list[str]
     visible: int

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import dropwhile
 
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.types import ChatMessage, Role
 
 # A longer message holds more than a question about calls.

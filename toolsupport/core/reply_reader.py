@@ -33,7 +33,7 @@ from toolsupport.core.events import (
     ended_early,
 )
 from toolsupport.core.formats import FORMATS, auto, parser
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.formats.calls_in_prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.formats.cut_replies import CUT, may_cut
 from toolsupport.core.types import ToolSpec

@@ -6,16 +6,24 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from toolsupport.core import reasons
+from toolsupport.core import capability_reasons
 from toolsupport.core.families import FamilyProfile
-from toolsupport.core.overrides import IN_FORCE, OVERRIDDEN, OverrideRow, OverrideStatus, older_tests, ranked, weigh
+from toolsupport.core.override_ranking import (
+    IN_FORCE,
+    OVERRIDDEN,
+    OverrideRow,
+    OverrideStatus,
+    older_tests,
+    ranked,
+    weigh,
+)
 from toolsupport.core.types import Capabilities, Capability
 
 __all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"]
 
 # Capabilities that the API and the pages always show, known or not. `format` is a text format that works;
 # `call_format` is the one of the family's training, which proves nothing.
-CAPABILITIES = tuple(reasons.LABELS)
+CAPABILITIES = tuple(capability_reasons.LABELS)
 
 # Capability → field of FamilyProfile.
 _OF_FAMILY = {
@@ -75,9 +83,9 @@ def _of_family(family: FamilyProfile | None) -> list[OverrideStatus]:
 def _capability(name: str, entries: Sequence[OverrideStatus], family: FamilyProfile | None) -> Capability:
     counting = [entry for entry in entries if entry.counts]
     if not counting:
-        return Capability(name, None, "default", reasons.of_nothing(name, family))
+        return Capability(name, None, "default", capability_reasons.of_nothing(name, family))
     first, *others = counting
-    reason = reasons.in_force(first, others, family)
+    reason = capability_reasons.in_force(first, others, family)
     if (claim := first.claim) is None:
         return Capability(name, first.value, first.source, reason, stale=first.stale)
     behind = (claim.created_at, claim.id, first.stale, claim.detection, claim.actor)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolsupport.core.error_body import ErrorBody, unwrap
-from toolsupport.core.refusal_rules import (
+from toolsupport.core.server_parse_errors import LOST_CALL_CODES, WHERE_THE_SERVER_FAILED
+from toolsupport.core.server_refusal_rules import (
     MALFORMED,
     MISCONFIGURED,
     OTHER,
@@ -26,7 +27,6 @@ from toolsupport.core.refusal_rules import (
     UNSUPPORTED,
     RefusalRule,
 )
-from toolsupport.core.server_parse_errors import LOST_CALL_CODES, WHERE_THE_SERVER_FAILED
 
 __all__ = [
     "MALFORMED",

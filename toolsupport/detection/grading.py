@@ -7,7 +7,7 @@ from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentence_codes import QUOTED
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import ToolCall
-from toolsupport.detection.code_mode_calls import calls_in
+from toolsupport.detection.calls_in_code import calls_in
 from toolsupport.detection.probe_prompts import TICKET, ProbePrompt
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRequest

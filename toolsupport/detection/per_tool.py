@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolsupport.core.call_building import compact
+from toolsupport.core.file_access_refusals import claims_no_file_access
 from toolsupport.core.outcomes import TrialOutcome, of_step
-from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.sentences import sentence
 from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, decided, results
 from toolsupport.core.types import ChatMessage, Role, ToolSpec

@@ -22,7 +22,7 @@ from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.sentences import sentence
 from toolsupport.core.server_refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.types import ToolCall
-from toolsupport.providers.openai_compatible import CALL_LOST
+from toolsupport.providers.openai_codec import CALL_LOST
 
 # Marks of thoughts within the text: <think>, <mm:think>, [THINK] and those of Gemma and harmony.
 THOUGHTS = ("think>", "thinking>", "[THINK]", "channel>thought", "channel|>analysis")

@@ -18,7 +18,7 @@ from toolsupport.core.sentences import sentence
 from toolsupport.core.side_findings import constrains
 from toolsupport.core.trial_counts import format_flaky, format_settled, format_works
 from toolsupport.core.types import ToolSpec
-from toolsupport.detection.code_mode_calls import calls_in
+from toolsupport.detection.calls_in_code import calls_in
 from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import PROGRAM, TICKET, TOOLS, demand
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner

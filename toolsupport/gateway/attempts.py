@@ -39,7 +39,7 @@ from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, Too
 from toolsupport.gateway import streamable_arguments
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
-from toolsupport.services import server_watch
+from toolsupport.services import passive_health_checks
 
 MOST_RETRIES = 2
 # Kinds of failures that end a stream in the middle.
@@ -280,7 +280,7 @@ async def _observed(
     attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
 ) -> AsyncGenerator[list[Event], None]:
     asked = exchange.ask(attempt.prepared.endpoint, attempt.request_spec, log)
-    async with aclosing(server_watch.watched(attempt.prepared.watch, asked)) as batches:
+    async with aclosing(passive_health_checks.watched(attempt.prepared.watch, asked)) as batches:
         async for batch in batches:
             passed: list[Event] = []
             for event in _without_cut_calls(batch):

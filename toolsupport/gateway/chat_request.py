@@ -8,7 +8,7 @@ from typing import Any
 
 from toolsupport.core.types import JSON, ToolSpec
 from toolsupport.gateway.conversation import read_messages
-from toolsupport.gateway.gateway_request import GatewayRequest, integers, only, parsed, required, usable
+from toolsupport.gateway.parsed_request import GatewayRequest, integers, only, parsed, required, usable
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
 

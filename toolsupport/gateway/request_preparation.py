@@ -10,7 +10,7 @@ from toolsupport import providers
 from toolsupport.core import first_use_rules, forced_calls
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
-from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import ToolChoiceNotMet, UntestedModel
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.people import quotas

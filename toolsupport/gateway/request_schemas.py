@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 
 from toolsupport.core.types import JSON
-from toolsupport.gateway.first_error import first_error
+from toolsupport.gateway.first_schema_error import first_error
 from toolsupport.gateway.request_errors import InvalidField
 
 MOST_TOOLS = 256

@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async as in_database
 from toolsupport.gateway.request_preparation import Caller
 from toolsupport.registry.people import revoked_access
 from toolsupport.registry.people.permissions import Action
-from toolsupport.services.supervisor import every
+from toolsupport.services.task_supervisor import every
 
 PERIOD = 1.0  # seconds
 

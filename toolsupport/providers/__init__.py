@@ -6,7 +6,6 @@ from toolsupport.providers.http_client import close, get_json, post_json
 from toolsupport.providers.kind_guess import guess
 from toolsupport.providers.model_listing import describe, is_loaded, survey
 from toolsupport.providers.ollama_models import RunningModel, delete, pull, running, unload
-from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
 from toolsupport.providers.request_trace import stream
 from toolsupport.providers.server_kinds import (
     PROVIDERS,
@@ -19,6 +18,7 @@ from toolsupport.providers.server_kinds import (
     switches_thinking,
     takes_format_beside_tools,
 )
+from toolsupport.providers.server_rendered_prompt import RenderedPrompt, rendered
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
 __all__ = [

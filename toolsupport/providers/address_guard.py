@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from aiohttp import AddrInfoType
 
-from toolsupport.core.http_address import AddressScope, may_be_asked, scope
+from toolsupport.core.server_address_rules import AddressScope, may_be_asked, scope
 
 
 class AddressRefused(OSError):

@@ -20,8 +20,8 @@ from httpx_aiohttp import AiohttpTransport
 from toolsupport import loop_share
 from toolsupport.core.errors import GarbledReply, ProviderError, RequestRefused, Unreachable
 from toolsupport.core.events import Failed
-from toolsupport.core.http_address import fits_header
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_address_rules import fits_header
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text
 from toolsupport.providers.address_guard import guarded_socket

@@ -11,8 +11,8 @@ from toolsupport.config.application_paths import COMMAND
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.sentences import sentence
 from toolsupport.providers.codec import Codec
-from toolsupport.providers.ollama import OllamaCodec
-from toolsupport.providers.openai_compatible import OpenAICodec
+from toolsupport.providers.ollama_codec import OllamaCodec
+from toolsupport.providers.openai_codec import OpenAICodec
 from toolsupport.providers.openai_request import OpenAIDialect
 
 # Grammars of llama.cpp support patterns. vLLM and SGLang use another library where a schema needs more.

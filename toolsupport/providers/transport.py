@@ -27,7 +27,7 @@ from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Endpoint, Limits, Request
-from toolsupport.providers import error_text, http_client, reading_pace
+from toolsupport.providers import error_text, http_client, read_coalescing
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.exchange_recorder import ExchangeRecorder, RecordedExchange
 from toolsupport.providers.server_kinds import provider
@@ -254,7 +254,7 @@ def _asked_pause(response: httpx.Response) -> float | None:
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
     clock = sending.clock
     size, received = _SizeLimit(clock.limits), http_client.received(response)
-    with reading_pace.reading() as pace:
+    with read_coalescing.reading() as pace:
         async with aclosing(http_client.pieces(response)) as pieces:
             while True:
                 try:

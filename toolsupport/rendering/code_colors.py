@@ -12,7 +12,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Text
 
-from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted, used
+from toolsupport.work_pool.cpu_time_limit import CpuBudget, Interrupted, used
 
 # Characters and seconds of one block, and of all blocks of a message.
 LONGEST_CODE, SECONDS = 20_000, 0.1

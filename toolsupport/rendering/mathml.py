@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape, unescape
 from xml.etree.ElementTree import Element
 
-from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted
+from toolsupport.work_pool.cpu_time_limit import CpuBudget, Interrupted
 
 LONGEST_FORMULA, SECONDS, DEEPEST = 2_000, 0.05, 60
 # How many children these have: with another number a browser shows an error.

@@ -9,7 +9,7 @@ from toolsupport.core.markdown_blocks import split
 from toolsupport.rendering import markdown
 from toolsupport.rendering.code_colors import CodeColors
 from toolsupport.rendering.format_tasks import LONGEST, LONGEST_BLOCK, TOO_COSTLY, TOO_LONG, plain
-from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted, used
+from toolsupport.work_pool.cpu_time_limit import CpuBudget, Interrupted, used
 
 # Seconds of one block and of all blocks of a message: less than the task has, so that it ends on its own.
 SECONDS, SECONDS_OF_ALL = 0.5, 0.9

@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import expiries
-from toolsupport.registry.people import known_devices, quota_use, security_events, sessions, sign_in_limits
+from toolsupport.registry.people import known_devices, quota_use, security_events, session_store, sign_in_limits
 from toolsupport.services import refresh
 from toolsupport.services.claim_loop import ClaimLoop
 from toolsupport.services.detection_worker import DetectionWorker
 from toolsupport.services.exam_worker import ExamWorker
 from toolsupport.services.first_use_waits import FirstUseWaits
 from toolsupport.services.pull_worker import PullWorker
-from toolsupport.services.supervisor import TaskSupervisor
+from toolsupport.services.task_supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def _withdraw_expired() -> None:
 
 def _clear_expired() -> None:
     """Delete rows that pile up: expired sessions, counted attempts, unused devices, old events and uses of quotas."""
-    sessions.clear_expired()
+    session_store.clear_expired()
     sign_in_limits.clear_expired()
     known_devices.clear_expired()
     security_events.clear_old()

@@ -11,7 +11,7 @@ from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, RaiseContext
 from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts
 from toolsupport.core.types import ChatMessage, RequestSpec
-from toolsupport.registry.metrics import prompt_counts
+from toolsupport.registry.metrics import prompt_token_counts
 from toolsupport.registry.models.request_context import RequestContext
 
 Shown = Callable[[RequestSpec, TokenCounts, MeasuredPrompt], bool]
@@ -47,7 +47,7 @@ def without(prepared: RequestContext, names: Sequence[str]) -> RequestContext:
     request_spec = format_fallback.left_out(prepared.request_spec, names, NO_ROOM, REASON)
     if request_spec.tools == prepared.request_spec.tools:
         return prepared
-    counts = prompt_counts.known(prepared.build, token_counts.tools_digest(request_spec))
+    counts = prompt_token_counts.known(prepared.build, token_counts.tools_digest(request_spec))
     return replace(prepared, request_spec=request_spec, counts=counts)
 
 

@@ -32,7 +32,7 @@ from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import admins_with_sign_in, api_keys, audit_log, breached_passwords, quotas
 from toolsupport.registry.servers import key_ring, key_rotation, servers
 from toolsupport.registry.servers.addresses import NamedAddress
-from toolsupport.registry.testing import admin_marks
+from toolsupport.registry.testing import open_problems
 from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
@@ -41,9 +41,9 @@ EXPIRES_SOON = 7  # days
 SHORTEST_TOKEN, SHORTEST_KEY = 16, 32  # characters
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 MARKS = {
-    admin_marks.MODELS: "Changed since the last test: {}. The page Models lists them under “To test again”.",
-    admin_marks.QUOTAS: "Used up, or nearly: {}. The page /quotas/ shows which.",
-    admin_marks.SERVERS: "Without an answer, or without a setting for tools: {}. The page Servers shows which.",
+    open_problems.MODELS: "Changed since the last test: {}. The page Models lists them under “To test again”.",
+    open_problems.QUOTAS: "Used up, or nearly: {}. The page /quotas/ shows which.",
+    open_problems.SERVERS: "Without an answer, or without a setting for tools: {}. The page Servers shows which.",
 }
 _migrated = False
 
@@ -258,7 +258,7 @@ def limits_of_use() -> Iterator[Finding]:
 
 def marks() -> Iterator[Finding]:
     """Report the marks that administrators see in the navigation."""
-    counts = admin_marks.counts()
+    counts = open_problems.counts()
     for kind, words in MARKS.items():
         if counts[kind]:
             yield Finding(kind, None, words.format(counts[kind]))

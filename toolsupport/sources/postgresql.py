@@ -11,8 +11,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.core.http_address import check_host, may_be_asked
 from toolsupport.core.sentences import sentence
+from toolsupport.core.server_address_rules import check_host, may_be_asked
 from toolsupport.sources import postgresql_checks
 from toolsupport.sources.types import (
     ROWS,

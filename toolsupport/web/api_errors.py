@@ -13,7 +13,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from toolsupport.core.error_table import row_of
+from toolsupport.core.error_statuses import row_of
 from toolsupport.core.json_shapes import TEXT, TEXT_OR_NULL, Shape
 from toolsupport.core.types import JSON
 

@@ -7,20 +7,20 @@ from django.conf import settings
 from toolsupport.core import client_address
 from toolsupport.core.client_address import Network
 from toolsupport.services.doctor import Finding
-from toolsupport.web import connections
-from toolsupport.web.connections import LOOPBACK, ConnectionLimits
+from toolsupport.web import connection_table
+from toolsupport.web.connection_table import LOOPBACK, ConnectionLimits
 
 FEW = 1000  # connections: fewer than one or two pages for each of about a hundred people
 
 
 def limits() -> ConnectionLimits:
     """Raise the limit of open files as far as the system allows, and return the limits that fit into it."""
-    largest = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * connections.MIB  # of an upload
+    largest = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * connection_table.MIB  # of an upload
     usual = ConnectionLimits()
     return ConnectionLimits(
         bodies=max(usual.bodies, 4 * largest),
         address_bodies=max(usual.address_bodies, 2 * largest),
-        total=connections.within(connections.raise_file_limit(), settings.ENV["TOOLSUPPORT_CONNECTIONS"]),
+        total=connection_table.within(connection_table.raise_file_limit(), settings.ENV["TOOLSUPPORT_CONNECTIONS"]),
         per_address=settings.ENV["TOOLSUPPORT_CONNECTIONS_PER_ADDRESS"],
         proxies=proxies(),
     )
@@ -35,7 +35,7 @@ def proxies() -> tuple[Network, ...]:
 def finding() -> Finding:
     """Report the limits that `serve` would have on this machine."""
     chosen, wanted = limits(), settings.ENV["TOOLSUPPORT_CONNECTIONS"]
-    files = connections.raise_file_limit()
+    files = connection_table.raise_file_limit()
     words = f"up to {chosen.total} at once with {files} open files"
     if chosen.total < min(wanted, FEW):
         return Finding(

@@ -9,8 +9,8 @@ from daphne import server as _  # noqa: F401  # isort: skip
 
 from twisted.web import http
 
-from toolsupport.web import server_errors
-from toolsupport.web.connections import Connection, Phase
+from toolsupport.web import protocol_errors
+from toolsupport.web.connection_table import Connection, Phase
 
 # Small pieces cost as much work as large ones: beyond FREE_PIECES they need this size on average.
 FREE_PIECES, PIECE_BYTES = 1000, 64
@@ -99,7 +99,7 @@ class BoundedChannel(Channel):  # type: ignore[misc]
         self.place.table.note(f"refused a request from {host}: {reason}")
         if not self._handlingRequest:
             uri = getattr(self, "_path", b"")
-            self.transport.write(server_errors.raw(uri, status, f"{reason[0].upper()}{reason[1:]}."))
+            self.transport.write(protocol_errors.raw(uri, status, f"{reason[0].upper()}{reason[1:]}."))
         self.loseConnection()
 
     def expire(self, phase: Phase) -> None:

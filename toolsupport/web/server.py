@@ -21,9 +21,9 @@ from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 from twisted.internet.interfaces import IAddress
 from twisted.web import http
 
-from toolsupport.registry.people import sessions
-from toolsupport.web import server_errors
-from toolsupport.web.connections import MOST_LEAVING, ConnectionLimits, ConnectionTable
+from toolsupport.registry.people import session_store
+from toolsupport.web import protocol_errors
+from toolsupport.web.connection_table import MOST_LEAVING, ConnectionLimits, ConnectionTable
 from toolsupport.web.eager_transport import EagerTransport
 from toolsupport.web.flow_control import AT_ONCE, FlowControl
 from toolsupport.web.http_channel import FREE_PIECES, PIECE_BYTES, TOO_SMALL, BoundedChannel
@@ -79,7 +79,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         """Look up the session of a large upload in a thread, so that other connections continue meanwhile."""
         key = self.received_cookies.get(settings.SESSION_COOKIE_NAME.encode(), b"").decode("latin-1")
         loop = asyncio.get_running_loop()
-        self.asked = loop.run_in_executor(_asking, sessions.lets_in, key)
+        self.asked = loop.run_in_executor(_asking, session_store.lets_in, key)
         self.asked.add_done_callback(self.decided)
         loop.call_later(PATIENCE, self.asked.cancel)
 
@@ -146,7 +146,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         """Return an error without calling Django, and close the connection."""
         if self.channel is not None:
             self.channel.persistent = 0
-        chosen, content = server_errors.answer(self.uri, status, body)
+        chosen, content = protocol_errors.answer(self.uri, status, body)
         headers = [(name.encode(), value.encode()) for name, value in chosen.items()]
         self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
         self.handle_reply({"type": "http.response.body", "body": content})

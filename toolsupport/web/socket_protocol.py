@@ -15,8 +15,8 @@ from autobahn.exception import Disconnected
 from autobahn.websocket.types import ConnectionDeny
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
-from toolsupport.web import server_errors
-from toolsupport.web.connections import Connection, Phase
+from toolsupport.web import protocol_errors
+from toolsupport.web.connection_table import Connection, Phase
 from toolsupport.web.flow_control import FlowControl
 from toolsupport.web.http_channel import unsent
 
@@ -163,7 +163,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         super().failHandshake(reason, code, responseHeaders)
 
     def sendHttpErrorResponse(self, code: int, reason: str, responseHeaders: Any = None) -> None:
-        self.sendData(server_errors.raw(b"", code, f"{reason}."))
+        self.sendData(protocol_errors.raw(b"", code, f"{reason}."))
 
     def note(self, reason: str) -> None:
         """Log why a websocket ends, in one line."""

@@ -17,9 +17,9 @@ from django.shortcuts import redirect, resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from toolsupport.core.error_table import row_of
+from toolsupport.core.error_statuses import row_of
 from toolsupport.core.errors import NotAllowed, NotFound
-from toolsupport.registry.people import permissions, sessions
+from toolsupport.registry.people import permissions, session_store
 from toolsupport.registry.people.permissions import PUBLIC, SCOPES, Action
 
 PAGES: dict[int, type[Exception]] = {403: PermissionDenied, 404: Http404}
@@ -107,7 +107,7 @@ def _guarded_async(view: View, action: Action, before_factor: bool, of_key: froz
 
 def confined(request: HttpRequest) -> bool:
     """Return whether the request comes from a session that lacks a required second factor; API keys need none."""
-    return not hasattr(request, "key_scopes") and sessions.confined(getattr(request, "session", None))
+    return not hasattr(request, "key_scopes") and session_store.confined(getattr(request, "session", None))
 
 
 def _to_set_up(request: HttpRequest) -> HttpResponseBase:

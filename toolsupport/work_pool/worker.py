@@ -16,8 +16,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
-from toolsupport.work_pool import cpu_budget
-from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted
+from toolsupport.work_pool import cpu_time_limit
+from toolsupport.work_pool.cpu_time_limit import CpuBudget, Interrupted
 
 MIB = 1024 * 1024
 LIMITS = (
@@ -36,7 +36,7 @@ LARGEST = 40 * MIB
 def main() -> None:
     """Answer requests until there are no more, or until this process should be replaced."""
     _restrict()
-    cpu_budget.install()
+    cpu_time_limit.install()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     received, sent = os.fdopen(0, "rb", closefd=False), os.fdopen(0, "wb", closefd=False)
     with suppress(BrokenPipeError, ConnectionResetError):
@@ -90,7 +90,7 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:
         return {"failed": f"{type(error).__name__} at {_place(error)}"}
     finally:
-        cpu_budget.forget()
+        cpu_time_limit.forget()
 
 
 def _limit_system_time(seconds: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.core.http_address import may_be_asked
+from toolsupport.core.server_address_rules import may_be_asked
 from toolsupport.providers.dns import AddressResolver
 
 

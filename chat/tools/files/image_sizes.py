@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from chat.tools.files.decoded_pixels import TooManyFrames, unpacked
+from chat.tools.files.pixel_count import TooManyFrames, unpacked
 
 # The size of a camera's image; a decoder with one byte per channel needs 400 MB for it.
 MOST_PIXELS = 100_000_000

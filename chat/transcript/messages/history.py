@@ -9,7 +9,7 @@ from uuid import UUID
 
 from chat.models import AUTOMATIC, Conversation, ToolRun
 from chat.statuses import CallStatus
-from chat.tools import outside_sources
+from chat.tools import outside_content_sources
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.messages.present import branch
@@ -97,8 +97,8 @@ def _received(row: MessageRow, runs: list[ToolRun]) -> Iterator[OutsideSource]:
         if run.status in RECEIVED and run.format != AUTOMATIC:
             at = run.started_at.isoformat()
             failed = run.status == CallStatus.FAILED
-            found = outside_sources.of_failed_memory(run.name, at) if failed else None
-            found = found or outside_sources.of_call(run.name, run.arguments, at)
+            found = outside_content_sources.of_failed_memory(run.name, at) if failed else None
+            found = found or outside_content_sources.of_call(run.name, run.arguments, at)
             yield from [found] if found else []
 
 

@@ -34,7 +34,7 @@ from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.locks import hold
 from chat.transcript.messages import present
 from chat.transcript.messages.history import EDITED
-from chat.transcript.questions import remember_refusal, unknown_model
+from chat.transcript.questions import server_refusal_question, unknown_model
 from chat.transcript.turn_store import fenced
 from toolsupport.core import call_validation, outside_content
 from toolsupport.core.errors import Conflict, NotFound
@@ -102,7 +102,7 @@ class ClosedQuestion:
 
 
 # Kind of question → the effect of its answer; the turn itself reads the answer to an approval.
-EFFECTS = {unknown_model.KIND: unknown_model.apply, remember_refusal.KIND: remember_refusal.apply}
+EFFECTS = {unknown_model.KIND: unknown_model.apply, server_refusal_question.KIND: server_refusal_question.apply}
 
 
 @fenced

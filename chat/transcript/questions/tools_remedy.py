@@ -12,7 +12,7 @@ from chat.models import Conversation, Message
 from chat.transcript.announcements import AddedNotice, Announcement
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages.view_models import ShownQuestion
-from chat.transcript.questions import remember_refusal, unknown_model
+from chat.transcript.questions import server_refusal_question, unknown_model
 from chat.transcript.settings import chat_settings
 from toolsupport.core import tools_remedy
 from toolsupport.core.sentences import sentence
@@ -56,7 +56,7 @@ def asks(person: Person, conversation_id: str) -> ComposerAsks:
 
 def _offered(conversation: Conversation) -> OfferedRemedy | None:
     profile = conversation.profile
-    open_card = conversation.questions.filter(kind=remember_refusal.KIND, answer="")
+    open_card = conversation.questions.filter(kind=server_refusal_question.KIND, answer="")
     if profile is None or open_card.exists():
         return None
     team = switches.in_force()

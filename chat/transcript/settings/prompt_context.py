@@ -11,7 +11,7 @@ from chat.models import Conversation
 from chat.tools.stores import NamedPrompt
 from toolsupport.core import outside_content
 from toolsupport.core.outside_content import OutsideSource
-from toolsupport.registry import kept_rows, raw_sql
+from toolsupport.registry import raw_sql, row_cache
 
 MEMORY = "Remembered from earlier in this conversation:"
 # A memory that depends on outside content must not be read as an instruction.
@@ -77,7 +77,7 @@ def stored_memory(conversation: UUID) -> tuple[str, tuple[OutsideSource, ...]]:
 
 def offered() -> tuple[NamedPrompt, ...]:
     """Return the available prompts, by name."""
-    return tuple(NamedPrompt(name, description) for name, description in kept_rows.rows(OFFERED))
+    return tuple(NamedPrompt(name, description) for name, description in row_cache.rows(OFFERED))
 
 
 def chosen_names(settings: Mapping[str, Any], prompts: tuple[NamedPrompt, ...]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from chat.tools.stores import NamedPrompt
 from chat.transcript.settings import prompt_context
-from toolsupport.registry import kept_rows
+from toolsupport.registry import row_cache
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.settings import team_settings
 
@@ -29,7 +29,7 @@ class TeamContext:
 def read(person: int) -> TeamContext:
     """Return what is stored now."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for kind, name, value in kept_rows.rows(STORED, person):
+    for kind, name, value in row_cache.rows(STORED, person):
         found[kind].append((name, value))
     prompts = tuple(NamedPrompt(name, description) for name, description in found["prompt"])
     return TeamContext(team_settings.in_force(found["setting"]), prompts, sql_sources.in_words(found["database"]))

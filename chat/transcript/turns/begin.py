@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.statuses import TurnStatus
-from chat.tools import outside_sources
+from chat.tools import outside_content_sources
 from chat.transcript import sql
 from chat.transcript.announcements import (
     Announcements,
@@ -235,7 +235,7 @@ def _started(turn: Turn, prepared: ChatRequestContext) -> StartedTurn:
 def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
-    parts, besides = prepared.prompt_parts, outside_sources.of_request(prepared.request_spec, log.messages)
+    parts, besides = prepared.prompt_parts, outside_content_sources.of_request(prepared.request_spec, log.messages)
     return ClaimedTurn(
         turn=turn.pk,
         store=TurnStore(turn.owner, turn.pk),

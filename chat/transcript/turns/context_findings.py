@@ -6,14 +6,14 @@ from chat.models import Turn
 from chat.transcript.turn_store import fenced
 from toolsupport.core.prompt.context_fitting import ContextWindow
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
-from toolsupport.registry.metrics import prompt_counts
+from toolsupport.registry.metrics import prompt_token_counts
 from toolsupport.registry.settings import context_sizes
 
 
 @fenced
 def count_prompt(turn: Turn, build: str, tools_digest: str, seen: MeasuredPrompt) -> None:
     """Store the token count of a request."""
-    prompt_counts.learn(build, tools_digest, seen)
+    prompt_token_counts.learn(build, tools_digest, seen)
 
 
 @fenced

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from channels.layers import channel_layers
 
-from chat.broadcast import bus, cross_process_frames, frames
+from chat.broadcast import cross_process_frames, frames, process_bus
 from chat.broadcast.cross_process_frames import PeerBroadcaster
 from chat.broadcast.page_sockets import SocketRegistry
 
@@ -74,7 +74,7 @@ async def two() -> AsyncIterator[tuple[Process, Process]]:
     for process in processes:
         process.peers.start(lambda work: tasks.append(asyncio.create_task(work)))
         await process.peers.relay.join(CHAT)
-        assert process.peers.relay._joined[bus.of_conversation(CHAT)].is_set()
+        assert process.peers.relay._joined[process_bus.of_conversation(CHAT)].is_set()
     try:
         yield processes
     finally:
@@ -162,7 +162,7 @@ async def test_stops_reach_the_process_that_runs_it() -> None:
 async def test_a_silent_redis_keeps_no_page_from_opening(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(bus, "SECONDS_TO_JOIN", 0.01)
-    alone = bus.ProcessBus("alone", lambda message: None)
+    monkeypatch.setattr(process_bus, "SECONDS_TO_JOIN", 0.01)
+    alone = process_bus.ProcessBus("alone", lambda message: None)
     await alone.join(CHAT)
     assert "could not join the group" in caplog.text

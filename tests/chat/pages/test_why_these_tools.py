@@ -36,7 +36,7 @@ from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.metrics import prompt_counts
+from toolsupport.registry.metrics import prompt_token_counts
 from toolsupport.registry.models.request_context import ToolOffer
 from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import team_settings
@@ -204,8 +204,8 @@ def test_what_tools_cost_is_estimated_until_a_server_has_counted(alice: User, ch
     assert accepted.claimed is not None
     prepared = accepted.claimed.prepared
     estimated = next_request.of_conversation(alice, str(chat.pk)).cost
-    prompt_counts.learn(prepared.build, tools_digest(prepared.request_spec), MeasuredPrompt(100, 700))
-    prompt_counts.learn(prepared.build, "", MeasuredPrompt(100, 100))
+    prompt_token_counts.learn(prepared.build, tools_digest(prepared.request_spec), MeasuredPrompt(100, 700))
+    prompt_token_counts.learn(prepared.build, "", MeasuredPrompt(100, 100))
     told = next_request.of_conversation(alice, str(chat.pk))
     assert (estimated.measured, told.cost.measured, told.cost.tools) == (False, True, 600)
     assert abs(sum(tool.tokens for tool in told.tools) - 600) <= len(told.tools)

@@ -12,7 +12,7 @@ import pytest
 
 from chat.templatetags import readable
 from chat.tools import execute_sql, search_schemas
-from chat.tools.database_access import FoundTable
+from chat.tools.database_interface import FoundTable
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.sources.types import Column, Table, TableShape, table

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, Question, ToolRun, Turn
-from chat.pages import export_formats
+from chat.pages import export_writers
 from chat.tools.policy import CallOutcome, fingerprint
 from chat.transcript.announcements import StartedCall
 from chat.transcript.conversations.export import export
@@ -77,7 +77,7 @@ def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: 
     exported = export(alice, str(program.turn.conversation_id))
     [calls] = [entry.calls for entry in exported.messages if entry.calls]
     assert [call["result"] for call in calls] == ["end"] and calls[0]["calls"][0]["result"] == "Wrote."
-    written = export_formats.markdown(exported)
+    written = export_writers.markdown(exported)
     assert written.index("python_execution") < written.index("**write_file**")
 
 

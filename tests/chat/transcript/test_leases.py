@@ -20,9 +20,9 @@ from chat.transcript.turns import record
 from chat.transcript.turns.begin import AcceptedMessage, claim
 from chat.transcript.turns.end import TurnEnd, TurnOutcome, close, end
 from chat.transcript.turns.leases import keep_alive, keep_rest, settle
+from chat.transcript.turns.program_call import CallRequest
 from chat.transcript.turns.regenerate import RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
-from chat.transcript.turns.requested_call import CallRequest
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.started_turns import accept, reply_of
 from tests.chat.transcript.losses import (

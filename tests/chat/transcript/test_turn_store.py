@@ -21,7 +21,7 @@ from chat.tools.policy import CallOutcome as Ran
 from chat.transcript.conversations import memory, prompts
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import found_tools, model_changes, record
+from chat.transcript.turns import found_tools, model_change_check, record
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.end import TurnOutcome, end, request_stop
 from chat.transcript.turns.sent_message import SentMessage
@@ -178,7 +178,7 @@ def test_what_is_said_to_read_writes_nothing(begun: AcceptedMessage, conversatio
     assert begun.claimed is not None
     before = dump()
     questions.granted(str(conversation.pk))
-    model_changes.model_changed(begun.turn)
+    model_change_check.model_changed(begun.turn)
     record.run_of(begun.turn, "c1")
     context_guard.without(found_tools.prepared(begun.turn), ["read_file"])
     found_tools.searchable(begun.claimed.prepared)

@@ -17,7 +17,7 @@ from toolsupport.core.errors import ToolError
 from toolsupport.registry.databases import example_database, sql_sources
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.services import schema_refresh
+from toolsupport.services import database_schema_refresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,7 +34,7 @@ def alice(transactional_db: None) -> User:
 def shop(alice: User, settings: Any, tmp_path: Any) -> int:
     settings.ENV = settings.ENV | {"TOOLSUPPORT_DATA_DIR": str(tmp_path)}
     source = example_database.install()
-    asyncio.run(schema_refresh.refresh_schema(source))
+    asyncio.run(database_schema_refresh.refresh_schema(source))
     return source
 
 
@@ -92,7 +92,7 @@ def test_our_own_database_is_refused(alice: User, settings: Any) -> None:
     )
     if not sql_sources.own_database("sqlite"):
         pytest.skip("the database of this run is no file")
-    assert "itself" in asyncio.run(schema_refresh.refresh_schema(source))
+    assert "itself" in asyncio.run(database_schema_refresh.refresh_schema(source))
 
 
 def test_a_model_is_told_of_them_by_name(alice: User, shop: int) -> None:  # T1

@@ -19,7 +19,7 @@ from toolsupport.config import metrics
 from toolsupport.config.asgi import HttpApplication, ProgramASGIHandler, ThreadedASGIHandler
 from toolsupport.gateway import model_list
 from toolsupport.registry.people import api_keys
-from toolsupport.web import program_chain
+from toolsupport.web import gateway_middleware
 
 HOST = (b"host", b"127.0.0.1")
 Answer = tuple[int, dict[bytes, bytes], bytes]
@@ -61,7 +61,7 @@ async def asked(application: Any, given: dict[str, Any], body: bytes = b"") -> A
 
 
 # What each of them makes anew, and what only compression and sessions add.
-CHECKS = {"toolsupport.web.program_chain.DjangoChecks", "toolsupport.web.unstorable_texts.NoNulInAddress"}
+CHECKS = {"toolsupport.web.gateway_middleware.DjangoChecks", "toolsupport.web.unstorable_texts.NoNulInAddress"}
 FRAMES = b"X-Frame-Options"
 OWN = (b"X-Request-ID", b"Vary")
 
@@ -117,7 +117,7 @@ async def test_both_chains_answer_alike() -> None:
     for name, (method, path, headers, body, status) in CASES.items():
         for given in keys[: 1 if len(body) > 1000 else 3]:
             request = scope(path, method, [*headers, given])
-            assert program_chain.has_key(request)
+            assert gateway_middleware.has_key(request)
             first, second = [await asked(one, request, body) for one in (whole, short)]
             assert alike(first, second), (name, given, first, second)
             # The host is checked before the key, which is checked before the rest.
@@ -186,11 +186,11 @@ async def test_a_request_is_numbered_counted_and_logged(caplog: pytest.LogCaptur
 def test_only_a_request_of_a_program_takes_the_short_chain(
     path: str, headers: list[tuple[bytes, bytes]], short: bool
 ) -> None:
-    assert program_chain.has_key(scope(path, "GET", headers)) is short
+    assert gateway_middleware.has_key(scope(path, "GET", headers)) is short
 
 
 def test_every_middleware_of_the_site_is_kept_or_left_out_for_a_reason() -> None:
-    joined = [f"{made.__module__}.{made.__name__}" for made in program_chain.JOINED]
-    kept = [*program_chain.MIDDLEWARE, *joined]
+    joined = [f"{made.__module__}.{made.__name__}" for made in gateway_middleware.JOINED]
+    kept = [*gateway_middleware.MIDDLEWARE, *joined]
     # Tests run without the middleware for static files.
-    assert set(site.MIDDLEWARE) | set(program_chain.LEFT_OUT) == {*kept, *program_chain.LEFT_OUT} - CHECKS
+    assert set(site.MIDDLEWARE) | set(gateway_middleware.LEFT_OUT) == {*kept, *gateway_middleware.LEFT_OUT} - CHECKS

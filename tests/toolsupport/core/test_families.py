@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.tables import every
 from toolsupport.core.families import FAMILIES, VERSION, FamilyProfile, begins_inside, find
-from toolsupport.core.families.names import ANY_SIZE, pattern_words
+from toolsupport.core.families.name_words import ANY_SIZE, pattern_words
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.simulator.models import TEXT
 

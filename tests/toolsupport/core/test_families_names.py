@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tables import every
-from toolsupport.core.families.names import is_size, pattern_words, same_model, words
+from toolsupport.core.families.name_words import is_size, pattern_words, same_model, words
 
 
 @every(

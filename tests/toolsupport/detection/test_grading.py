@@ -14,7 +14,7 @@ from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest
 from toolsupport.detection.trial_order import streamed_or_not
-from toolsupport.providers.openai_compatible import CALL_LOST
+from toolsupport.providers.openai_codec import CALL_LOST
 
 ASKED = ProbePrompt("K7F-3XDP", 4)
 RIGHT = {"ticket": "K7F-3XDP", "copies": 4}

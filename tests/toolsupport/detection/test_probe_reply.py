@@ -23,7 +23,7 @@ from toolsupport.detection import ProbeReply, parallel
 from toolsupport.detection.probe_prompts import TICKET, ProbePrompt
 from toolsupport.detection.probe_reply import trouble
 from toolsupport.detection.text_formats import written_in
-from toolsupport.providers.openai_compatible import CALL_LOST
+from toolsupport.providers.openai_codec import CALL_LOST
 
 ONE, OTHER = ProbePrompt("AAA-AAAA", 1), ProbePrompt("BBB-BBBB", 2)
 READY = [

@@ -14,7 +14,7 @@ from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.types import Capabilities, RequestSpec, ToolCall
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.code_mode_calls import calls_in
+from toolsupport.detection.calls_in_code import calls_in
 from toolsupport.detection.probe_prompts import TICKET, TOOLS
 from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import GENERAL, formats_for, written_in

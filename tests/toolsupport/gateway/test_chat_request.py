@@ -12,7 +12,7 @@ import pytest
 from tests.tables import every
 from toolsupport.core.types import Role
 from toolsupport.gateway.chat_request import read
-from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import QUESTION
 

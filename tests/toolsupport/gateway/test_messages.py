@@ -14,10 +14,10 @@ from django.test import AsyncClient, Client
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import FOLDER, PATH, Program
 from toolsupport.core.types import Role, ToolCall
-from toolsupport.gateway.gateway_request import GatewayRequest
 from toolsupport.gateway.messages.request import UNREAD, read, read_count
+from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import InvalidField
-from toolsupport.web import server_errors
+from toolsupport.web import protocol_errors
 
 Knows = Callable[..., Any]
 LIST = {"name": "list_directory", "description": "Lists.", "input_schema": PATH}
@@ -317,6 +317,6 @@ def test_errors_before_the_view_have_it_too(client: Client) -> None:
     for path in ("/v1/messages/batches", "/v1/messages/x/y"):
         assert client.post(path).json()["type"] == "error"
     assert client.get("/v1/responses/x").json()["error"]["code"] in ("unknown_url", "invalid_api_key")
-    assert json.loads(server_errors.answer(b"/v1/messages?beta=true", 408, "late")[1])["error"]["type"] == (
+    assert json.loads(protocol_errors.answer(b"/v1/messages?beta=true", 408, "late")[1])["error"]["type"] == (
         "invalid_request_error"
     )

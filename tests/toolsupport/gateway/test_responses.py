@@ -14,7 +14,7 @@ from django.test import AsyncClient
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import FOLDER, PATH, Program
 from toolsupport.core.types import Role, ToolCall
-from toolsupport.gateway.gateway_request import GatewayRequest
+from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.responses.request import read
 

@@ -16,9 +16,9 @@ from tests.tables import every
 from tests.toolsupport.providers.scripted import FINE, scripted
 from tests.toolsupport.providers.test_transport import HI, ask, failure
 from toolsupport import providers
-from toolsupport.core import http_address
+from toolsupport.core import server_address_rules
 from toolsupport.core.errors import ConfigError, ProviderError
-from toolsupport.core.http_address import AddressScope, scope
+from toolsupport.core.server_address_rules import AddressScope, scope
 from toolsupport.core.types import Endpoint
 
 OPEN = (
@@ -105,7 +105,7 @@ async def test_no_spelling_leads_an_mcp_server_to_metadata(network: Network) -> 
     passed = []
     for host in hosts():
         with suppress(ConfigError, OSError, ValueError):
-            found = await judged_address(http_address.checked(f"http://{host}", "a token").hostname or "")
+            found = await judged_address(server_address_rules.checked(f"http://{host}", "a token").hostname or "")
             passed += [host] if scope(found) is AddressScope.NEVER else []
     assert passed == []
 

@@ -11,7 +11,7 @@ from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, Ra
 from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts, tools_digest
 from toolsupport.core.tool_selection import Candidate, Toolbox, ToolDecision
 from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestSpec, Role, ToolCall, ToolSpec
-from toolsupport.registry.metrics import prompt_counts
+from toolsupport.registry.metrics import prompt_token_counts
 from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
@@ -57,7 +57,7 @@ def test_what_is_left_out_is_told_with_its_reason_and_has_counts_of_its_own() ->
     assert [(one.tool, one.rule) for one in less.request_spec.excluded] == [("fetch", context_guard.NO_ROOM)]
     assert less.counts == TokenCounts()
     assert context_guard.without(less, ["fetch"]) is less
-    prompt_counts.learn("build", tools_digest(less.request_spec), MeasuredPrompt(10, 400))
+    prompt_token_counts.learn("build", tools_digest(less.request_spec), MeasuredPrompt(10, 400))
     assert context_guard.without(whole, ["fetch"]).counts == TokenCounts(MeasuredPrompt(10, 400))
 
 

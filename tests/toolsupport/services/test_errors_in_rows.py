@@ -25,7 +25,7 @@ from toolsupport.registry.databases.sql_sources import NewSource
 from toolsupport.registry.exams import exam_reports, exam_runs
 from toolsupport.registry.exams.exam_runs import ExamRequest
 from toolsupport.registry.servers import pulls
-from toolsupport.services import refresh, schema_refresh
+from toolsupport.services import database_schema_refresh, refresh
 from toolsupport.services.background_jobs import JobRunner
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,7 +82,7 @@ def test_a_sentence_of_an_earlier_version_stays() -> None:
 
 def test_a_database_that_cannot_be_read(tmp_path: Path) -> None:
     source = sql_sources.add(NewSource("sales", "sqlite", str(tmp_path / "gone.db")))
-    words = async_to_sync(schema_refresh.refresh_schema)(source)
+    words = async_to_sync(database_schema_refresh.refresh_schema)(source)
     assert stored(SqlSource, "why") == {"code": "no_such_file"}
     assert words == SqlSource.objects.get().why == "There is no such file on the server."
 
@@ -90,7 +90,7 @@ def test_a_database_that_cannot_be_read(tmp_path: Path) -> None:
 def test_what_a_database_wrote_is_a_quotation(tmp_path: Path) -> None:
     (tmp_path / "broken.db").write_text("This is no database, and longer than its header: " + "-" * 100)
     source = sql_sources.add(NewSource("sales", "sqlite", str(tmp_path / "broken.db")))
-    async_to_sync(schema_refresh.refresh_schema)(source)
+    async_to_sync(database_schema_refresh.refresh_schema)(source)
     assert stored(SqlSource, "why") == {"code": "database_refused", "text": "file is not a database"}
 
 

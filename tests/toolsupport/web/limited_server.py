@@ -17,7 +17,7 @@ from daphne import server as _  # noqa: F401  # isort: skip
 import django
 from twisted.internet import reactor
 
-from toolsupport.web.connections import ConnectionLimits, ConnectionTable
+from toolsupport.web.connection_table import ConnectionLimits, ConnectionTable
 
 BIG = b"x" * 20 * 1024 * 1024
 MEDIUM = b"y" * 100 * 1024

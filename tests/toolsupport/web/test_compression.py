@@ -20,7 +20,7 @@ from django.core.management import call_command
 
 from tests import house
 from tests.serving import PATIENCE, Site, new_chat, serving, sign_in
-from toolsupport.web import static_files
+from toolsupport.web import static_compression
 
 SCRIPT = "/static/js/conversation.js"
 CONTENT = (house.ROOT / "static/js/conversation.js").read_bytes()
@@ -114,12 +114,12 @@ def test_an_answer_to_a_program_is_streamed(client: httpx.Client) -> None:
 
 def test_old_copies_are_not_sent() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
-    assert static_files.collected()
+    assert static_compression.collected()
     copy = settings.STATIC_ROOT / "js/conversation.js"
     os.utime(copy, (1, 1))
-    assert not static_files.collected()
+    assert not static_compression.collected()
     copy.unlink()
-    assert not static_files.collected()
+    assert not static_compression.collected()
 
 
 def test_copies_are_made_again_at_the_start_where_they_can_be_made(site: Site, client: httpx.Client) -> None:

@@ -9,8 +9,8 @@ from django.test import override_settings
 
 from tests.tables import every
 from toolsupport.config import environment_values
-from toolsupport.web import connection_limits, connections
-from toolsupport.web.connections import ConnectionLimits, ConnectionTable, Phase
+from toolsupport.web import connection_limits, connection_table
+from toolsupport.web.connection_table import ConnectionLimits, ConnectionTable, Phase
 
 
 class Clock:
@@ -70,7 +70,7 @@ def test_proxies_are_those_whose_forwarded_addresses_count(https: bool, declared
     ],
 )
 def test_proxies_have_no_limit_of_an_address(proxies: str, host: str, limited: bool) -> None:
-    chosen = (*connections.LOOPBACK, *environment_values.networks(proxies))
+    chosen = (*connection_table.LOOPBACK, *environment_values.networks(proxies))
     table = ConnectionTable(ConnectionLimits(per_address=1, proxies=chosen), Clock())
     first = table.admit(host)
     assert first
@@ -127,7 +127,7 @@ def test_bodies_are_held_up_to_a_limit_and_released() -> None:
 
 def test_no_more_are_closed_at_once_than_files_are_left() -> None:
     table = ConnectionTable(ConnectionLimits(total=2), Clock())
-    admitted = [table.admit("127.0.0.1") for _ in range(2 + connections.MOST_LEAVING + 5)]
+    admitted = [table.admit("127.0.0.1") for _ in range(2 + connection_table.MOST_LEAVING + 5)]
     assert admitted.count(None) == 5 and len(table.open) == 2
     first = admitted[0]
     assert first
@@ -153,4 +153,4 @@ def test_each_phase_has_its_time(phase: Phase, count: int, seconds: float) -> No
 
 @every("files, wanted, most", [(1024, 4096, 384), (20_000, 4096, 4096), (100, 4096, 25), (1024, 10, 10), (1, 9, 1)])
 def test_connections_stay_below_the_limit_of_open_files(files: int, wanted: int, most: int) -> None:
-    assert connections.within(files, wanted) == most
+    assert connection_table.within(files, wanted) == most

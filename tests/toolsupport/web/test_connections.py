@@ -20,7 +20,7 @@ import pytest
 
 from tests import databases
 from tests.tables import every
-from toolsupport.web.connections import ConnectionLimits
+from toolsupport.web.connection_table import ConnectionLimits
 
 PATIENCE = 20.0
 MIB = 1024 * 1024

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from tests.serving import Site, new_chat, sign_in
-from toolsupport.registry.people import sessions
+from toolsupport.registry.people import session_store
 from toolsupport.web import server
 from toolsupport.web.server import BoundedRequest, BoundedServer
 
@@ -197,7 +197,7 @@ async def test_a_slow_lookup_of_the_session_stops_only_its_upload(
     monkeypatch: pytest.MonkeyPatch, signed_in: bool
 ) -> None:
     answer = threading.Event()
-    monkeypatch.setattr(sessions, "lets_in", lambda key: answer.wait(30) and signed_in)
+    monkeypatch.setattr(session_store, "lets_in", lambda key: answer.wait(30) and signed_in)
     monkeypatch.setattr(server, "PATIENCE", 30)
     # A lookup in the loop would wait in this line.
     with upload_of(20 * MIB) as request:
@@ -216,7 +216,7 @@ async def test_a_slow_lookup_of_the_session_stops_only_its_upload(
 @pytest.mark.asyncio
 async def test_a_lookup_that_takes_too_long_drops_the_upload(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = threading.Event()
-    monkeypatch.setattr(sessions, "lets_in", lambda key: answer.wait(30))
+    monkeypatch.setattr(session_store, "lets_in", lambda key: answer.wait(30))
     monkeypatch.setattr(server, "PATIENCE", 0.01)
     with upload_of(20 * MIB) as request:
         assert request.asked is not None

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolsupport.work_pool.cpu_budget import CpuBudget, Interrupted
+from toolsupport.work_pool.cpu_time_limit import CpuBudget, Interrupted
 
 
 def echo(*values: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from toolsupport.core.families import names
+from toolsupport.core.families import name_words
 from toolsupport.core.families.table import FAMILIES, VERSION, FamilyProfile
 
 __all__ = ["FAMILIES", "VERSION", "FamilyIndex", "FamilyProfile", "begins_inside", "find", "named"]
@@ -15,17 +15,17 @@ class FamilyIndex:
     """An index of families by the words of their patterns."""
 
     def __init__(self, families: Iterable[FamilyProfile]) -> None:
-        self._by_words = {key: family for family in families for key in map(names.pattern_words, family.patterns)}
+        self._by_words = {key: family for family in families for key in map(name_words.pattern_words, family.patterns)}
         self._longest = max(map(len, self._by_words), default=0)
 
     def find(self, model_id: str) -> FamilyProfile | None:
         """Return the family of a model id: the longest pattern wins, and only whole words match."""
-        own = names.words(model_id)
+        own = name_words.words(model_id)
         return next((family for family, rest in self._candidates(own) if _means(family, rest)), None)
 
     def _candidates(self, own: tuple[str, ...]) -> Iterator[tuple[FamilyProfile, tuple[str, ...]]]:
         """Return the families whose pattern begins the name, with the remaining words, longest pattern first."""
-        sized = tuple(names.ANY_SIZE if names.is_size(word) else word for word in own)
+        sized = tuple(name_words.ANY_SIZE if name_words.is_size(word) else word for word in own)
         for length in range(min(len(own), self._longest), 0, -1):
             family = self._by_words.get(own[:length]) or self._by_words.get(sized[:length])
             if family:
@@ -33,7 +33,7 @@ class FamilyIndex:
 
 
 def _means(family: FamilyProfile, rest: tuple[str, ...]) -> bool:
-    return family.excepted.isdisjoint(rest) and names.same_model(rest)
+    return family.excepted.isdisjoint(rest) and name_words.same_model(rest)
 
 
 _SHIPPED = FamilyIndex(FAMILIES)
@@ -52,7 +52,7 @@ def begins_inside(family: FamilyProfile, model_id: str) -> bool | None:
     """Return whether replies of this model begin inside reasoning; None if unknown."""
     found = family.begins_inside
     if isinstance(found, tuple):
-        return True if not set(found).isdisjoint(names.words(model_id)) else None
+        return True if not set(found).isdisjoint(name_words.words(model_id)) else None
     return found
 
 

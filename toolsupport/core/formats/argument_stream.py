@@ -9,8 +9,8 @@ from typing import Any
 from toolsupport.core.call_building import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
-from toolsupport.core.formats.lone_ends import NO_ENDS
-from toolsupport.core.formats.reply import ReplyEvents
+from toolsupport.core.formats.premature_ends import NO_ENDS
+from toolsupport.core.formats.reply_events import ReplyEvents
 from toolsupport.core.scanner import MarkerSet
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec

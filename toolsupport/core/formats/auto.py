@@ -25,7 +25,7 @@ from toolsupport.core.formats import (
     qwen3_coder_xml,
     react,
     step3,
-    tool_call_marks,
+    tool_call_reader,
     tool_tags,
     xml_dialects,
 )
@@ -109,7 +109,7 @@ def openers(names: Sequence[str]) -> dict[str, Reader]:
         "{": _read_json,
         "[": _read_list,
         "\n": pythonic.read_bare_line,
-        **dict.fromkeys(tool_call_marks.TAGS.functions, _read_function),
+        **dict.fromkeys(tool_call_reader.TAGS.functions, _read_function),
         **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
@@ -118,7 +118,7 @@ def openers(names: Sequence[str]) -> dict[str, Reader]:
         llama3_json.TAG: llama3_json.read_tagged,
         **dict.fromkeys(pythonic.WRAPPERS, pythonic.read_wrapped),
         **UNMISTAKABLE,
-        **dict.fromkeys(tool_call_marks.WRAPPERS, tool_call_marks.read),
+        **dict.fromkeys(tool_call_reader.WRAPPERS, tool_call_reader.read),
         **OF_SEVERAL,
         FENCE: _fence,
         **({TOOL_CODE: _read_tool_code, **bare, **react.GRAMMAR.openers} if names else {}),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from toolsupport.core.events import Event
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import LONGEST_NAME, NAME, NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
-from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.tool_call_marks import TAGS
+from toolsupport.core.formats.tag_calls import TaggedCalls
+from toolsupport.core.formats.tool_call_reader import TAGS
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import ToolCall, ToolSpec

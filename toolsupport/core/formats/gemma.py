@@ -13,12 +13,12 @@ from toolsupport.core.call_building import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ENCODE, ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
-from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.lookahead import peek
+from toolsupport.core.formats.premature_ends import AMBIGUOUS
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_repair import TWO_OF_ONE_KEY, read_json
-from toolsupport.core.json_walk import DEEPEST
+from toolsupport.core.json_scanner import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 from toolsupport.core.types import ToolCall, ToolSpec
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolsupport.core.formats import tool_call_marks
+from toolsupport.core.formats import tool_call_reader
 from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.key_value_tags import HY_SUFFIXES, PairTagSet
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
-from toolsupport.core.formats.tag_pairs import HY_SUFFIXES, PairTagSet
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.scanner import Steps
 
@@ -19,7 +19,7 @@ def _format(name: str, label: str, pairs: PairTagSet) -> Format:
     def read(reading: ReaderContext, opener: str) -> Steps[None]:
         """Read a call in pairs; after the plain mark the tags of Qwen3-Coder may follow as well."""
         tags = opener == MARK and (yield from reading.source.space()) == "<"
-        yield from (tool_call_marks.read if tags else pairs.read)(reading, opener)
+        yield from (tool_call_reader.read if tags else pairs.read)(reading, opener)
 
     grammar = Grammar(dict.fromkeys(pairs.openers_of_calls, read))
     return Format(name, label, grammar.parser, pairs.instructions, pairs.write_calls, write_results)

@@ -11,11 +11,11 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
-from toolsupport.core.formats.tags import TaggedCalls
+from toolsupport.core.formats.tag_calls import TaggedCalls
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.formats.xml_dialects import INVOKE
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.json_scanner import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec

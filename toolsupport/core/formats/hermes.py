@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from toolsupport.core.call_building import compact
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reply import object_of
+from toolsupport.core.formats.reply_events import object_of
 from toolsupport.core.formats.reply_parser import Grammar
-from toolsupport.core.formats.tool_call_marks import HERMES, read
+from toolsupport.core.formats.tool_call_reader import HERMES, read
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.types import ToolCall, ToolSpec
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from toolsupport.core.call_building import BRACKET_TOO_MANY, ParsedCall, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.reply_parser import ReaderContext
-from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.json_scanner import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 
 TOO_DEEP = ParsedCall(why_not=f"The arguments nest more than {DEEPEST} levels deep. Write the call again, flatter.")

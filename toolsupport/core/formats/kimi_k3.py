@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from toolsupport.core.coercion import type_of
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
+from toolsupport.core.formats.tag_calls import TaggedCalls, TagSet
 from toolsupport.core.formats.tag_value import KEPT, written_value
-from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toolsupport.core.call_building import compact
-from toolsupport.core.formats import tool_call_marks
+from toolsupport.core.formats import tool_call_reader
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext
@@ -73,8 +73,8 @@ class JsonMarks:
     @property
     def calls(self) -> dict[str, Reader]:
         """Return the openers with their readers; one shared by several formats has a reader of its own."""
-        common = tool_call_marks.HERMES
-        return {opener: tool_call_marks.read if opener in common else self.read for opener in self.opens}
+        common = tool_call_reader.HERMES
+        return {opener: tool_call_reader.read if opener in common else self.read for opener in self.opens}
 
     @property
     def grammar(self) -> Grammar:

@@ -14,8 +14,8 @@ from enum import Enum
 
 from toolsupport.core.call_building import BRACKET_TOO_MANY
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.formats import announcements, call_intent, example_cues
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats import announced_calls, call_intent, example_cues
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 from toolsupport.core.formats.intent_words import EXPLAINED
 
@@ -216,10 +216,10 @@ class MentionFilter:
         """Whether no words announce a call that changes something, or whose form a person wants to see."""
         now = self._circumstances()
         if now.about_form:
-            return not announcements.announces(place.words)
-        if announcements.withholds(place.words):
+            return not announced_calls.announces(place.words)
+        if announced_calls.withholds(place.words):
             return _changes(call)
-        shown = now.about_calls or not (now.continues or announcements.leads_on(place.words))
+        shown = now.about_calls or not (now.continues or announced_calls.leads_on(place.words))
         return shown and _lacks_announcement(place, call)
 
     def _is_tool_code(self, place: CallPosition, raw: str) -> bool:
@@ -317,7 +317,7 @@ class MentionFilter:
             return bool(self._sentence) and not example_cues.AFTERWARDS.fullmatch(self._sentence.rstrip())
         if example_cues.USER.match(self._sentence):  # the model continues the conversation by itself
             return False
-        if self._doubted and self._sentence and not announcements.continues_below(self._sentence + end):
+        if self._doubted and self._sentence and not announced_calls.continues_below(self._sentence + end):
             return True
         return bool(EXPLAINED.match(self._sentence)) or call_intent.asks_or_points(self._sentence + end)
 
@@ -376,11 +376,11 @@ class MentionFilter:
 
 
 def _changes(call: CallEvent) -> bool:
-    return isinstance(call, CallReady) and not announcements.only_reads(call.call.name)
+    return isinstance(call, CallReady) and not announced_calls.only_reads(call.call.name)
 
 
 def _lacks_announcement(place: CallPosition, call: CallEvent) -> bool:
-    return _changes(call) and not announcements.announces(place.words)
+    return _changes(call) and not announced_calls.announces(place.words)
 
 
 def _is_labelled(label: str, call: CallEvent) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from toolsupport.core.formats.cdata import CDATA, CDATA_END
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
+from toolsupport.core.formats.tag_calls import TaggedCalls
 from toolsupport.core.formats.tag_value import written_value
-from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.tool_call_marks import MINICPM_TAGS, WRAPPERS, read
+from toolsupport.core.formats.tool_call_reader import MINICPM_TAGS, WRAPPERS, read
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec

@@ -13,11 +13,11 @@ from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
+from toolsupport.core.formats.tag_calls import NO_PARAMETERS, TWICE, UNCLEAR
 from toolsupport.core.formats.tag_value import written_value
-from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE, UNCLEAR
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_repair import END_ADDED
-from toolsupport.core.json_walk import DEEPEST
+from toolsupport.core.json_scanner import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import JSON, ToolCall, ToolSpec

@@ -11,11 +11,11 @@ from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArgumen
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reply import object_of
+from toolsupport.core.formats.reply_events import object_of
 from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.json_scanner import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 

@@ -13,7 +13,7 @@ from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArgumen
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.json_scanner import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import ToolSpec
 

@@ -12,7 +12,7 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
-from toolsupport.core.formats.reply import object_of
+from toolsupport.core.formats.reply_events import object_of
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_repair import read_json

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
+from toolsupport.core.formats.tag_calls import TaggedCalls
 from toolsupport.core.formats.tag_value import inline_value, written_value
-from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.tool_call_marks import SEED, SEED_TAGS, TAGS, WRAPPERS, read
+from toolsupport.core.formats.tool_call_reader import SEED, SEED_TAGS, TAGS, WRAPPERS, read
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec

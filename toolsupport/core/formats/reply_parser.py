@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from toolsupport.core.events import Event
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.formats.mentioned_calls import FenceRule
-from toolsupport.core.formats.reply import ReplyEvents
+from toolsupport.core.formats.reply_events import ReplyEvents
 from toolsupport.core.reasoning import ReasoningReader
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 from toolsupport.core.tool_lookup import find_tool

@@ -10,7 +10,7 @@ from toolsupport.core.formats.deepseek import BEGIN, CALL, CALL_END, END, KIND, 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
-from toolsupport.core.formats.tags import TaggedCalls
+from toolsupport.core.formats.tag_calls import TaggedCalls
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.formats.xml_dialects import XmlDialect, invoke
 from toolsupport.core.scanner import Steps

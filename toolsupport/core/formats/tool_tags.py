@@ -16,8 +16,8 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
+from toolsupport.core.formats.tag_calls import NO_PARAMETERS, UNCLEAR
 from toolsupport.core.formats.tag_value import PAIRED, TagValue, inline_value, without_breaks
-from toolsupport.core.formats.tags import NO_PARAMETERS, UNCLEAR
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool

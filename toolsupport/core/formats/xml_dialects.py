@@ -10,8 +10,8 @@ from toolsupport.core.formats.deepseek import spellings
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
+from toolsupport.core.formats.tag_calls import TaggedCalls, TagSet
 from toolsupport.core.formats.tag_value import KEPT, PAIRED, written_value
-from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import ToolCall, ToolSpec

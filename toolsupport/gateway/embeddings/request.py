@@ -8,7 +8,7 @@ from typing import Any
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import JSON
 from toolsupport.gateway.embeddings.schemas import CHECK
-from toolsupport.gateway.gateway_request import parsed
+from toolsupport.gateway.parsed_request import parsed
 
 
 @dataclass(frozen=True, slots=True)

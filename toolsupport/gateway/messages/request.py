@@ -7,7 +7,8 @@ from typing import Any
 
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway.conversation import image
-from toolsupport.gateway.gateway_request import (
+from toolsupport.gateway.messages.schemas import CHECK, COUNT, COUNT_CHECK
+from toolsupport.gateway.parsed_request import (
     GatewayRequest,
     integers,
     joined_answers,
@@ -16,7 +17,6 @@ from toolsupport.gateway.gateway_request import (
     required,
     usable,
 )
-from toolsupport.gateway.messages.schemas import CHECK, COUNT, COUNT_CHECK
 
 # A model that reads only the text of a result must see that the tool failed.
 FAILED = "Error: "

@@ -13,7 +13,7 @@ from toolsupport.core.events import Event, Failed
 from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
-from toolsupport.gateway.block_stream import Block, BlockStream, Kind, Step
+from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
 from toolsupport.gateway.chat_response import new_id, reason, summary
 from toolsupport.gateway.messages import shapes
 from toolsupport.gateway.request_preparation import PreparedRequest

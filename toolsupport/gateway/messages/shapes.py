@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from toolsupport.core.json_shapes import TEXT, WHOLE, Choice, Shape, list_of, or_null
 from toolsupport.core.types import JSON
-from toolsupport.gateway.block_stream import Kind
+from toolsupport.gateway.block_ordering import Kind
 from toolsupport.gateway.chat_shapes import SUMMARY
 from toolsupport.web.api_errors import MESSAGES_ERROR
 

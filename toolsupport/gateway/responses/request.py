@@ -8,7 +8,7 @@ from typing import Any
 
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway.conversation import arguments_of, file_text, image
-from toolsupport.gateway.gateway_request import (
+from toolsupport.gateway.parsed_request import (
     GatewayRequest,
     integers,
     joined_answers,

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.services import process_group
+from toolsupport.services import site_processes
 from toolsupport.services.backups import making
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
         # As an exception a signal removes the unfinished file, which has every key.
-        for number in process_group.stops():
+        for number in site_processes.stops():
             signal.signal(number, lambda given, _: sys.exit(128 + given))
         try:
             made = making.make(file)

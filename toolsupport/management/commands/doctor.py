@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from chat.doctor_checks import overdue_rows, tool_findings
 from chat.mcp import doctor_checks
-from toolsupport.services import deployment_checks, serve_lock, sign_in_checks
+from toolsupport.services import deployment_checks, serve_lock, sign_in_doctor_checks
 from toolsupport.services.doctor import Finding, examine
 from toolsupport.web import connection_limits
 
@@ -28,13 +28,13 @@ class Command(BaseCommand):
         serve_lock.adopt_address()
         findings = [
             *examine(),
-            *sign_in_checks.findings(),
+            *sign_in_doctor_checks.findings(),
             *deployment_checks.findings(),
             connection_limits.finding(),
             *tool_findings(),
         ]
         if any(found.what == "database" and found.ok for found in findings):
-            findings += [sign_in_checks.required_factor(), *overdue_rows(), *doctor_checks.findings()]
+            findings += [sign_in_doctor_checks.required_factor(), *overdue_rows(), *doctor_checks.findings()]
         if options["json"]:
             report = {"ok": healthy(findings), "findings": [found.to_json() for found in findings]}
             self.stdout.write(json.dumps(report))

@@ -26,11 +26,11 @@ from toolsupport.config.application_paths import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import database_upgrade, local_bus, process_group, serve_lock
+from toolsupport.services import database_upgrade, local_process_bus, serve_lock, site_processes
 from toolsupport.services.backups import kept_backups
 from toolsupport.services.exit_deadline import deadline, kill_children
-from toolsupport.services.supervisor import TaskSupervisor
-from toolsupport.web import connection_limits, static_files
+from toolsupport.services.task_supervisor import TaskSupervisor
+from toolsupport.web import connection_limits, static_compression
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -97,7 +97,7 @@ class Command(BaseCommand):
     def listen(self, host: str, port: int) -> socket.socket:
         """Return a socket that listens. Raises ConfigError."""
         try:
-            return process_group.listening(host, port, BACKLOG)
+            return site_processes.listening(host, port, BACKLOG)
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", "") or str(error)
             raise ConfigError(NOT_LISTENING.format(self.address, reason.partition(" (")[0])) from error
@@ -122,7 +122,7 @@ class Command(BaseCommand):
         """Run several processes of the site until a signal ends this one."""
         words = ("serve", *place, "--simulator", settings.SIMULATOR_URL)
         patience = settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"] + ENDING + 1
-        group = process_group.ProcessGroup(words, shared, patience, lambda: self.greet(lines))
+        group = site_processes.ProcessGroup(words, shared, patience, lambda: self.greet(lines))
         connections.close_all()
         if not asyncio.run(group.run(count)):
             raise CommandError("A process of the site did not start; the reason is above.")
@@ -130,8 +130,8 @@ class Command(BaseCommand):
     def serve_part(self, simulator: str, shared: int, bus: int, link: int) -> None:
         """Serve as one of several processes, which the one that started them prepared."""
         settings.SIMULATOR_URL = simulator
-        settings.CHANNEL_LAYERS = local_bus.use(settings.CHANNEL_LAYERS, bus)
-        self.serve(shared, lambda: process_group.report_ready(link))
+        settings.CHANNEL_LAYERS = local_process_bus.use(settings.CHANNEL_LAYERS, bus)
+        self.serve(shared, lambda: site_processes.report_ready(link))
 
     def prepare(self) -> list[str]:
         """Create tables, static files, the Simulator's row, the first administrator; one process at a time."""
@@ -146,7 +146,7 @@ class Command(BaseCommand):
                 self.stdout.write(done)
             if kept_backups.remove_unfinished():
                 log.warning("removed what an interrupted backup had written")
-            static_files.collect()
+            static_compression.collect()
             meet_simulator(self.simulator)
             return self.greeting()
 
@@ -215,7 +215,7 @@ def stop_on_signals(server: BoundedServer) -> None:
     """
     from toolsupport.config import asgi
 
-    supervisor, numbers = TaskSupervisor("the stop"), process_group.stops()
+    supervisor, numbers = TaskSupervisor("the stop"), site_processes.stops()
 
     async def end() -> None:
         try:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.models import SqlSource
-from toolsupport.registry import kept_rows
+from toolsupport.registry import row_cache
 from toolsupport.registry.servers import key_encryption
 from toolsupport.sources import sqlite
 from toolsupport.sources.types import KINDS, Column, DatabaseSource, SourceError, TableShape
@@ -151,7 +151,7 @@ WHERE enabled AND auth_user_groups.user_id = %s ORDER BY toolsupport_sqlsource.n
 
 def names(person: int) -> str:
     """Return the names of a person's databases for the model, "" if there are none."""
-    return in_words(kept_rows.rows(NAMES, person))
+    return in_words(row_cache.rows(NAMES, person))
 
 
 def in_words(rows: Iterable[tuple[str, str]]) -> str:

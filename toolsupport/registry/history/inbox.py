@@ -13,7 +13,7 @@ from django.db.models import BigIntegerField, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from toolsupport.models import Detection, HistoryEntry, HistoryFacet
-from toolsupport.registry import kept_rows, raw_sql
+from toolsupport.registry import raw_sql, row_cache
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.knowledge.reviews import AGREES, DECIDED, DISAGREES, REOPENED, flags_waiting, open_proposals
 
@@ -34,7 +34,7 @@ class WaitingEntry:
 
 def waiting(most: int) -> list[WaitingEntry]:
     """Return the changes to review, newest first. Two queries, the second one only for objections."""
-    found, flags = _sorted(kept_rows.read(_found, most))
+    found, flags = _sorted(row_cache.read(_found, most))
     objections = {one.entry: one for one in _objections(flags)}
     both = {entry: WaitingEntry(entry) for entry in found} | objections
     return sorted(both.values(), key=lambda one: one.entry, reverse=True)[:most]
@@ -42,7 +42,7 @@ def waiting(most: int) -> list[WaitingEntry]:
 
 def count(most: int) -> int:
     """Return the number of waiting entries, at most `most`: one query, none while no row changes."""
-    return _counted(kept_rows.read(_found, most), most)
+    return _counted(row_cache.read(_found, most), most)
 
 
 def count_with(most: int, statement: str, values: Sequence[object]) -> tuple[int, Rows]:
@@ -60,7 +60,7 @@ def count_with(most: int, statement: str, values: Sequence[object]) -> tuple[int
         others = [row for row in found if row[2] == -1]
         return sorted((row for row in found if row[2] != -1), key=itemgetter(0), reverse=True)
 
-    waiting = _counted(kept_rows.read_by(both, _found, most), most)
+    waiting = _counted(row_cache.read_by(both, _found, most), most)
     return waiting, raw_sql.rows(statement, *values) if others is None else others
 
 

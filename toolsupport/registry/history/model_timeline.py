@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 
 from toolsupport.core import history_sentences
 from toolsupport.core.history_sentences import EntryFacts
-from toolsupport.core.overrides import OverrideRow
+from toolsupport.core.override_ranking import OverrideRow
 from toolsupport.models import HistoryEntry
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.knowledge.effective_values import display_name

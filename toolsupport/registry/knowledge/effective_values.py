@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 
 from toolsupport.core import families
 from toolsupport.core.families import FamilyProfile
-from toolsupport.core.overrides import OverrideRow
+from toolsupport.core.override_ranking import OverrideRow
 from toolsupport.core.resolve import resolve
 from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry import kept_rows, raw_sql
+from toolsupport.registry import raw_sql, row_cache
 
 _COLUMNS = (
     *("pk", "seq", "capability", "value", "source", "session", "build_key", "reason", "proposed", "withdraws_id"),
@@ -72,9 +72,9 @@ def _family(name: str, facts: dict[str, Any]) -> FamilyProfile | None:
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:
     """Return the effective values of one model: one small query, as long as no claim was added since the last call."""
-    newest = kept_rows.rows(OF_ONE, profile.pk)
+    newest = row_cache.rows(OF_ONE, profile.pk)
     if session and newest and newest[0][-1]:
-        newest = kept_rows.rows(IN_CHAT, session, profile.pk)
+        newest = row_cache.rows(IN_CHAT, session, profile.pk)
     return _known([profile], newest, session)[profile.pk]
 
 

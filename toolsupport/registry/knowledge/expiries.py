@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from toolsupport.core import reasons
+from toolsupport.core import capability_reasons
 from toolsupport.core.errors import Conflict
 from toolsupport.core.sentences import sentence
 from toolsupport.models import Override
@@ -20,7 +20,7 @@ def withdraw_expired(now: datetime) -> int:
 
 
 def _withdraw(row: Override) -> bool:
-    until = reasons.day(row.expires_at.isoformat()) if row.expires_at else ""
+    until = capability_reasons.day(row.expires_at.isoformat()) if row.expires_at else ""
     reason = sentence("expired", until=until)
     ended = NewOverride(row.profile_id, row.capability, reason=reason, session=row.session)
     try:

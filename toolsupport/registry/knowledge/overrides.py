@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.override_ranking import OverrideRow
 from toolsupport.core.override_sources import STORED
-from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Capabilities

@@ -10,7 +10,7 @@ from typing import Any
 from toolsupport.core import families
 from toolsupport.core.errors import NotFound
 from toolsupport.core.families import FamilyIndex
-from toolsupport.core.families.names import pattern_words
+from toolsupport.core.families.name_words import pattern_words
 from toolsupport.models import Family, ModelProfile
 from toolsupport.registry import write_steps
 

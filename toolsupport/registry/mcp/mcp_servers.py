@@ -8,13 +8,13 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from toolsupport.core import http_address, remote_tools
+from toolsupport.core import remote_tools, server_address_rules
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import McpServer, McpTool
-from toolsupport.registry import kept_rows
 from toolsupport.registry import raw_sql as statements
+from toolsupport.registry import row_cache
 from toolsupport.registry.mcp import stdio_servers
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption
@@ -122,13 +122,13 @@ def add(name: str, url: str, token: str = "") -> int:
     """Define an http server; return the id of its row. Raises ConfigError."""
     if not remote_tools.SERVER_NAME.fullmatch(name) or "__" in name:
         raise ConfigError("A name has up to 32 letters, digits, - and single _, neither of them at its ends.")
-    address = http_address.checked(url, "a token", query=True).geturl()
+    address = server_address_rules.checked(url, "a token", query=True).geturl()
     taken = f"There is already a server called {name!r}; choose another name."
     if McpServer.objects.filter(name__iexact=name).exists():
         raise ConfigError(taken)
     try:
         with transaction.atomic():
-            sealed = key_encryption.encrypt(http_address.checked_key(token))
+            sealed = key_encryption.encrypt(server_address_rules.checked_key(token))
             return McpServer.objects.create(name=name, kind=HTTP, url=address, token=sealed).pk
     except IntegrityError:
         raise ConfigError(taken) from None
@@ -240,7 +240,7 @@ FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id 
 
 def known_tools() -> tuple[RemoteTool, ...]:
     """Return every tool that was ever approved, callable or not: one query, once its specs are cached."""
-    return kept_rows.read(_known_tools)
+    return row_cache.read(_known_tools)
 
 
 def _known_tools() -> tuple[RemoteTool, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.core.overrides import OverrideRow
+from toolsupport.core.override_ranking import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.models import HistoryEntry, ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides

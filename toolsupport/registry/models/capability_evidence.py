@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.text import capfirst
 
 from toolsupport.core.evidence_state import ModelEvidence, short_day
-from toolsupport.core.overrides import IN_FORCE, OverrideStatus
+from toolsupport.core.override_ranking import IN_FORCE, OverrideStatus
 from toolsupport.core.resolve import explain
 from toolsupport.core.types import Capability
 from toolsupport.models import Detection, ModelProfile, Override, Trial

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolsupport.models import ModelProfile, Server
-from toolsupport.registry import kept_rows, raw_sql
+from toolsupport.registry import raw_sql, row_cache
 
 MOST = 500
 COLUMNS = {model: tuple(str(field.column) for field in model._meta.concrete_fields) for model in (ModelProfile, Server)}
@@ -25,7 +25,7 @@ def holds(profile: ModelProfile) -> bool:
 
 def profile(profile_id: int) -> ModelProfile | None:
     """Return the model as it is stored now, with its server; callers must not change it."""
-    stored = next(iter(kept_rows.rows(STORED, profile_id)), None)
+    stored = next(iter(row_cache.rows(STORED, profile_id)), None)
     if stored is None:
         return None
     known = _remembered.get(profile_id)

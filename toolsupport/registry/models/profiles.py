@@ -9,8 +9,8 @@ from typing import Any
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import STATES, UNPROVEN, ModelEvidence
+from toolsupport.core.override_ranking import OverrideRow
 from toolsupport.core.override_sources import SOURCES
-from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile

@@ -23,7 +23,7 @@ from toolsupport.registry.knowledge import (
     reasoning_starts,
 )
 from toolsupport.registry.metrics import (
-    prompt_counts,
+    prompt_token_counts,
 )
 from toolsupport.registry.models import (
     profile_cache,
@@ -121,7 +121,7 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     made, build = kept.request_spec, profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=example_calls.examples(build, made.tools))
-    counts = prompt_counts.known(build, kept.tools_digest)
+    counts = prompt_token_counts.known(build, kept.tools_digest)
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
     window, team = context_sizes.window(profile), switches.of(offered.team)

@@ -14,7 +14,7 @@ from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry import raw_sql
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
 from toolsupport.registry.knowledge.event_log import HistoryBundle
-from toolsupport.registry.models import exported_contexts, survey_bounds
+from toolsupport.registry.models import exported_contexts, survey_truncation
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
@@ -34,7 +34,7 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
 
     A model that is no longer listed is kept and marked gone; one that reappears loses the mark.
     """
-    report = survey_bounds.bounded(report)
+    report = survey_truncation.bounded(report)
     server = Server.objects.select_for_update().get(pk=server_id)
     now = timezone.now()
     updated = server.version != report.version
@@ -64,7 +64,7 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails], bundle: 
 
     A model takes about 10 ms, and others cannot write meanwhile: pass a long list in parts, with one `bundle`.
     """
-    details = {profile: survey_bounds.bounded_details(one) for profile, one in details.items()}
+    details = {profile: survey_truncation.bounded_details(one) for profile, one in details.items()}
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
     rows = list(theirs.select_related("server").select_for_update(of=("self",)))
     for row in rows:

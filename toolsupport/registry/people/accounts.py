@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.core.row_ids import row_number
 from toolsupport.models import Passkey
-from toolsupport.registry.people import deletion, first_admin, known_devices, sessions, unique_names
+from toolsupport.registry.people import deletion, first_admin, known_devices, session_store, unique_names
 from toolsupport.registry.people.permissions import ROLES
 
 
@@ -78,7 +78,7 @@ def new_link(actor: int, person_id: int) -> PasswordLink:
     user = _other(actor, person_id)
     user.set_unusable_password()
     user.save(update_fields=["password"])
-    sessions.end(user.pk)
+    session_store.end(user.pk)
     known_devices.forget(user.pk)
     return _link(user)
 
@@ -98,7 +98,7 @@ def set_active(actor: int, person_id: int, active: bool) -> None:
     user = _other(actor, person_id)
     User.objects.filter(pk=user.pk).update(is_active=active)
     if not active:
-        sessions.end(user.pk)
+        session_store.end(user.pk)
         known_devices.forget(user.pk)
     _check_administered()
 

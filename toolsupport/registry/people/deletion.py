@@ -24,7 +24,7 @@ from toolsupport.models import (
     SecurityEvent,
     SignInDevice,
 )
-from toolsupport.registry.people import audit_log, first_admin, known_devices, sessions
+from toolsupport.registry.people import audit_log, first_admin, known_devices, session_store
 
 # No account can have such a name: Django's usernames have no spaces.
 DELETED = "deleted person "
@@ -68,7 +68,7 @@ def close_account(order: DeletionOrder) -> str:
     User.objects.filter(pk=row.pk).update(is_active=False, is_staff=False, is_superuser=False)
     if first_admin.needs_setup():
         raise NotAllowed("The site needs at least one active administrator.")
-    sessions.end(row.pk)
+    session_store.end(row.pk)
     known_devices.forget(row.pk)
     _delete_keys(row.pk)
     return row.username
@@ -83,7 +83,7 @@ def erase_account(order: DeletionOrder, summary: str) -> None:
         kind.objects.filter(person_id=row.pk).delete()
     _delete_quotas(PERSON, row.pk)
     _delete_keys(row.pk)
-    sessions.end(row.pk)
+    session_store.end(row.pk)
     LogEntry.objects.filter(user_id=row.pk).delete()
     LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User), object_id=str(row.pk)).delete()
     row.user_permissions.clear()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.models import ExternalIdentity
 from toolsupport.registry import any_case
-from toolsupport.registry.people import accounts, first_admin, quotas, sessions, unique_names
+from toolsupport.registry.people import accounts, first_admin, quotas, session_store, unique_names
 from toolsupport.registry.people.permissions import ROLES
 
 NEW_ROLE = "user"
@@ -113,4 +113,4 @@ def _follow(person: User, role: str) -> None:
         if first_admin.needs_setup():
             accounts.give(person, "admin")
             return
-    sessions.end(person.pk)
+    session_store.end(person.pk)

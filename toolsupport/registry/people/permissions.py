@@ -8,7 +8,7 @@ from enum import StrEnum
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, User
 
-from toolsupport.registry import kept_rows
+from toolsupport.registry import row_cache
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -66,7 +66,7 @@ def actions(person: Person) -> frozenset[Action]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Action)
-    return _of_roles(name for _, name in kept_rows.rows(ROLES_OF, person.pk))
+    return _of_roles(name for _, name in row_cache.rows(ROLES_OF, person.pk))
 
 
 def of_mask(person: User, mask: int | None) -> frozenset[Action]:
@@ -78,7 +78,7 @@ def of_mask(person: User, mask: int | None) -> frozenset[Action]:
 
 def actions_of(user_id: int) -> frozenset[Action]:
     """Return the same for a person's id, in one query; every websocket frame is checked by it."""
-    found = kept_rows.rows(ROLES_OF, user_id)
+    found = row_cache.rows(ROLES_OF, user_id)
     if any(is_superuser for is_superuser, _ in found):
         return frozenset(Action)
     return _of_roles(name for _, name in found)

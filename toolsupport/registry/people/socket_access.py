@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from toolsupport.models import Session
-from toolsupport.registry.people import sessions
+from toolsupport.registry.people import session_store
 from toolsupport.registry.people.permissions import Action, actions_of_each
 
 AT_ONCE = 500
@@ -40,7 +40,7 @@ def _refused(passes: Collection[SocketAccess], action: Action) -> Iterator[tuple
     people = {one.person for one in passes}
     rows = Session.objects.filter(session_key__in={one.session for one in passes}, expire_date__gt=timezone.now())
     living = set(rows.values_list("session_key", flat=True))
-    living -= sessions.confined_keys(living)
+    living -= session_store.confined_keys(living)
     marks = {user.pk: _marks(user) for user in User.objects.filter(pk__in=people, is_active=True)}
     allowed = actions_of_each(people)
     for one in passes:

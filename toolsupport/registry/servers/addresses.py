@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 from urllib.parse import urlsplit
 
 from toolsupport import providers
-from toolsupport.core import http_address, name_checks
+from toolsupport.core import name_checks, server_address_rules
 from toolsupport.core.errors import ConfigError
 
 OLLAMA_PORT = 11434
@@ -28,7 +28,7 @@ class NamedAddress:
 def server_url(kind: str, text: str) -> str:
     """Return the base address without a trailing slash. Raises ConfigError with advice."""
     row = providers.provider(kind)
-    url = http_address.checked(text)
+    url = server_address_rules.checked(text)
     path = url.path.rstrip("/")
     if row.wire in _COPIED_ENDINGS:
         path = _without_version(path.removesuffix(_COPIED_ENDINGS[row.wire]))

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.core.http_address import checked_key
+from toolsupport.core.server_address_rules import checked_key
 from toolsupport.models import Server
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption, missing_flags, reachability, servers

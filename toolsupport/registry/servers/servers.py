@@ -15,7 +15,7 @@ from toolsupport import providers
 from toolsupport.config import environment
 from toolsupport.core import name_checks, server_faults
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.core.http_address import checked_key
+from toolsupport.core.server_address_rules import checked_key
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry import any_case

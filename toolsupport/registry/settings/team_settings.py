@@ -13,7 +13,7 @@ from django.conf import settings
 from toolsupport.config.environment import GIVEN
 from toolsupport.core.team_switches import SWITCHES
 from toolsupport.models import Setting
-from toolsupport.registry import kept_rows
+from toolsupport.registry import row_cache
 
 PROMPT_LENGTH = 20_000
 REQUIRED_OF = ("off", "admins", "everyone")
@@ -83,7 +83,7 @@ STORED = 'SELECT "key", value FROM toolsupport_setting'
 
 def everything() -> dict[str, Any]:
     """Return all effective settings, in one query."""
-    return in_force(kept_rows.rows(STORED))
+    return in_force(row_cache.rows(STORED))
 
 
 def in_force(rows: Iterable[tuple[str, str]]) -> dict[str, Any]:

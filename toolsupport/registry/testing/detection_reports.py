@@ -14,7 +14,7 @@ from toolsupport.core.types import JSON
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry.knowledge import failed_formats
+from toolsupport.registry.knowledge import failed_format_removal
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.models import picker, profiles
 from toolsupport.registry.testing import queue
@@ -305,5 +305,5 @@ def of_model_row(row: Detection, profile: ModelProfile) -> ShownDetection:
 def _words(row: Detection) -> str:
     failed = row.detail.get("formats_failed")
     if row.kind == "formats" and row.verdict == "inconclusive" and failed:
-        return sentence("formats_do_not_arrive", formats=failed_formats.spoken(failed))
+        return sentence("formats_do_not_arrive", formats=failed_format_removal.spoken(failed))
     return VERDICTS.get(row.verdict, "")

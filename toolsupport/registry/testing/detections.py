@@ -13,19 +13,19 @@ from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from toolsupport.core import reasons
+from toolsupport.core import capability_reasons
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.sentence_codes import joined
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import kept_rows, leases, write_steps
+from toolsupport.registry import leases, row_cache, write_steps
 from toolsupport.registry.knowledge import (
     drift_marks,
     effective_values,
     event_log,
-    failed_formats,
+    failed_format_removal,
     overrides,
     stale_tests,
 )
@@ -185,7 +185,7 @@ def always(_: int) -> bool:
 
 def any_finished() -> bool:
     """Return whether any model of this site was ever tested to the end."""
-    return kept_rows.read(_any_finished)
+    return row_cache.read(_any_finished)
 
 
 def _any_finished() -> bool:
@@ -246,7 +246,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     same_build = row.profile.build.key == row.build_key
     before = row.detail.get("before", effective_values.known(row.profile)["tools"].value)
     confirmed = measure(row, concluded.values, concluded.reason) if same_build else []
-    formats = failed_formats.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
+    formats = failed_format_removal.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,
@@ -376,7 +376,7 @@ def _status(detection: int) -> str:
 
 
 def _record_event(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
-    again = sentence("confirmed", capabilities=[*map(reasons.label, confirmed)]) if confirmed else ""
+    again = sentence("confirmed", capabilities=[*map(capability_reasons.label, confirmed)]) if confirmed else ""
     entry = event_log.record(
         event_log.HistoryEvent(
             "detection",

@@ -12,8 +12,8 @@ from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import model_evidence
 from toolsupport.registry.knowledge.effective_values import known_of_each
 from toolsupport.registry.models import picker
-from toolsupport.registry.testing import detection_reports, first_tests
-from toolsupport.registry.testing.first_tests import ExpectedTest
+from toolsupport.registry.testing import detection_reports, first_test_order
+from toolsupport.registry.testing.first_test_order import ExpectedTest
 
 CLAIMS = {True: "Claims tools", False: "Claims no tools", None: "Claims nothing"}
 # Verdicts that contradict a claim, the clearest contradiction first.
@@ -112,16 +112,16 @@ class EvidenceOverview:
     @property
     def untested(self) -> list[int]:
         """The ids of the models without a verdict and without a test, the quickest test first."""
-        return first_tests.in_order(self.expected)
+        return first_test_order.in_order(self.expected)
 
     @property
     def first(self) -> list[int]:
         """The models that are tested on a first visit; all others are offered afterwards."""
-        return self.untested if self.tested else first_tests.first(self.expected)[0]
+        return self.untested if self.tested else first_test_order.first(self.expected)[0]
 
     @property
     def first_seconds(self) -> int:
-        return _in_fives(first_tests.first(self.expected)[1])
+        return _in_fives(first_test_order.first(self.expected)[1])
 
     @property
     def left_out(self) -> list[tuple[ModelTile, int]]:
@@ -202,7 +202,7 @@ def read(person: int | None) -> EvidenceOverview:
         surprise=_surprise(tiles, {row.pk: row for row in rows}),
         no_chat=len(there) - len(rows),
         expected=tuple(
-            first_tests.expected(row, took.get(row.pk, 0), claims.get(row.pk) is True)
+            first_test_order.expected(row, took.get(row.pk, 0), claims.get(row.pk) is True)
             for row in rows
             if row.pk in waiting - down
         ),

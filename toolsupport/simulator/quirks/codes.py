@@ -8,7 +8,7 @@ from toolsupport.simulator.languages import pythonic
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.quirks.writes import written
 from toolsupport.simulator.reading import text_prompt
-from toolsupport.simulator.rules import answers, tool_choice
+from toolsupport.simulator.rules import answers, tool_matching
 from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
 from toolsupport.simulator.types import ModelInput, SimulatedReply
 
@@ -27,7 +27,7 @@ def reply(prompt: ModelInput) -> SimulatedReply:
     """Write a program for all intents; after it ran, quote its output, which may be one result for several calls."""
     read = text_prompt.prompt(prompt)
     intents = understand(read.asked, [tool.name for tool in read.tools])
-    if not any(tool_choice.find(intent, read.tools) for intent in intents):
+    if not any(tool_matching.find(intent, read.tools) for intent in intents):
         read = replace(read, tools=())
     if len(intents) > len(read.results) > 0:
         printed = "\n".join(result.content for result in read.results)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from toolsupport.simulator.quirks import honest
-from toolsupport.simulator.rules.samples import FILLER
+from toolsupport.simulator.rules.fixed_texts import FILLER
 from toolsupport.simulator.types import ModelInput, ReplyEnding, SimulatedReply
 
 TOKENS = 40

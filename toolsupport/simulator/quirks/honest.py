@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.rules import answers, appending, chained_values, recalling, results, searching, tool_choice
+from toolsupport.simulator.rules import (
+    answers,
+    appending,
+    chained_values,
+    recalling,
+    result_parsing,
+    searching,
+    tool_matching,
+)
 from toolsupport.simulator.rules.intents import Intent, understand
 from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
@@ -23,14 +31,14 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 def planned(intents: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, ...]:
     """Return the calls still to be made; results arrive in the order of their intents."""
-    served = [found for found in (tool_choice.find(intent, prompt.tools) for intent in intents) if found]
+    served = [found for found in (tool_matching.find(intent, prompt.tools) for intent in intents) if found]
     left = served[len(prompt.results) :]
     calls = tuple(appending.call(tool, intent) for tool, intent in left)
     if len(served) < 2 or not calls or not chained_values.wanted(prompt.asked):
         return calls
     # Each call needs the result before it, so they come one by one.
     given = prompt.results[-1:]
-    if any(results.read(result.content).wrong for result in given):
+    if any(result_parsing.read(result.content).wrong for result in given):
         return ()
     return tuple(chained_values.received(left[0][0], calls[0], result.content) for result in given) or calls[:1]
 
@@ -40,9 +48,9 @@ def answer(intents: list[Intent], prompt: ModelInput) -> str:
     given = iter(prompt.results)
     response = []
     for intent in intents:
-        served = tool_choice.find(intent, prompt.tools)
+        served = tool_matching.find(intent, prompt.tools)
         # If tools are no longer offered, the results still belong to the intents that a tool could serve.
-        result = next(given, None) if served or (intent.kind in tool_choice.ROLES and not prompt.tools) else None
+        result = next(given, None) if served or (intent.kind in tool_matching.ROLES and not prompt.tools) else None
         asked = served[1] if served else intent
         if result and intent["on_the_way"]:
             continue

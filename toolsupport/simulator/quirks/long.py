@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.quirks import honest
-from toolsupport.simulator.rules.samples import LONG
+from toolsupport.simulator.rules.fixed_texts import LONG
 from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 

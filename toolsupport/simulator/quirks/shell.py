@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.quirks import honest
-from toolsupport.simulator.rules import tool_choice
+from toolsupport.simulator.rules import tool_matching
 from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
-from toolsupport.simulator.rules.tool_choice import MEANINGS, ROLES
+from toolsupport.simulator.rules.tool_matching import MEANINGS, ROLES
 from toolsupport.simulator.types import ModelInput, OfferedTool, SimulatedReply
 
 FILES = (IntentKind.EDIT, IntentKind.APPEND, IntentKind.WRITE, IntentKind.READ, IntentKind.LIST)
@@ -27,13 +27,13 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 def kind_of(tool: OfferedTool) -> IntentKind | None:
     """Return the file operation of a tool; None for other tools."""
-    if tool_choice.score(tool, ROLES[IntentKind.RUN]):
+    if tool_matching.score(tool, ROLES[IntentKind.RUN]):
         return None
-    return max(FILES, key=lambda kind: tool_choice.score(tool, ROLES[kind])) if _touches_files(tool) else None
+    return max(FILES, key=lambda kind: tool_matching.score(tool, ROLES[kind])) if _touches_files(tool) else None
 
 
 def _touches_files(tool: OfferedTool) -> bool:
-    return any(tool_choice.score(tool, ROLES[kind]) for kind in FILES)
+    return any(tool_matching.score(tool, ROLES[kind]) for kind in FILES)
 
 
 def _plain(intent: Intent, prompt: ModelInput) -> Intent:

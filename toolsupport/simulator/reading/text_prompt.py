@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from toolsupport.simulator.reading import (
     text_results,
-    written_json,
-    written_lists,
+    tools_in_json,
+    tools_in_lists,
+    tools_in_tags,
     written_python,
-    written_tags,
 )
 from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool
 
 Reader = Callable[[str], Iterable[OfferedTool]]
 
 # In order of trust: if two of them find the same name, the first one with its parameters wins.
-READERS: tuple[Reader, ...] = (written_json.tools, written_tags.tools, written_python.tools, written_lists.tools)
+READERS: tuple[Reader, ...] = (tools_in_json.tools, tools_in_tags.tools, written_python.tools, tools_in_lists.tools)
 LONGEST = 300_000
 
 

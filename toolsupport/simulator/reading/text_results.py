@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from toolsupport.simulator.reading import values, written_tags
+from toolsupport.simulator.reading import json_in_text, tools_in_tags
 from toolsupport.simulator.types import HistoryMessage
 
 TAGS = ("tool_response", "tool_result", "tool_output", "function_result", "function_response", "result", "observation")
@@ -40,14 +40,14 @@ def _mistral(text: str) -> Iterator[HistoryMessage]:
 
 
 def _tags(text: str) -> Iterator[HistoryMessage]:
-    inside = next((inner for _, inner in written_tags.blocks(text, OUTER)), text)
-    for attributes, inner in written_tags.blocks(inside, TAGS):
+    inside = next((inner for _, inner in tools_in_tags.blocks(text, OUTER)), text)
+    for attributes, inner in tools_in_tags.blocks(inside, TAGS):
         yield from _results(inner, attributes.get("name", ""))
 
 
 def _results_alone(text: str) -> Iterator[HistoryMessage]:
     """Return results inside a common tag, without tags of their own."""
-    for _, inner in written_tags.blocks(text, OUTER):
+    for _, inner in tools_in_tags.blocks(text, OUTER):
         yield from _results(inner)
 
 
@@ -74,7 +74,7 @@ def _objects(text: str) -> list[HistoryMessage]:
     """Return the values of a message that is only JSON: an object, an array, or one object per line."""
     found, rest = list[Any](), text.strip()
     while rest:
-        value, end = values.at(rest, 0)
+        value, end = json_in_text.at(rest, 0)
         found += value if isinstance(value, list) else [value]
         if not end:
             return []
@@ -95,7 +95,7 @@ READERS: tuple[Callable[[str], Iterable[HistoryMessage]], ...] = (
 
 def _results(inner: str, name: str = "") -> Iterator[HistoryMessage]:
     """Return the results between two markers: JSON that names its tool, or the result itself."""
-    value, end = values.at(inner.strip(), 0)
+    value, end = json_in_text.at(inner.strip(), 0)
     given = value if isinstance(value, list) else [value]
     if end == len(inner.strip()) and given and all(map(_is_result, given)):
         yield from map(_of_object, given)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from toolsupport.simulator.reading import schemas, values
-from toolsupport.simulator.reading.schemas import Parameter
+from toolsupport.simulator.reading import json_in_text, parameter_types
+from toolsupport.simulator.reading.parameter_types import Parameter
 from toolsupport.simulator.types import JSON, OfferedTool
 
 NAME = r"[A-Za-z_][\w.-]*"
@@ -50,13 +50,13 @@ def _tool(match: re.Match[str], text: str) -> OfferedTool | None:
     # make it a definition.
     alone = match["item"] and not parameters and text[end + 1 :].split("\n")[0].strip(" `*") == ""
     if match["defined"] or about or alone or any(each.schema for each in known):
-        return OfferedTool(match["defined"] or match["name"], about, schemas.of_parameters(known))
+        return OfferedTool(match["defined"] or match["name"], about, parameter_types.of_parameters(known))
     return None
 
 
 def _schemas_below(text: str, end: int) -> dict[str, JSON]:
     """Return the parameters' schemas on lines below a signature: `path: {"type": "string"}`."""
-    lines = ((match.group(1), values.at(text, match.end())[0]) for match in BELOW.finditer(text, end))
+    lines = ((match.group(1), json_in_text.at(text, match.end())[0]) for match in BELOW.finditer(text, end))
     return {name: value for name, value in lines if isinstance(value, dict)}
 
 
@@ -96,7 +96,7 @@ def _parameter(part: str) -> Parameter | None:
         return None
     kind = match["type"] or ""
     free = match["optional"] or match["default"] or re.search(r"\bOptional\b|\bNone\b|\bnull\b", kind)
-    return Parameter(match["name"], schemas.of_type(kind), not free)
+    return Parameter(match["name"], parameter_types.of_type(kind), not free)
 
 
 def split(text: str) -> list[str]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from toolsupport.simulator.rules import arithmetic, results, samples
+from toolsupport.simulator.rules import arithmetic, fixed_texts, result_parsing
 from toolsupport.simulator.rules.intents import Intent, IntentKind
-from toolsupport.simulator.rules.results import ToolOutcome
+from toolsupport.simulator.rules.result_parsing import ToolOutcome
 
 WHY = "The page *Why these tools* shows why."
 NOT_CALLED = "I did not call `{}`: the call before it returned nothing that I could pass on."
@@ -66,19 +66,19 @@ PLAIN: dict[IntentKind, Callable[[Intent], str]] = {
     IntentKind.COMPUTE: _compute,
     IntentKind.PROGRAM: _fixed(f"I cannot run Python here: no tool for it was offered to me. {WHY}"),
     IntentKind.REPEAT: lambda intent: intent["content"],
-    IntentKind.TABLE: _fixed(samples.TABLE),
-    IntentKind.CODE: _fixed(samples.CODE),
-    IntentKind.LONG: _fixed(samples.LONG),
-    IntentKind.ABOUT: _fixed(samples.ABOUT),
-    IntentKind.GREET: _fixed(samples.GREETING),
-    IntentKind.THANKS: _fixed(samples.THANKS),
-    IntentKind.UNKNOWN: _fixed(samples.UNKNOWN),
+    IntentKind.TABLE: _fixed(fixed_texts.TABLE),
+    IntentKind.CODE: _fixed(fixed_texts.CODE),
+    IntentKind.LONG: _fixed(fixed_texts.LONG),
+    IntentKind.ABOUT: _fixed(fixed_texts.ABOUT),
+    IntentKind.GREET: _fixed(fixed_texts.GREETING),
+    IntentKind.THANKS: _fixed(fixed_texts.THANKS),
+    IntentKind.UNKNOWN: _fixed(fixed_texts.UNKNOWN),
 }
 
 
 def with_result(intent: Intent, content: str) -> str:
     """Answer an intent with its tool's result."""
-    outcome = results.read(content)
+    outcome = result_parsing.read(content)
     if outcome.wrong:
         return _failed(intent, outcome)
     return RESULTS.get(intent.kind, _quote)(intent, outcome)
@@ -90,7 +90,7 @@ def _failed(intent: Intent, outcome: ToolOutcome) -> str:
 
 
 def _list(intent: Intent, outcome: ToolOutcome) -> str:
-    names = results.entries(outcome.text)
+    names = result_parsing.entries(outcome.text)
     if len(names) == 1 and SENTENCE.search(names[0]):
         return _quote(intent, outcome)
     place = "This folder" if intent["path"] in ("", ".") else f"The folder `{intent['path']}`"
@@ -103,7 +103,7 @@ def _list(intent: Intent, outcome: ToolOutcome) -> str:
 
 def _read(intent: Intent, outcome: ToolOutcome) -> str:
     path, topic = intent["path"], intent["topic"]
-    found = results.look_up(outcome.text, topic) if topic else ""
+    found = result_parsing.look_up(outcome.text, topic) if topic else ""
     if found:
         return f"The {topic} in `{path}` is **{found}**."
     missed = f"I see no {topic} in `{path}`. " if topic else ""
@@ -144,7 +144,7 @@ def fenced(text: str, language: str = "") -> str:
 def _done(words: str) -> Callable[[Intent, ToolOutcome], str]:
     def say(intent: Intent, outcome: ToolOutcome) -> str:
         # Without a confirmation the answer only quotes the result.
-        return words.format(path=intent["path"]) if results.confirms(outcome.text) else _quote(intent, outcome)
+        return words.format(path=intent["path"]) if result_parsing.confirms(outcome.text) else _quote(intent, outcome)
 
     return say
 
@@ -173,9 +173,9 @@ def _extremes(lines: list[str]) -> str:
 
 def _time(intent: Intent, outcome: ToolOutcome) -> str:
     """Return the time in a result, for its target if it has one."""
-    time = results.look_up(outcome.text, "target") or outcome.text
+    time = result_parsing.look_up(outcome.text, "target") or outcome.text
     try:
-        moment = datetime.fromisoformat(results.look_up(time, "datetime"))
+        moment = datetime.fromisoformat(result_parsing.look_up(time, "datetime"))
     except ValueError:
         return _quote(intent, outcome)
     then = f"At {intent['clock']} in {intent['here']} it is" if intent["clock"] else "It is"
@@ -185,7 +185,7 @@ def _time(intent: Intent, outcome: ToolOutcome) -> str:
 def _remembered(intent: Intent, outcome: ToolOutcome) -> str:
     if intent["keeper"] and outcome.text.strip() == "[]":
         return f"`{intent['keeper']}` added nothing: it has the *{intent['subject']}* already."
-    if not results.confirms(outcome.text):
+    if not result_parsing.confirms(outcome.text):
         return _quote(intent, outcome)
     if intent["keeper"]:
         return f"Noted: I wrote down what you said about the *{intent['subject']}*, with `{intent['keeper']}`."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.simulator.rules import results, tool_choice
+from toolsupport.simulator.rules import result_parsing, tool_matching
 from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.intents import Intent, IntentKind
-from toolsupport.simulator.rules.tool_choice import MEANINGS
+from toolsupport.simulator.rules.tool_matching import MEANINGS
 from toolsupport.simulator.types import ModelInput, OfferedTool, SimulatedCall
 
 # An intermediate step, which the answer does not mention.
@@ -23,8 +23,8 @@ def in_steps(intents: Sequence[Intent], prompt: ModelInput) -> list[Intent]:
         if not _needs_steps(intent, prompt):
             steps.append(intent)
             continue
-        place = sum(tool_choice.find(step, prompt.tools) is not None for step in steps)
-        read = [results.read(given.content) for given in prompt.results[place : place + 1]]
+        place = sum(tool_matching.find(step, prompt.tools) is not None for step in steps)
+        read = [result_parsing.read(given.content) for given in prompt.results[place : place + 1]]
         texts = [outcome.text for outcome in read if not outcome.wrong]
         steps.append(replace(intent, kind=IntentKind.READ, values={**intent.values, **(ON_THE_WAY if texts else {})}))
         writings += [_writing(intent, text) for text in texts]
@@ -33,7 +33,7 @@ def in_steps(intents: Sequence[Intent], prompt: ModelInput) -> list[Intent]:
 
 def _needs_steps(intent: Intent, prompt: ModelInput) -> bool:
     def served(kind: IntentKind) -> bool:
-        return tool_choice.find(replace(intent, kind=kind), prompt.tools) is not None
+        return tool_matching.find(replace(intent, kind=kind), prompt.tools) is not None
 
     return (
         intent.kind == IntentKind.APPEND

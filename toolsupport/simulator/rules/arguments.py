@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from toolsupport.simulator.rules import phrases
+from toolsupport.simulator.rules import text_entities
 from toolsupport.simulator.rules.intents import Intent, IntentKind
-from toolsupport.simulator.rules.tool_choice import MEANINGS
+from toolsupport.simulator.rules.tool_matching import MEANINGS
 from toolsupport.simulator.types import JSON, OfferedTool
 
 MISSING = object()
@@ -157,11 +157,11 @@ def _inner(schema: JSON, intent: Intent) -> JSON:
 def _words(name: str, intent: Intent) -> str:
     """Return words for a required text: a path, a quotation, a proper name, else the whole text."""
     if MEANINGS.get(name.lower()) == "path":
-        return next(iter(phrases.files(intent.text)), phrases.folder(intent.text))
-    if MEANINGS.get(name.lower()) == "command" and phrases.command(intent.text):
-        return phrases.command(intent.text)
+        return next(iter(text_entities.files(intent.text)), text_entities.folder(intent.text))
+    if MEANINGS.get(name.lower()) == "command" and text_entities.command(intent.text):
+        return text_entities.command(intent.text)
     if MEANINGS.get(name.lower()) in intent.values:
         return intent[MEANINGS[name.lower()]]
-    quoted = [text for text in phrases.quotations(intent.text) if text != intent["tool"]]
+    quoted = [text for text in text_entities.quotations(intent.text) if text != intent["tool"]]
     proper = re.search(r"\b(?:in|for|at|of|about|to|from)\s+((?:[A-Z][\w-]*\s?)+)", intent.text)
     return quoted[0] if quoted else proper.group(1).strip() if proper else intent.text.strip(" ?.!")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolsupport.simulator.rules import phrases, results
+from toolsupport.simulator.rules import result_parsing, text_entities
 from toolsupport.simulator.rules.arguments import MISSING, convert, kind_of
 from toolsupport.simulator.types import JSON, OfferedTool, SimulatedCall
 
@@ -24,12 +24,12 @@ SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)[A-Za-z0-9][\w-]{2,}(?![\w-])")
 
 def wanted(words: str) -> bool:
     """Return whether the text requests a call with another call's result."""
-    return bool(WANTED.search(phrases.QUOTED.sub("", words)))
+    return bool(WANTED.search(text_entities.QUOTED.sub("", words)))
 
 
 def received(tool: OfferedTool, call: SimulatedCall, content: str) -> SimulatedCall:
     """Return the call with values from a result; if it names no parameter, with the secret in it."""
-    text = results.read(content).text
+    text = result_parsing.read(content).text
     named = {name: _named(text, name, schema) for name, schema in tool.properties.items()}
     found = {name: value for name, value in named.items() if value is not MISSING}
     if not found:
@@ -42,7 +42,7 @@ def received(tool: OfferedTool, call: SimulatedCall, content: str) -> SimulatedC
 
 def _named(text: str, name: str, schema: JSON) -> Any:
     """Return the value in a text for a parameter, in its type; MISSING if there is none."""
-    value_text = results.look_up(text, name) or results.look_up(text, name.replace("_", " "))
+    value_text = result_parsing.look_up(text, name) or result_parsing.look_up(text, name.replace("_", " "))
     return convert(value_text, schema) if value_text else MISSING
 
 

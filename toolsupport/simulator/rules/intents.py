@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from toolsupport.simulator.rules import arithmetic, phrases, programs, times
+from toolsupport.simulator.rules import arithmetic, programs, text_entities, times
 
 Values = Mapping[str, str]
 
@@ -78,33 +78,33 @@ def _nothing(clause: str) -> Values:
 
 
 def _run(clause: str) -> Values | None:
-    command = phrases.command(clause)
+    command = text_entities.command(clause)
     return {"command": command} if command else None
 
 
 def _write(clause: str) -> Values | None:
-    paths = phrases.files(clause)
+    paths = text_entities.files(clause)
     if not paths:
         return None
     response = re.search(
         r"\b(?:containing|saying|with (?:the )?(?:text|content|words?|line)?)\s*:?\s*(.+)$", clause, re.I
     )
     between = re.search(r"\b(?:write|save|put|store)\s+(.{1,400}?)\s+(?:in)?(?:to|in)\s", clause, re.I)
-    quoted = [text for text in phrases.quotations(clause) if text != paths[-1]]
+    quoted = [text for text in text_entities.quotations(clause) if text != paths[-1]]
     found = quoted or [match.group(1) for match in (response, between) if match]
     return {"path": paths[-1], "content": found[0] if found else ""}
 
 
 def _append(clause: str) -> Values | None:
-    paths = phrases.files(clause)
-    quoted = [text for text in phrases.quotations(clause) if text not in paths]
+    paths = text_entities.files(clause)
+    quoted = [text for text in text_entities.quotations(clause) if text not in paths]
     bare = re.search(r"\b(?:append|add)\s+(.{1,400}?)\s+to\s", clause, re.I)
     found = quoted or ([bare.group(1)] if bare else [])
     return {"path": paths[-1], "content": found[0]} if paths and found else None
 
 
 def _edit(clause: str) -> Values | None:
-    paths = phrases.files(clause)
+    paths = text_entities.files(clause)
     change = re.search(r"\b(?:replace|change)\s+(.{1,200}?)\s+(?:with|by|to|into)\s+(.{1,200}?)\s+in\s", clause, re.I)
     if not paths or not change:
         return None
@@ -117,8 +117,8 @@ def _remember(clause: str) -> Values | None:
 
 
 def _read(clause: str) -> Values | None:
-    paths = phrases.files(clause)
-    return {"path": paths[0], "topic": phrases.topic(clause)} if paths else None
+    paths = text_entities.files(clause)
+    return {"path": paths[0], "topic": text_entities.topic(clause)} if paths else None
 
 
 def _query(clause: str) -> Values:
@@ -132,7 +132,7 @@ def _query(clause: str) -> Values:
 
 
 def _list(clause: str) -> Values:
-    return {"path": phrases.folder(clause)}
+    return {"path": text_entities.folder(clause)}
 
 
 def _compute(clause: str) -> Values | None:
@@ -185,7 +185,7 @@ VERB = (
     r"|cat|call|use|give|find|say|summari[sz]e|replace|change|display|look|get|remember|append)\b"
 )
 SPLIT = re.compile(
-    rf"(?:\s?,?\s?\b(?:and|then)\b(?:\s+(?:then|also|after that))?\s+(?={VERB}|{phrases.FILE.pattern})"
+    rf"(?:\s?,?\s?\b(?:and|then)\b(?:\s+(?:then|also|after that))?\s+(?={VERB}|{text_entities.FILE.pattern})"
     r"|[;\n]+|[?!]\s+|\.\s+(?=[A-Z])|,\s+(?=" + VERB + r"))",
     re.IGNORECASE,
 )
@@ -196,7 +196,7 @@ ONCE = re.compile(r"\b(?:once(?: more)?|then again|the (?:first|second|third) ti
 
 def clauses(text: str) -> list[str]:
     """Split a request into clauses; quoted text is never split."""
-    hidden = phrases.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
+    hidden = text_entities.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
     bounds = [0, *(edge for match in SPLIT.finditer(hidden) for edge in match.span()), len(text)]
     parts = [text[start:end].strip() for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
     return [part for part in parts if part]
@@ -243,10 +243,10 @@ def _add(intents: list[Intent], clause: str) -> None:
         intents.append(intent)
     elif last is None:
         return
-    elif phrases.files(clause):
-        intents.append(replace(last, text=clause, values={"path": phrases.files(clause)[0]}))
-    elif phrases.topic(clause):
-        intents[-1] = replace(last, values={**last.values, "topic": phrases.topic(clause)})
+    elif text_entities.files(clause):
+        intents.append(replace(last, text=clause, values={"path": text_entities.files(clause)[0]}))
+    elif text_entities.topic(clause):
+        intents[-1] = replace(last, values={**last.values, "topic": text_entities.topic(clause)})
 
 
 def _match(clause: str) -> Intent | None:

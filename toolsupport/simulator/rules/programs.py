@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.simulator.rules import phrases
+from toolsupport.simulator.rules import text_entities
 
 ASKED = r"\b(?:with|in|using|use|by|through)\s+(?:a\s+)?python\b|\b(?:sum|add up|total)\b.*\bcolumn\b"
 COLUMN = re.compile(
@@ -24,13 +24,13 @@ LIST = "print(list_directory('.'))"
 
 def values(clause: str) -> dict[str, str] | None:
     """Return the program for a clause, with its subject; None if no known program fits."""
-    paths = phrases.files(clause)
+    paths = text_entities.files(clause)
     column = COLUMN.search(clause)
     if column and paths:
         found = {"path": paths[-1], "column": column["name"]}
         return found | {"code": SUM.format(**found)}
     if paths and re.search(r"\b(?:write|save|put|store)\b", clause, re.IGNORECASE):
-        quoted = [text for text in phrases.quotations(clause) if text != paths[-1]]
+        quoted = [text for text in text_entities.quotations(clause) if text != paths[-1]]
         found = {"path": paths[-1], "content": quoted[0] if quoted else ""}
         return found | {"code": WRITE.format(**found)}
     if paths:

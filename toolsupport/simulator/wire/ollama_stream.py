@@ -15,7 +15,7 @@ from toolsupport.simulator.duration import DEFAULT
 from toolsupport.simulator.fitting.fitting import Intention, fitted
 from toolsupport.simulator.loaded_models import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, render
-from toolsupport.simulator.rules import continuing
+from toolsupport.simulator.rules import continued_reply
 from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.types import JSON, ModelInput, ReplyEnding, SimulatedCall, SimulatedReply, tokens
 
@@ -143,7 +143,7 @@ class ReplyStreamer:
     def _reply(self) -> SimulatedReply:
         """Return the model's reply, as a text of the schema if its server enforces one."""
         prompt, options = self.request.prompt, self.request.options
-        reply = continuing.reply(self.model.reply, prompt)
+        reply = continued_reply.reply(self.model.reply, prompt)
         if prompt.constraint is None:
             return reply
         seed = f"{self.request.model} {prompt!r} {json.dumps(options, sort_keys=True)} {prompt.constraint!r}"

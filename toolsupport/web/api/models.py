@@ -6,7 +6,7 @@ from django.http import JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport.core import strict_json
-from toolsupport.core.error_table import row_of
+from toolsupport.core.error_statuses import row_of
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.types import is_json_object
 from toolsupport.detection import KINDS

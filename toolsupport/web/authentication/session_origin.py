@@ -10,7 +10,7 @@ from django.contrib import auth
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from toolsupport.registry.people import sessions
+from toolsupport.registry.people import session_store
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -25,6 +25,6 @@ def login(request: HttpRequest, person: User, vouched_by: str = "") -> None:
     if request.session.session_key == before:
         request.session.cycle_key()
     if vouched_by:
-        request.session[sessions.VOUCHED] = vouched_by
+        request.session[session_store.VOUCHED] = vouched_by
     else:
-        request.session.pop(sessions.VOUCHED, None)
+        request.session.pop(session_store.VOUCHED, None)

@@ -12,7 +12,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from toolsupport.registry.people import sessions
+from toolsupport.registry.people import session_store
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -29,12 +29,12 @@ class SessionPerson(AuthenticationMiddleware):
 def _person(request: Any) -> Person:
     """The two attributes have Django's names, because Django's own functions set and read them."""
     if not hasattr(request, "_cached_user"):
-        request._cached_user = sessions.person_of(request.session) or get_user(request)
+        request._cached_user = session_store.person_of(request.session) or get_user(request)
     return cast(Person, request._cached_user)
 
 
 async def _person_async(request: Any) -> Person:
     if not hasattr(request, "_acached_user"):
         await request.session.aget(SESSION_KEY)  # loads the row
-        request._acached_user = sessions.person_of(request.session) or await aget_user(request)
+        request._acached_user = session_store.person_of(request.session) or await aget_user(request)
     return cast(Person, request._acached_user)

@@ -20,7 +20,7 @@ from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.core import client_address
 from toolsupport.core.errors import NotAllowed
-from toolsupport.registry.people import identities, security_events, sessions
+from toolsupport.registry.people import identities, security_events, session_store
 from toolsupport.web import api_errors
 from toolsupport.web.authentication import session_origin
 from toolsupport.web.client_ip import address_of
@@ -113,7 +113,7 @@ class SocketGuard:
         self.application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> Any:
-        if sessions.confined(scope["session"]):
+        if session_store.confined(scope["session"]):
             scope["user"] = AnonymousUser()
         elif configured():
             mark, name = await in_database(scope["session"].get)(MARK), name_in(scope)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import NotAllowed
 from toolsupport.registry.factors import second_factors
-from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, sessions
+from toolsupport.registry.people import api_keys, known_devices, quota_use, quotas, security_events, session_store
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.authentication import device_cookie, factor_proof
 from toolsupport.web.client_ip import address_of
@@ -44,7 +44,7 @@ def password(request: AuthedRequest) -> HttpResponse:
         return answer(request, {"form": form}, status=422)
     form.save()
     update_session_auth_hash(request, user)
-    ended = sessions.end(user.pk, but=request.session.session_key)
+    ended = session_store.end(user.pk, but=request.session.session_key)
     known_devices.forget(user.pk)
     security_events.record("password_changed", form.address, user.get_username())
     saved = moved_on(request, reverse("account"), saved_words(ended))
@@ -63,7 +63,7 @@ def saved_words(ended: int) -> str:
 @requires(Action.OWN_ACCOUNT)
 def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
     """End every session of this person, including this one."""
-    sessions.end(request.user.pk)
+    session_store.end(request.user.pk)
     known_devices.forget(request.user.pk)
     logout(request)
     return redirect("login")
@@ -81,11 +81,12 @@ def removed(request: AuthedRequest, done: str, passkey_id: int | None = None) ->
 def answer(request: AuthedRequest, notice: dict[str, Any], status: int = 200) -> HttpResponse:
     """Return the page with a message."""
     user = request.user
-    if sessions.confined(request.session):
+    if session_store.confined(request.session):
         context = _factor(request)
         return render(request, "toolsupport/set_up_factor.html", context | notice, status=status)
     own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
-    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, "key_form": KeyForm()}
+    context = {"form": PasswordForm(user), "browsers": session_store.count(user.pk)}
+    context |= {"keys": own_keys, "key_form": KeyForm()}
     context |= {
         "shares": [share for one in quotas.limited(user.pk) for share in quota_use.shares(one)],
         **_factor(request),

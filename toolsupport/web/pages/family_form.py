@@ -9,7 +9,7 @@ from django import forms
 from django.http import QueryDict
 
 from toolsupport.core import name_checks
-from toolsupport.core.families.names import ANY_SIZE, pattern_words
+from toolsupport.core.families.name_words import ANY_SIZE, pattern_words
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.registry.knowledge import team_families
 from toolsupport.registry.knowledge.team_families import TeamFamily

@@ -17,7 +17,7 @@ from toolsupport.core import client_address
 from toolsupport.registry import storage
 from toolsupport.registry.people import security_events, sign_in_limits
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.testing import admin_marks
+from toolsupport.registry.testing import open_problems
 from toolsupport.services.doctor import migrated
 from toolsupport.web.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of, public
@@ -65,7 +65,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def _count_marks() -> None:
     """Update the gauges of marks; the other metrics are useful even while the database does not answer."""
     with suppress(DatabaseError):
-        for kind, count in admin_marks.counts().items():
+        for kind, count in open_problems.counts().items():
             counted.MARKS.labels(kind).set(count)
 
 

@@ -12,7 +12,7 @@ from django.utils.functional import SimpleLazyObject
 
 from toolsupport.registry.history import inbox
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.testing import admin_marks
+from toolsupport.registry.testing import open_problems
 from toolsupport.web.view_permissions import actions_of, confined
 
 
@@ -47,11 +47,11 @@ SECTIONS = (
 MOST_WAITING = 100
 # Section → the kind of marks that it counts for administrators, and the words for one and for several.
 MARKS = {
-    "/models/": (admin_marks.MODELS, "model changed since its test", "models changed since their tests"),
-    "/servers/": (admin_marks.SERVERS, "server has a problem", "servers have a problem"),
-    "/people/": (admin_marks.QUOTAS, "quota is used up, or nearly", "quotas are used up, or nearly"),
+    "/models/": (open_problems.MODELS, "model changed since its test", "models changed since their tests"),
+    "/servers/": (open_problems.SERVERS, "server has a problem", "servers have a problem"),
+    "/people/": (open_problems.QUOTAS, "quota is used up, or nearly", "quotas are used up, or nearly"),
 }
-NO_MARKS: Mapping[str, int] = dict.fromkeys(admin_marks.KINDS, 0)
+NO_MARKS: Mapping[str, int] = dict.fromkeys(open_problems.KINDS, 0)
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     here = next((one.title for one in _sections(allowed) if request.path.startswith(one.begins)), "Menu")
     counts = cache(partial(_counts, allowed))
     shown = SimpleLazyObject(lambda: _all_shown(request.path, allowed, *counts()))
-    near = SimpleLazyObject(lambda: counts()[1][admin_marks.QUOTAS])
+    near = SimpleLazyObject(lambda: counts()[1][open_problems.QUOTAS])
     return {"navigation": shown, "section_here": here, "quotas_near": near, "may_chat": Action.CHAT in allowed}
 
 
@@ -80,8 +80,8 @@ def _sections(allowed: Collection[Action]) -> list[Section]:
 def _counts(allowed: Collection[Action]) -> tuple[int, Mapping[str, int]]:
     """Return how many entries of the history wait, and how many marks there are."""
     if Action.ADMINISTER in allowed:
-        waiting, found = inbox.count_with(MOST_WAITING, *admin_marks.statement())
-        return waiting, admin_marks.counted(found)
+        waiting, found = inbox.count_with(MOST_WAITING, *open_problems.statement())
+        return waiting, open_problems.counted(found)
     return inbox.count(MOST_WAITING) if Action.SEE_MODELS in allowed else 0, NO_MARKS
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.registry.factors import passkeys, second_factors
-from toolsupport.registry.people import sessions
+from toolsupport.registry.people import session_store
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.authentication import factor_proof
 from toolsupport.web.pages import account, people
@@ -54,7 +54,7 @@ def confirm(request: AuthedRequest) -> HttpResponse:
 def begun(request: AuthedRequest) -> str:
     """End the other sessions, which began without the first factor; this one has just proved it."""
     factor_proof.put(request)
-    ended = sessions.end(request.user.pk, but=request.session.session_key)
+    ended = session_store.end(request.user.pk, but=request.session.session_key)
     return account.saved_words(ended)
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.databases import example_database, sql_sources
 from toolsupport.registry.people.permissions import ROLES, Action
-from toolsupport.services import schema_refresh
+from toolsupport.services import database_schema_refresh
 from toolsupport.sources.types import KINDS
 from toolsupport.web.pages.form_page import board, made
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -101,7 +101,7 @@ def remove(request: AuthedRequest, source_id: int) -> HttpResponse:
 
 
 def _looked(request: AuthedRequest, source_id: int) -> HttpResponse:
-    why = async_to_sync(schema_refresh.refresh_schema)(source_id)
+    why = async_to_sync(database_schema_refresh.refresh_schema)(source_id)
     return _answer(request, {"notice_for": source_id, "notice": "It cannot be read." if why else "It can be read."})
 
 

@@ -14,9 +14,9 @@ from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.announcements import StartedMessage, StartedTurn
 from chat.transcript.turns import begin as begins
 from chat.transcript.turns.begin import TurnBuilder
+from chat.transcript.turns.program_call import CallRequest
 from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
-from chat.transcript.turns.requested_call import CallRequest
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.started_turns import accept, numbers
 from tests.chat.transcript.losses import dump

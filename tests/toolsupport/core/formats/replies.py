@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 from toolsupport.core.formats import parser
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.types import JSON, ToolSpec
 
 

@@ -11,7 +11,7 @@ from tests.databases import ROOT
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import DIRECT, calls, read
 from tests.toolsupport.core.formats.test_mentioned_calls import TOOLS, written
-from toolsupport.core.formats.announcements import Circumstances
+from toolsupport.core.formats.announced_calls import Circumstances
 
 FORMATS_PAGE = ROOT / "docs/formats.md"
 FORMATS = ("hermes", "pure_json", "pythonic")

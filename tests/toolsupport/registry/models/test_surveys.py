@@ -14,7 +14,7 @@ from toolsupport.models import ModelProfile, Override, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
-from toolsupport.registry.models import survey_bounds, surveys, user_models_merge
+from toolsupport.registry.models import survey_truncation, surveys, user_models_merge
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
@@ -230,4 +230,4 @@ def test_what_a_hostile_server_reports_fits_into_the_columns():
     assert "\0" not in f"{row.modelfile}{row.abilities}{row.quantization}" and len(row.abilities) == 1
     # Only the other names: one with a null character cannot even be searched for in PostgreSQL.
     assert not {*odd} & {*ModelProfile.objects.values_list("name", flat=True)}
-    assert ModelProfile.objects.count() == survey_bounds.MOST_MODELS
+    assert ModelProfile.objects.count() == survey_truncation.MOST_MODELS

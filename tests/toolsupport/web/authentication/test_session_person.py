@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.factories import UserFactory
-from toolsupport.registry.people import permissions, sessions
+from toolsupport.registry.people import permissions, session_store
 from toolsupport.registry.people.permissions import ROLES
-from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.registry.people.session_store import SessionStore
 
 pytestmark = pytest.mark.django_db
 
@@ -105,9 +105,9 @@ def test_a_session_of_another_person_has_their_rights_not_those_of_the_row(signe
 def test_a_session_whose_person_differs_from_its_row_is_left_to_django(signed_in: tuple[Client, User]) -> None:
     client, person = signed_in
     session = loaded(client)
-    assert sessions.person_of(session) == person
+    assert session_store.person_of(session) == person
     session.person = UserFactory(role="viewer")
-    assert sessions.person_of(session) is None
+    assert session_store.person_of(session) is None
 
 
 def test_a_hash_made_with_a_former_secret_key_still_counts(signed_in: tuple[Client, User], settings: Any) -> None:
@@ -120,5 +120,5 @@ def test_a_hash_made_with_a_former_secret_key_still_counts(signed_in: tuple[Clie
     stored.update(dict(session.items()))
     stored.save()
     client.cookies["sessionid"] = str(stored.session_key)
-    assert sessions.person_of(loaded(client)) is None
+    assert session_store.person_of(loaded(client)) is None
     assert client.get("/people/").status_code == 200

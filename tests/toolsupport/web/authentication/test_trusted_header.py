@@ -14,7 +14,7 @@ from django.test import AsyncClient
 from tests.factories import UserFactory
 from toolsupport.models import Session
 from toolsupport.registry.people.permissions import ROLES
-from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.registry.people.session_store import SessionStore
 from toolsupport.web.authentication.trusted_header import MARK, SocketGuard, name_in
 
 NAMED = (b"x-remote-user", b"ana")

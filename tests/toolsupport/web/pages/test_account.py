@@ -8,7 +8,7 @@ from django.test import Client
 
 from tests.factories import PASSWORD
 from toolsupport.models import Session
-from toolsupport.registry.people import sessions, sign_in_limits
+from toolsupport.registry.people import session_store, sign_in_limits
 
 pytestmark = pytest.mark.django_db
 NEW = "another long passphrase"
@@ -61,7 +61,7 @@ def test_signing_out_everywhere_includes_here(browsers: list[Client], alice: Use
     assert "with 3 browsers" in browsers[0].get("/account/").content.decode()
     assert browsers[0].post("/account/sign-out-everywhere/").headers["Location"] == "/login/"
     assert [client.get("/account/").status_code for client in browsers] == [302, 302, 302]
-    assert sessions.count(alice.pk) == 0
+    assert session_store.count(alice.pk) == 0
 
 
 def test_signing_out_here_leaves_the_others(browsers: list[Client]):

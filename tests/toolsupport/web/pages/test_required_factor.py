@@ -22,7 +22,7 @@ from toolsupport.models import Audit, Passkey, Session
 from toolsupport.registry.factors import recovery_codes, requirement, second_factors
 from toolsupport.registry.people import api_keys, socket_access
 from toolsupport.registry.people.permissions import PUBLIC, Action
-from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.registry.people.session_store import SessionStore
 from toolsupport.registry.people.socket_access import SocketAccess
 from toolsupport.registry.settings import team_settings
 from toolsupport.web.authentication.trusted_header import SocketGuard

@@ -6,7 +6,7 @@ from toolsupport.core.exams.builtin import (
     choice,
     history,
     irrelevant,
-    missing,
+    missing_tool,
     nested,
     parallel,
     reasoning,
@@ -25,7 +25,7 @@ CASES = (
     *parallel.CASES,
     *turns.CASES,
     *irrelevant.CASES,
-    *missing.CASES,
+    *missing_tool.CASES,
     *history.CASES,
     *reasoning.CASES,
 )

@@ -1,0 +1,53 @@
+"""Reads the text after <tool_call>: Hermes' JSON, Qwen3-Coder's tags, or a name with GLM's pairs.
+
+Models confuse the three, so all formats with this mark read all of them; what stands after the mark decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsupport.core.formats.json_calls import JsonCalls
+from toolsupport.core.formats.key_value_tags import HY_SUFFIXES, PairTagSet
+from toolsupport.core.formats.reply_parser import ReaderContext
+from toolsupport.core.formats.tag_calls import TaggedCalls, TagSet
+from toolsupport.core.formats.tag_value import PAIRED
+from toolsupport.core.scanner import MarkerSet, Steps
+
+SEED = "<seed:tool_call>"
+HERMES = ("<tool_call>", "<toolcall>")
+OTHERS = (SEED, "<function_invocation>")
+WRAPPERS = (*HERMES, *OTHERS)
+TAGS = TagSet(
+    functions=("<function=", "<function name="),
+    parameters=("<parameter=", "<parameter name=", "<param name=", "<param="),
+    function_ends=("</function>",),
+    parameter_ends=("</parameter>", "</param>"),
+    wrapper_ends=("</tool_call>", "</toolcall>", "</seed:tool_call>", "</function_invocation>"),
+    wrappers=(HERMES[0], *OTHERS),
+    cdata=("<param name=", "<param="),
+)
+# Seed writes its values without line breaks around them.
+SEED_TAGS = replace(TAGS, breaks=PAIRED)
+# MiniCPM writes them so too, and those that hold tags as CDATA.
+MINICPM_TAGS = replace(
+    TAGS,
+    functions=("<function name=", "<function="),
+    parameters=("<param name=", "<param=", "<parameter name=", "<parameter="),
+    breaks=PAIRED,
+)
+# Any pairs. A name alone is a call only of an offered tool: "<tool_call>JSON</tool_call>" is an explanation.
+ANY_PAIRS = PairTagSet(suffixes=HY_SUFFIXES, separator="tool_sep", offered=True)
+CLOSERS = MarkerSet(TAGS.wrapper_ends)
+ENDS = MarkerSet([*WRAPPERS, *TAGS.wrapper_ends])
+
+
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
+    """Read the text after the mark: calls, or text that only mentions it."""
+    character = yield from reading.source.space()
+    if character == "<":
+        yield from TaggedCalls(reading, SEED_TAGS if opener == SEED else TAGS, bare=False).read()
+    elif character and character in "{[`":
+        yield from JsonCalls(reading, CLOSERS, ENDS).read()
+    elif character:
+        yield from ANY_PAIRS.read_named(reading)
