@@ -33,7 +33,14 @@ def texts(source: house.Source) -> Iterator[str]:
 # Besides what tests/test_language.py leaves out: texts that models read, cases of exams, and SQL.
 SQL = re.compile(r"(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|WITH) [\w*]")
 FOR_MODELS = ("chat/tools/", "detection/probe_prompts", "core/exams/builtin/")
-OF_SENTENCES = ("sentences.py", "error_codes.py", "call_phrases.py", "reasons.py", "server_faults.py", "verdicts.py")
+OF_SENTENCES = (
+    "sentences.py",
+    "error_codes.py",
+    "call_phrases.py",
+    "capability_reasons.py",
+    "server_faults.py",
+    "verdicts.py",
+)
 
 
 def written(source: house.Source) -> Iterator[str]:

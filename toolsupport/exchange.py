@@ -19,7 +19,7 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers, thinking_setting
 from toolsupport.config import metrics
-from toolsupport.core import completed_tools, forced_calls, prompt, reply_circumstances, retry_prompts, schema_limits
+from toolsupport.core import completed_tools, expected_reply, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.call_validation import check as check_call
 from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
@@ -151,7 +151,7 @@ async def _answer(
     if size > loop_share.LONG:
         await asyncio.to_thread(results.prepared)
     called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
-    listener.set_circumstances(reply_circumstances.circumstances(asking.question, results.hold, called_for))
+    listener.set_circumstances(expected_reply.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None

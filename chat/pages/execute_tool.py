@@ -12,8 +12,8 @@ from channels.db import database_sync_to_async as in_database
 from django.http import JsonResponse
 from django.views.decorators.http import require_POST
 
-from chat.transcript.turns import program_call
-from chat.transcript.turns.program_call import CallRequest, InvalidCall, RequestedCallState
+from chat.transcript.turns import api_tool_call
+from chat.transcript.turns.api_tool_call import CallRequest, InvalidCall, RequestedCallState
 from chat.turns import runner, standalone_call
 from toolsupport.core import strict_json
 from toolsupport.core.error_statuses import KINDS
@@ -67,7 +67,7 @@ def asked(body: bytes) -> dict[str, Any]:
 
 def _call_request(fields: dict[str, Any]) -> CallRequest:
     try:
-        return CallRequest(program_call.profile(fields["model"]), fields["name"], fields["arguments"])
+        return CallRequest(api_tool_call.profile(fields["model"]), fields["name"], fields["arguments"])
     except NotFound as error:
         raise InvalidCall(str(error), "model") from error
 
@@ -77,7 +77,7 @@ async def _in_chat(wish: CallRequest, person: int, conversation: str) -> JsonRes
         accepted = await runner.current().begin(person, conversation, wish)
         for _ in range(LONGEST):
             ended.clear()
-            state = await in_database(program_call.state)(accepted.turn)
+            state = await in_database(api_tool_call.state)(accepted.turn)
             if state.question is not None or state.call is not None:
                 return _outcome(state)
             with suppress(TimeoutError):

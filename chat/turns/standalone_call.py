@@ -16,7 +16,7 @@ from chat.tools.policy import CallOutcome
 from chat.tools.tool import Tool, ToolContext
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns.program_call import CallRequest, InvalidCall, checked
+from chat.transcript.turns.api_tool_call import CallRequest, InvalidCall, checked
 from chat.turns.databases import PersonDatabases
 from chat.turns.tool_executor import tools_of
 from toolsupport import cancellable_threads

@@ -1,7 +1,7 @@
 """Handles the calls of a turn's model: decides, asks a person, runs, stops.
 
 In: the calls of one claimed turn. Out: a decision (`decide`), a question to a person (`asking`), an outcome (`run`).
-Callers: the loop, through its protocol `CallExecutor`; `run` and `ephemeral_run`, which create one for each turn.
+Callers: the loop, through its protocol `CallExecutor`; `run` and `standalone_call`, which create one for each turn.
 - `decide` waits for nothing; `run` checks again what may have changed since: a revoked permission, a changed
   tool.
 - Once outside content is in the request, no grant counts any more, and a tool that sends needs a person as well. It

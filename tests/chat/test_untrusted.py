@@ -23,7 +23,7 @@ from chat.transcript.messages.view_models import ShownCall, ShownQuestion
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ApprovalDecision, ApprovalRequest, SubmittedAnswer, TurnUsage
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import program_call, record
+from chat.transcript.turns import api_tool_call, record
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import START, SentMessage
@@ -178,7 +178,7 @@ def test_a_call_of_a_program_has_the_level_of_its_tool(alice: User, conversation
     name = f"{row.server.name}__send"
     conversation.settings = {"toolset": [name]}
     conversation.save()
-    wish = program_call.CallRequest(conversation.profile_id or 0, name, {})
+    wish = api_tool_call.CallRequest(conversation.profile_id or 0, name, {})
     accept(alice, str(conversation.pk), wish, "me")
     assert ToolRun.objects.get().level == "A3"
 

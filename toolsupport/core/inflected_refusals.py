@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from re import Match, Pattern
 
-from toolsupport.core.refusal_patterns import MOST_MATCHES, UNSUPPORTED, RefusalRule
+from toolsupport.core.server_refusal_patterns import MOST_MATCHES, UNSUPPORTED, RefusalRule
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from toolsupport.core.quotation_marks import quoted
+from toolsupport.core.quote_foreign_text import quoted
 from toolsupport.core.reported_numbers import MOST_BYTES, whole
 from toolsupport.core.sentences import sentence
 

@@ -1,4 +1,4 @@
-"""The phrases of refusal_rules.py in the languages that hosts and forks of servers write besides English.
+"""The phrases of server_refusal_rules.py in the languages that hosts and forks of servers write besides English.
 
 A language has the words for tools (only the plural or the ability where there is a plural: one tool is not all of
 them), what stands before them in "does not support tools", and what follows them in "tools are not supported". Between

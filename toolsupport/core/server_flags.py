@@ -28,7 +28,7 @@ SENTENCE = SENTENCES.templates["needs_setting"]
 _MARKS = (("--jinja", "llamacpp"), ("--enable-auto-tool-choice", "vllm"))
 _PARSER = re.compile(r"tool[-_ ](?:call[-_ ])?parser", re.I)
 _FLAG = re.compile(r"--[a-z][\w-]+")
-# Rules of refusal_rules.py whose errors the settings of FLAGS cure.
+# Rules of server_refusal_rules.py whose errors the settings of FLAGS cure.
 _CURED = frozenset({"flag", "old-server", "switched-off"})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from re import Match
 
-from toolsupport.core.refusal_patterns import MALFORMED, RefusalRule, of_tools, rule
+from toolsupport.core.server_refusal_patterns import MALFORMED, RefusalRule, of_tools, rule
 
 # Errors of JSON decoders: Go's, then those of Python and others.
 _GO_JSON = (

@@ -12,7 +12,8 @@ from dataclasses import replace
 from toolsupport.core.grammatical_subject import is_a_model
 from toolsupport.core.inflected_refusals import SENTENCES
 from toolsupport.core.refusal_languages import CONTRACT, CURRENTLY, LANGUAGES, PARTS, PASSING, of_the_model_only
-from toolsupport.core.refusal_patterns import (
+from toolsupport.core.server_parse_errors import CALLS_THAT_FAILED
+from toolsupport.core.server_refusal_patterns import (
     MALFORMED,
     MISCONFIGURED,
     OTHER,
@@ -22,7 +23,6 @@ from toolsupport.core.refusal_patterns import (
     of_tools,
     rule,
 )
-from toolsupport.core.server_parse_errors import CALLS_THAT_FAILED
 from toolsupport.core.streaming_refusals import STREAM_CONFLICT
 
 __all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "RefusalRule"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from re import Match
 
-from toolsupport.core.refusal_patterns import MISCONFIGURED, RefusalRule
+from toolsupport.core.server_refusal_patterns import MISCONFIGURED, RefusalRule
 
 _STREAM = (
     r"(?<!up)(?<!down)(?<!_)stream(?!_(?!mode))|流式|串流|ストリー|스트리밍|поток|стрим"

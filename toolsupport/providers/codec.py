@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from toolsupport.core.events import Event
-from toolsupport.core.quotation_marks import quoted
+from toolsupport.core.quote_foreign_text import quoted
 from toolsupport.core.types import Request
 
 

@@ -18,7 +18,7 @@ import aiohttp
 import httpx
 
 from toolsupport.core.events import Failed
-from toolsupport.core.quotation_marks import quoted
+from toolsupport.core.quote_foreign_text import quoted
 from toolsupport.core.sentences import sentence
 from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import Endpoint

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# Writes of every answer. They are counted separately: no kept row (`kept_rows`) depends on them.
+# Writes of every answer. They are counted separately: no kept row (`row_cache`) depends on them.
 OF_ANSWERS = re.compile(
     r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+\"?chat_"
     r"(?:conversation|turn|message|toolrun|formattedmessage|rawexchange)\b"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from toolsupport.simulator.fitting.required_schema import SchemaSupport, can_be_parsed
+from toolsupport.simulator.fitting.response_format import SchemaSupport, can_be_parsed
 from toolsupport.simulator.go_json_writer import timestamp
 from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.quirks import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chat.tools.files.text_decoding import size_in_words
-from chat.tools.sandbox import command_cgroups, server_memory_limits, usage
+from chat.tools.sandbox import command_cgroups, server_cgroup, usage
 from chat.tools.sandbox.shell_process import LIMITS
 
 
@@ -35,7 +35,7 @@ def guards() -> Iterator[Guard]:
         )
         yield Guard("control group", False, words)
     left = size_in_words(usage.memory_left())
-    limited = any(True for _ in server_memory_limits.memory_left())
+    limited = any(True for _ in server_cgroup.memory_left())
     judged = "the server's control group" if limited else "the whole machine: the server has no limit of its own"
     low = size_in_words(LIMITS.reserve)
     ended = "the kernel ends commands first" if delegation.directory else f"below {low} commands end that hold some"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from chat.tools.sandbox import server_memory_limits, usage
+from chat.tools.sandbox import server_cgroup, usage
 from chat.tools.sandbox.bwrap import SandboxLimits
 
 CONTROLLERS = frozenset({"memory", "pids"})
@@ -36,7 +36,7 @@ class Delegation:
 def delegation() -> Delegation:
     """Return the delegation of this machine; the first call may move the server into a group of its own."""
     try:
-        return find(*server_memory_limits.own_group(), usage.used_by(os.getpid()).members)
+        return find(*server_cgroup.own_group(), usage.used_by(os.getpid()).members)
     except OSError as error:
         return Delegation(None, f"it cannot be used ({error.strerror})")
 

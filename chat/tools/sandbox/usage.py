@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from chat.tools.sandbox import server_memory_limits
+from chat.tools.sandbox import server_cgroup
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -98,7 +98,7 @@ def _proportional(process: int, otherwise: int) -> int:
 
 def memory_left() -> int:
     """Return the memory that programs of this machine, or of this container, could still get, in bytes."""
-    return min([_meminfo()["MemAvailable"], *server_memory_limits.memory_left()])
+    return min([_meminfo()["MemAvailable"], *server_cgroup.memory_left()])
 
 
 # Memory of the machine that belongs to programs, holds copies of files, or can be given back.

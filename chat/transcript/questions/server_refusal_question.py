@@ -50,7 +50,7 @@ def apply(person: Person, question: Question, answer: str) -> Announcement[Added
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
     learned = refusal_learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
-    # The notice added here must not be added again by `model_news`.
+    # The notice added here must not be added again by `model_notices`.
     received = {RECEIVED: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
     if learned.settings or received:
         chat_settings.change(conversation.pk, **learned.settings, **received)

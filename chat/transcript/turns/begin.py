@@ -1,6 +1,6 @@
 """Begins every turn: a request from any source becomes rows in one transaction.
 
-Each kind of request is a small builder (`sent_message`, `regenerate`, `repeat_call`, `requested_call`), which drafts
+Each kind of request is a small builder (`sent_message`, `regenerate`, `repeat_call`, `api_tool_call`), which drafts
 the first messages of its turn. The common part is here: the owner of the conversation, repeated requests, the limit of
 turns, the rows of the turn, and the numbers of the announcements.
 """

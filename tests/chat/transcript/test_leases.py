@@ -17,10 +17,10 @@ from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import leases as turn_leases
 from chat.transcript.turns import record
+from chat.transcript.turns.api_tool_call import CallRequest
 from chat.transcript.turns.begin import AcceptedMessage, claim
 from chat.transcript.turns.end import TurnEnd, TurnOutcome, close, end
 from chat.transcript.turns.leases import keep_alive, keep_rest, settle
-from chat.transcript.turns.program_call import CallRequest
 from chat.transcript.turns.regenerate import RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.sent_message import SentMessage

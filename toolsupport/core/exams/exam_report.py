@@ -16,7 +16,7 @@ from toolsupport.core.exams.estimates import (
     estimate,
 )
 from toolsupport.core.exams.grading import CaseGrade
-from toolsupport.core.quotation_marks import quoted
+from toolsupport.core.quote_foreign_text import quoted
 from toolsupport.core.sentences import SENTENCES as REASONS
 from toolsupport.core.types import JSON
 

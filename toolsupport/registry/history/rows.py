@@ -10,8 +10,8 @@ from django.utils.text import capfirst
 
 from toolsupport.core import history_sentences
 from toolsupport.core.history_sentences import BundleFacts, EventKey
-from toolsupport.registry.history import entry_contents
-from toolsupport.registry.history.entry_contents import BundleSummary
+from toolsupport.registry.history import entry_bundles
+from toolsupport.registry.history.entry_bundles import BundleSummary
 from toolsupport.registry.history.inbox import WaitingEntry
 from toolsupport.registry.history.timeline import TimelineEntry
 from toolsupport.registry.knowledge.reviews import AGREES, CONTRADICTED, DISAGREES
@@ -82,7 +82,7 @@ def review_rows(entries: Sequence[TimelineEntry], waiting: Mapping[int, WaitingE
 
 def timeline_rows(entries: Sequence[TimelineEntry], unread: Collection[int], joined: bool) -> list[HistoryRow]:
     """The rows of a page of the timeline; `joined`: entries that belong together are one row."""
-    inside = entry_contents.summaries([entry.id for entry in entries])
+    inside = entry_bundles.summaries([entry.id for entry in entries])
     made = [_row(entry, inside.get(entry.id, BundleSummary()), entry.id in unread, joined) for entry in entries]
     if not joined:
         return made
@@ -92,7 +92,7 @@ def timeline_rows(entries: Sequence[TimelineEntry], unread: Collection[int], joi
 
 def one_row(entry: TimelineEntry, waiting: WaitingEntry | None = None, alone: bool = False) -> HistoryRow:
     """The row of one entry; `alone`: as itself, although it leads a bundle."""
-    inside = entry_contents.summaries([entry.id]).get(entry.id, BundleSummary())
+    inside = entry_bundles.summaries([entry.id]).get(entry.id, BundleSummary())
     row = _row(entry, inside, unread=False, joined=not alone)
     return replace(row, waiting=waiting)
 

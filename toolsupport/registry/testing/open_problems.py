@@ -11,7 +11,7 @@ from django.db.models import CharField, QuerySet, Value
 
 from toolsupport.models import Server
 from toolsupport.registry.knowledge import drift_marks
-from toolsupport.registry.people import quota_warnings
+from toolsupport.registry.people import quotas_near_limit
 from toolsupport.registry.servers import reachability
 
 SERVERS, MODELS, QUOTAS = KINDS = ("servers", "models", "quotas")
@@ -37,5 +37,5 @@ def _marks() -> QuerySet[Server, tuple[Any, ...]]:
 
 def counted(found: Iterable[tuple[Any, ...]]) -> Mapping[str, int]:
     """Return the counts from the rows of the statement, which begin with (id, kind)."""
-    counts = Counter(row[1] for row in found) | Counter({QUOTAS: len(quota_warnings.open_marks())})
+    counts = Counter(row[1] for row in found) | Counter({QUOTAS: len(quotas_near_limit.open_marks())})
     return {kind: counts[kind] for kind in KINDS}

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolsupport.simulator.rules import remembered_facts
+from toolsupport.simulator.rules import remember_requests
 from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.types import OfferedTool
 
@@ -174,7 +174,7 @@ def _of_memory(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedToo
     graph = next(filter(None, (_player(role, tools) for role in GRAPHS)), None)
     if graph is None:
         return _best(intent, tools)
-    found = remembered_facts.values(intent["content"])
+    found = remember_requests.values(intent["content"])
     return graph, replace(intent, values={**intent.values, **found, "keeper": graph.name})
 
 

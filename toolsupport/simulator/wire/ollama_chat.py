@@ -10,8 +10,8 @@ from typing import Any
 
 from toolsupport.simulator import duration, go_json_parser, go_json_writer
 from toolsupport.simulator.client_connection import Client
-from toolsupport.simulator.fitting import required_schema
-from toolsupport.simulator.fitting.required_schema import SchemaSupport
+from toolsupport.simulator.fitting import response_format
+from toolsupport.simulator.fitting.response_format import SchemaSupport
 from toolsupport.simulator.go_json_parser import Malformed
 from toolsupport.simulator.go_types import GoPath, GoStruct
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
@@ -115,7 +115,7 @@ def chat_request(data: bytes) -> ChatRequest:
 def schema_of(demanded: Any) -> JSON | None:
     """Return the schema that a request demands. Raises RequestRejected for a format that Ollama does not know."""
     try:
-        return required_schema.of_native(demanded)
+        return response_format.of_native(demanded)
     except ValueError:
         raise RequestRejected(BAD_FORMAT.format(go_json_writer.text(go_json_writer.text(demanded)))) from None
 

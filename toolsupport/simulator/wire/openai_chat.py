@@ -15,7 +15,7 @@ from typing import Any
 
 from toolsupport.simulator import go_json_writer
 from toolsupport.simulator.client_connection import Client
-from toolsupport.simulator.fitting import required_schema
+from toolsupport.simulator.fitting import response_format
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.schemas import LEVELS, OPENAI
 from toolsupport.simulator.state import SimulatorState
@@ -110,7 +110,7 @@ def chat_request(given: JSON) -> ChatRequest:
         stream=given.get("stream") is True,
         think=think(given.get("reasoning_effort")),
         options={native: given[name] for name, native in OPTIONS.items() if given.get(name) is not None},
-        schema=required_schema.of_openai(given),
+        schema=response_format.of_openai(given),
     )
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Conflict
 from toolsupport.core.history_sentences import counted
-from toolsupport.registry.history import entry_contents, inbox, read_marks, rows, timeline, timeline_query
+from toolsupport.registry.history import entry_bundles, inbox, read_marks, rows, timeline, timeline_query
 from toolsupport.registry.history.inbox import WaitingEntry
 from toolsupport.registry.history.timeline import TimelineEntry
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
@@ -185,7 +185,7 @@ def _entry(request: AuthedRequest, entry_id: int, notice: dict[str, Any]) -> Htt
         "row": row,
         "trials": trials,
         "members": _members(entry_id) if row.words else (),
-        "findings": _oldest_first(entry_contents.findings(entry_id)) if row.findings and not row.words else (),
+        "findings": _oldest_first(entry_bundles.findings(entry_id)) if row.findings and not row.words else (),
         "open": True,
     }
     return render(request, ONE + ("#evidence" if wants_part(request) else ""), context | _rights(request) | notice)
@@ -245,7 +245,7 @@ def _views(request: AuthedRequest) -> dict[str, Any]:
 
 
 def _members(entry_id: int) -> list[rows.HistoryRow]:
-    return [rows.HistoryRow(one) for one in _oldest_first(entry_contents.members(entry_id))]
+    return [rows.HistoryRow(one) for one in _oldest_first(entry_bundles.members(entry_id))]
 
 
 def _oldest_first(ids: list[int]) -> tuple[TimelineEntry, ...]:

@@ -13,8 +13,8 @@ import chat
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.announcements import StartedMessage, StartedTurn
 from chat.transcript.turns import begin as begins
+from chat.transcript.turns.api_tool_call import CallRequest
 from chat.transcript.turns.begin import TurnBuilder
-from chat.transcript.turns.program_call import CallRequest
 from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.sent_message import SentMessage

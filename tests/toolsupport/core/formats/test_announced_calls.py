@@ -11,9 +11,9 @@ from tests.databases import ROOT
 from tests.tables import every
 from tests.toolsupport.core.formats.replies import calls, read
 from tests.toolsupport.core.formats.test_example_cues import FORMATS, made
+from toolsupport.core.expected_reply import circumstances
 from toolsupport.core.formats import FORMATS as ALL
 from toolsupport.core.formats.announced_calls import Circumstances, only_reads
-from toolsupport.core.reply_circumstances import circumstances
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
 FRAMES = ROOT / "tests/toolsupport/core/formats"

@@ -11,7 +11,7 @@ from tests.markup import flat
 from tests.toolsupport.registry.testing.test_drift import NATIVE, becomes, concluded
 from toolsupport.core.quota_rules import KEY, PERSON, ROLE, Quota
 from toolsupport.models import ModelProfile, Server
-from toolsupport.registry.people import accounts, api_keys, quota_use, quota_warnings, quotas
+from toolsupport.registry.people import accounts, api_keys, quota_use, quotas, quotas_near_limit
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detections, drift, open_problems
 
@@ -78,23 +78,23 @@ def test_a_server_out_of_use_and_a_team_that_does_not_ask_have_none(changed: Mod
 def test_a_quota_is_a_mark_from_nine_tenths_on(alice: User, bob: User) -> None:  # P9
     quotas.put(PERSON, str(alice.pk), Quota(requests_day=10))
     spend(alice, 8)
-    assert quota_warnings.open_marks() == {}
+    assert quotas_near_limit.open_marks() == {}
     spend(alice, 1)
-    assert quota_warnings.open_marks() == {(PERSON, alice.pk): "close"}
+    assert quotas_near_limit.open_marks() == {(PERSON, alice.pk): "close"}
     spend(alice, 1)
-    assert quota_warnings.open_marks() == {(PERSON, alice.pk): "full"}
+    assert quotas_near_limit.open_marks() == {(PERSON, alice.pk): "full"}
     assert open_problems.counts()[open_problems.QUOTAS] == 1
     quotas.put(PERSON, str(alice.pk), Quota(requests_day=20))
-    assert quota_warnings.open_marks() == {}
+    assert quotas_near_limit.open_marks() == {}
 
 
 def test_the_quota_of_a_role_counts_for_each_person(alice: User, bob: User) -> None:
     quotas.put(ROLE, "user", Quota(tokens_month=100))
     for _ in range(2):
         quota_use.settle(quota_use.spend(quotas.limited(alice.pk)), 60)
-    assert quota_warnings.open_marks() == {(PERSON, alice.pk): "full"}
+    assert quotas_near_limit.open_marks() == {(PERSON, alice.pk): "full"}
     accounts.set_role(bob.pk, alice.pk, "reviewer")
-    assert quota_warnings.open_marks() == {}
+    assert quotas_near_limit.open_marks() == {}
 
 
 def test_a_key_that_is_revoked_and_a_closed_account_need_nothing(alice: User) -> None:
@@ -103,10 +103,10 @@ def test_a_key_that_is_revoked_and_a_closed_account_need_nothing(alice: User) ->
     quotas.put(KEY, str(row.pk), Quota(requests_month=1))
     quotas.put(PERSON, str(alice.pk), Quota(requests_day=1))
     spend(alice, 1, row.pk)
-    assert set(quota_warnings.open_marks()) == {(KEY, row.pk), (PERSON, alice.pk)} and key
+    assert set(quotas_near_limit.open_marks()) == {(KEY, row.pk), (PERSON, alice.pk)} and key
     api_keys.revoke(alice.pk, row.pk)
     User.objects.filter(pk=alice.pk).update(is_active=False)
-    assert quota_warnings.open_marks() == {}
+    assert quotas_near_limit.open_marks() == {}
 
 
 @pytest.mark.usefixtures("changed")

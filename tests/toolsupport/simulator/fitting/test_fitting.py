@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.simulator.fitting import patterns, required_schema
+from toolsupport.simulator.fitting import patterns, response_format
 from toolsupport.simulator.fitting.fitting import Intention, fitted
 from toolsupport.simulator.types import SimulatedCall
 
@@ -126,4 +126,4 @@ def test_a_pattern_beyond_the_generator_gives_none() -> None:
     ],
 )
 def test_some_schemas_become_grammars_that_a_simple_parser_cannot_read(schema: Any, parsed: bool) -> None:
-    assert required_schema.can_be_parsed(schema) is parsed
+    assert response_format.can_be_parsed(schema) is parsed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tables import every
-from toolsupport.core.reply_circumstances import circumstances, is_about_calls
+from toolsupport.core.expected_reply import circumstances, is_about_calls
 from toolsupport.core.types import ChatMessage, Role
 
 

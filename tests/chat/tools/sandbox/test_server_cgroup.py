@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.tools.sandbox import server_memory_limits, usage
+from chat.tools.sandbox import server_cgroup, usage
 
 MIB = 1024 * 1024
 
@@ -39,7 +39,7 @@ def test_the_second_version_counts_every_level(tmp_path: Path) -> None:  # S5
         memory__stat="inactive_file 1048576\n",
     )
     mounts = f"31 23 0:28 / {top} rw - cgroup2 cgroup2 rw,nsdelegate\n40 23 0:29 / /proc rw - proc proc rw\n"
-    found = list(server_memory_limits.memory_left(proc(tmp_path, "0::/site/web/a\n", mounts)))
+    found = list(server_cgroup.memory_left(proc(tmp_path, "0::/site/web/a\n", mounts)))
     assert found == [7 * MIB, 100 * MIB]
 
 
@@ -51,16 +51,16 @@ def test_the_first_version_with_a_part_that_is_mounted(tmp_path: Path) -> None: 
     mounts = "32 31 0:29 /docker/x /nowhere rw - cgroup cgroup rw,cpu\n"
     mounts += f"33 31 0:29 /docker/x {top} rw shared:1 - cgroup cgroup rw,memory\n"
     place = proc(tmp_path, "5:cpu:/docker/x/b\n4:memory:/docker/x/b\n0::/\n", mounts)
-    assert list(server_memory_limits.memory_left(place)) == [6 * MIB]
+    assert list(server_cgroup.memory_left(place)) == [6 * MIB]
 
 
 def test_no_groups(tmp_path: Path) -> None:
-    assert list(server_memory_limits.memory_left(tmp_path / "none")) == []
-    assert list(server_memory_limits.memory_left(proc(tmp_path, "0::/gone\n", ""))) == []
+    assert list(server_cgroup.memory_left(tmp_path / "none")) == []
+    assert list(server_cgroup.memory_left(proc(tmp_path, "0::/gone\n", ""))) == []
 
 
 def test_the_smallest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:  # S5
-    monkeypatch.setattr(server_memory_limits, "memory_left", lambda: iter([]))
+    monkeypatch.setattr(server_cgroup, "memory_left", lambda: iter([]))
     assert usage.memory_left() > MIB
-    monkeypatch.setattr(server_memory_limits, "memory_left", lambda: iter([5 * MIB]))
+    monkeypatch.setattr(server_cgroup, "memory_left", lambda: iter([5 * MIB]))
     assert usage.memory_left() == 5 * MIB

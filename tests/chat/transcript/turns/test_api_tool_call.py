@@ -13,10 +13,10 @@ from chat.models import Conversation, ToolRun, Turn
 from chat.transcript.conversations import next_request
 from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import program_call
+from chat.transcript.turns import api_tool_call
+from chat.transcript.turns.api_tool_call import CallRequest, InvalidCall
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.end import TurnOutcome, end
-from chat.transcript.turns.program_call import CallRequest, InvalidCall
 from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, NotFound
@@ -63,12 +63,12 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
     first = begin(alice, conversation)
     again = begin(alice, conversation)
     assert (again.turn, again.claimed) == (first.turn, None)
-    assert program_call.state(first.turn) == program_call.RequestedCallState()
+    assert api_tool_call.state(first.turn) == api_tool_call.RequestedCallState()
     with pytest.raises(Busy):
         begin(alice, conversation, "read_file", path="a")
     end(TurnStore("me", first.turn), TurnOutcome("done"))
     assert begin(alice, conversation).turn == first.turn
-    told = program_call.state(first.turn)
+    told = api_tool_call.state(first.turn)
     assert told.call is not None and (told.call["asked_as"], told.call["served_by"]) == ("bash", "read_file")
     assert begin(alice, conversation).turn != first.turn
 
@@ -76,7 +76,7 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
 def test_what_nobody_fetched_is_forgotten(alice: User, conversation: Conversation) -> None:
     first = begin(alice, conversation)
     end(TurnStore("me", first.turn), TurnOutcome("done"))
-    Turn.objects.update(ended_at=F("ended_at") - program_call.FETCHABLE - timedelta(seconds=1))
+    Turn.objects.update(ended_at=F("ended_at") - api_tool_call.FETCHABLE - timedelta(seconds=1))
     assert begin(alice, conversation).turn != first.turn
 
 

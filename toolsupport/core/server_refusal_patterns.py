@@ -1,4 +1,4 @@
-"""Defines the vocabulary of the rules in refusal_rules.py."""
+"""Defines the vocabulary of the rules in server_refusal_rules.py."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from toolsupport.simulator.rules import remembered_facts, tool_matching
+from toolsupport.simulator.rules import remember_requests, tool_matching
 from toolsupport.simulator.rules.answers import with_result
 from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.intents import understand
@@ -62,5 +62,5 @@ def test_the_answer_names_where_it_was_kept() -> None:
 
 
 def test_what_is_about_nothing_in_particular_is_about_itself() -> None:
-    said = remembered_facts.values("tea, not coffee.")
+    said = remember_requests.values("tea, not coffee.")
     assert (said["subject"], json.loads(said["facts"])) == ("tea, not coffee", ["tea, not coffee."])
