@@ -86,7 +86,8 @@ MULTI_TURN = frozenset({"poor", "good", "excellent"})
 class FamilyProfile:
     """The facts about a model family, before any test. None means unknown, also if variants differ.
 
-    `patterns` are names in one spelling (name_words.py normalises others); a name with a word in `excepted` does not match.
+    `patterns` are names in one spelling (name_words.py normalises others); a name with a word in `excepted` does not
+    match.
     `call_format` is the format that the family was trained on, which does not prove that a text format works. `refuses`
     names tools. `begins_inside`: the template's prompt ends in the mark that opens reasoning; a list has the words of
     a name to which that applies. `context` is in tokens, `parsers` maps a server to its parser, `unverified` names
