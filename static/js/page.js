@@ -1,4 +1,5 @@
-// What every page has: copying, links in new tabs, short times, single keys, the focus, the palette, news of other chats, failed requests, signing out, passkeys.
+// What every page has: copying, links in new tabs, short times, single keys, the focus, the palette, news of other chats,
+// failed requests, signing out, passkeys.
 import "./copy.js";
 import "./new_tabs.js";
 import "./times.js";
