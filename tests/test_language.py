@@ -83,7 +83,7 @@ NOT_FOR_PEOPLE = (
     "core/formats/",
     "core/prompt/",
     "core/refusal",
-    "core/own_words",
+    "core/unquoted_text",
     "migrations/",
     "models",
 )

@@ -1,9 +1,12 @@
 // What one chip above the message field shows: the name of its file, its picture, a size.
 const shelf = document.getElementById("attached"), template = document.getElementById("chip");
 
-// With a space at which no line breaks.
-export const size = (bytes) => (bytes < 1024 ? `${bytes}\u00a0B`
-  : bytes < 1024 ** 2 ? `${Math.round(bytes / 1024)}\u00a0KB` : `${(bytes / 1024 ** 2).toFixed(1)}\u00a0MB`);
+// In the units of the panel Files, with a space at which no line breaks.
+export const size = (bytes) => {
+  if (bytes < 1024) return bytes === 1 ? "1\u00a0byte" : `${bytes}\u00a0bytes`;
+  const [amount, unit] = bytes / 1024 < 1023.95 ? [bytes / 1024, "KiB"] : [bytes / 1024 ** 2, "MiB"];
+  return `${amount.toFixed(1).replace(/\.0$/, "")}\u00a0${unit}`;
+};
 
 export const label = (chip, name) => {
   chip.querySelector("[data-name]").textContent = name;

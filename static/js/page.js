@@ -1,5 +1,7 @@
-// What every page has: copying, short times, single keys, the focus, the palette, news of other chats, failed requests, signing out, passkeys.
+// What every page has: copying, links in new tabs, short times, single keys, the focus, the palette, news of other chats,
+// failed requests, signing out, passkeys.
 import "./copy.js";
+import "./new_tabs.js";
 import "./times.js";
 import "./keys.js";
 import "./refocus.js";

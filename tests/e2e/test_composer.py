@@ -116,6 +116,18 @@ def test_a_folder_is_refused_and_the_file_beside_it_is_attached(page: Page, tmp_
     expect(page.locator(".message")).to_have_count(0)
 
 
+def test_a_chip_and_the_panel_of_files_show_the_same_size(page: Page, tmp_path: Path) -> None:
+    sizes = {1: "1 byte", 412: "412 bytes", 1536: "1.5 KiB", 1024 * 1024 - 1: "1 MiB"}
+    for size in sizes:
+        (tmp_path / f"{size}.txt").write_text("a" * size)
+    page.locator("#file").set_input_files([str(tmp_path / f"{size}.txt") for size in sizes])
+    expect(page.locator("#attached .chip[data-state=there]")).to_have_count(len(sizes))
+    expect(page.locator("#attached [data-note]")).to_have_text([*sizes.values()])
+    page.locator("#files-toggle").click()
+    for size, words in sizes.items():
+        expect(page.locator("#files").get_by_role("listitem").filter(has_text=f"{size}.txt")).to_contain_text(words)
+
+
 def test_a_queued_message_is_sent_once_from_two_tabs(page: Page) -> None:
     choose(page, "sim-long")
     assert page.evaluate(RULES) == []

@@ -39,20 +39,20 @@ WRITE = ToolCall("c1", "read_file", {"path": "a"})
 # Functions that a running turn calls and that read only: all others that reach rows have to be fenced.
 READS = {
     "turn_settings.chat_settings",
-    "prompt_counts.known",
+    "prompt_token_counts.known",
     "questions.granted",
     "record.automatic",
     "record.run_of",
     "sql_sources.granted",
     "sql_sources.reached",
-    "model_changes.model_changed",
+    "model_change_check.model_changed",
     "prompt_context.offered",
     "found_tools.prepared",
     "found_tools.searchable",
 }
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
 # What a reply shows about its model is true whoever owns the turn.
-ABOUT_MODELS = {"reasoning_starts.learn", "schema_faults.learn"}
+ABOUT_MODELS = {"reasoning_starts.learn", "response_schema_faults.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They format text in workers and read no rows.
 HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
@@ -60,7 +60,7 @@ HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_b
 HELPERS |= {"present.target", "call_phrases.verb_of"}
 # They begin, end and delete turns, or run calls that belong to none.
 BESIDE_TURNS = {
-    *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "ephemeral_run", "replay_worker")),
+    *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "standalone_call", "comparison_worker")),
     *(f"chat.turns.{name}" for name in ("person_deletion", "retention")),
 }
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.refusal_learning")

@@ -319,7 +319,7 @@ def test_a_test_of_a_part_needs_a_model_that_answers(step: str) -> None:
 
 def test_streaming_is_named_as_the_reason_from_two_trials_each_way_on() -> None:  # D6
     reasons = [judge((*OPEN, *called(*["no_call", "right"] * pairs))).reason for pairs in (1, 2)]
-    assert ["only in streamed answers or only in others" in reason for reason in reasons] == [False, True]
+    assert ["Called only in streamed answers, or only in others" in reason for reason in reasons] == [False, True]
 
 
 def test_it_stops_when_sure() -> None:
