@@ -33,9 +33,23 @@ document.addEventListener("answers", ({ detail }) => {
 
 document.addEventListener("chats:replaced", show);
 
+// A menu that was opened before a new list came: it moves into its new row, with the focus. Detached, it keeps its listeners.
+let moving = null;
+const detach = (menu) => {
+  moving = { menu, row: menu.closest("li").id, focused: menu.contains(document.activeElement) ? document.activeElement : null };
+  menu.remove();
+};
+const attach = () => {
+  document.getElementById(moving.row)?.querySelector(".more").replaceWith(moving.menu);
+  moving.focused?.focus();
+  moving = null;
+};
+
 // A row's request (pin, rename) would end without effect if its row were replaced meanwhile: then the list is fetched after it.
 document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
-  const asking = target === list() && detail.requestConfig.elt.id === "conversation-search" && target.querySelector(".htmx-request");
+  if (target !== list() || detail.requestConfig.elt.id !== "conversation-search") return;
+  const asking = target.querySelector("form.htmx-request"), menu = target.querySelector(".more[open]");
+  if (!asking && menu && detail.shouldSwap) detach(menu);
   if (!asking) return;
   detail.shouldSwap = false;
   const again = (event) => {
@@ -50,6 +64,7 @@ document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
 document.addEventListener("htmx:afterSwap", (event) => {
   if (!list()?.contains(event.target) && event.target !== list() && event.target.id !== "conversations") return;
   show();
+  if (moving) attach();
   if (document.activeElement === document.body && row) document.querySelector(`#${CSS.escape(row)} a`)?.focus();
 });
 const note = ({ target }) => { row = target.closest?.("#conversations li[id]")?.id ?? ""; };

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.e2e.conftest import answered, ask, choose, new_chat, ready, until
 from tests.e2e.test_access_for_all import overflow, violations
@@ -23,6 +23,15 @@ def opened(page: Page) -> Locator:
     row.locator(".more > summary").click()
     expect(row.get_by_role("button", name="Delete")).to_be_visible()
     return row
+
+
+def replaced(page: Page) -> None:
+    """Have the list fetched and replaced, as an answer of another chat does."""
+    page.evaluate("""() => {
+      document.getElementById("conversations").dataset.former = "";
+      document.getElementById("conversation-search").requestSubmit();
+    }""")
+    until(page, "!('former' in document.getElementById('conversations').dataset)")
 
 
 def outside(page: Page) -> None:
@@ -112,6 +121,29 @@ def test_an_open_menu_outlasts_a_new_list(page: Page) -> None:
     field.fill("Half a na")
     # As a frame of the socket does when an answer gives a chat its title.
     page.evaluate("async () => (await import('/static/js/title.js')).refreshTitle(location.pathname)")
+    expect(field).to_have_value("Half a na")
+    expect(field).to_be_focused()
+    field.press_sequentially("me")
+    field.press("Enter")
+    expect(page.locator("#chat-title")).to_have_text("Half a name")
+
+
+# The list is fetched as soon as a chat has its first message, and may come after the menu of its row was opened.
+def test_an_open_menu_outlasts_the_list_of_a_search(page: Page) -> None:
+    ask(page, "hello")
+    answered(page)
+    row = page.locator("#conversations li:has([aria-current])")
+    expect(row).not_to_contain_text("New chat")
+    held: list[Route] = []
+    page.route("**/actions/", lambda route: held.append(route))
+    row.locator(".more > summary").click()
+    until(page, "document.querySelector('#conversations .more[open]')")
+    replaced(page)
+    expect(row.locator(".more[open] > summary")).to_be_focused()
+    held[0].continue_()
+    field = row.get_by_role("textbox", name="Title")
+    field.fill("Half a na")
+    replaced(page)
     expect(field).to_have_value("Half a na")
     expect(field).to_be_focused()
     field.press_sequentially("me")
