@@ -186,8 +186,8 @@ async def _read(
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
     if text := _short_text(batch):
         async with loop_share.step():
-            heard = listener.short_text(text)
-        return heard if is_text(heard) else [checked for event in heard if (checked := check(event)) is not None]
+            events = listener.short_text(text)
+        return events if is_text(events) else [checked for event in events if (checked := check(event)) is not None]
     found: list[Event] = []
     parts, read = _parts(listener, batch, check, offered), False
     while not read:

@@ -84,7 +84,7 @@ So a question with one call costs two answers, and a question with ten calls may
 program asks for several calls at once wherever it can, and why it stops a model that repeats itself.
 
 It is also why the order of things matters. The result has to stand right behind the call it belongs to, under the \
-right name, and in the form the model's template expects. Nobody reports an error if a result is out of place: the \
+right name, and in the form the model's template expects. There is no error if a result is out of place: the \
 model reads a conversation that makes no sense, and continues it. Most of what people call \
 "bad at tools" is a model that was shown the conversation in a form it had never seen before.
 
