@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.conftest import answered, ask, new_chat, ready, settled
 
 pytestmark = pytest.mark.e2e
 
@@ -313,7 +313,7 @@ def test_the_tab_key_reaches_everything_in_order(open_browser: Open) -> None:
         ("/history/?show=all", ("To review",)),
     ):
         page.goto(address)
-        page.wait_for_load_state("networkidle")
+        settled(page)
         page.locator(".skip").focus()
         there = stops(page, "Tab")
         places, names = [one["place"] for one in there], " · ".join(one["name"] for one in there)
