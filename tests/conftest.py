@@ -32,6 +32,7 @@ from tests.serving import Site, serving, sign_in
 from toolsupport.config import environment
 from toolsupport.providers import transport
 from toolsupport.registry.people import quotas
+from toolsupport.web.authentication import api_key_auth
 from toolsupport.web.pages import navigation
 
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
@@ -194,9 +195,10 @@ def _connections_end_with_the_tests() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _quotas_of_this_test() -> None:
-    """The quotas that this process has read are those of the test before."""
+def _no_counts_of_the_test_before() -> None:
+    """The quotas that this process has read are those of the test before, and keys of that test had the same ids."""
     quotas.table.forget()
+    api_key_auth.rate = api_key_auth.RateLimiter()
 
 
 @pytest.fixture
