@@ -92,7 +92,7 @@ def test_every_page_of_the_documentation_leads_somewhere() -> None:
 @cache
 def tracked() -> dict[Path, str]:
     """The texts of the repository, read once."""
-    found = {}
+    found: dict[Path, str] = {}
     for folder, folders, files in os.walk(house.ROOT):
         folders[:] = [name for name in folders if name not in SKIPPED]
         paths = [Path(folder, name) for name in files if any(fnmatchcase(name, pattern) for pattern in OURS)]
