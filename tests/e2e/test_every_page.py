@@ -100,7 +100,7 @@ def test_no_page_has_a_fault(open_browser: Callable[..., BrowserContext], compla
     page.locator(".call > summary").first.click()
     expect(page.locator(".call-body")).to_be_visible()
     found = [f"chat {fault}" for fault in faults(page)]
-    for address in ("/models/1/", "/exams/1/"):  # they end, so that results are measured too
+    for address in ("/models/1/", "/exams/1/"):  # what was begun ends, so that results are measured too
         page.goto(address)
         expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     for address in PAGES:
