@@ -66,7 +66,8 @@ bench: $(STAMP) ## Measure the figures of docs/performance.md (make bench ARGS=-
 nightly: $(STAMP) .venv-described/.installed .venv-mlx/.installed ## Run the long tests, once before a release
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
-		tests/toolsupport/simulator tests/toolsupport/registry tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
+		tests/toolsupport/simulator tests/toolsupport/registry tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py \
+		tests/chat/test_model_questions.py $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest -m real_server --hypothesis-profile=nightly tests/real/test_constrained.py $(ARGS) || [ $$? -eq 5 ]
 	@$(PY) -m pytest -m real_server tests/real/test_models.py -k 'llama_server or ollama' $(ARGS) || [ $$? -eq 5 ]
 	@$(MAKE) clients agents

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from typing import Any
 
 import httpx
 import hypothesis
@@ -19,7 +20,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
-from django.template import Template
+from django.template import Engine, Template
 from django.test import TransactionTestCase
 from django.test.utils import _TestState
 
@@ -29,7 +30,10 @@ from tests.factories import UserFactory
 from tests.installed import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 hooks
 from tests.serving import Site, serving, sign_in
 from toolsupport.config import environment
+from toolsupport.providers import transport
 from toolsupport.registry.people import quotas
+from toolsupport.web.authentication import api_key_auth
+from toolsupport.web.pages import navigation
 
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
 DATA_DIR = Path(_DIRECTORY.name)
@@ -50,6 +54,9 @@ os.fsync = lambda fd: None
 
 # Each client of httpx loads the trusted certificates, which takes 20 ms; tests open thousands, few of them with TLS.
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
+
+# A server on the same machine needs no time before it is asked again.
+transport.PAUSES, transport.LOADING_PAUSE = (0.001, 0.002), 0.01
 
 hypothesis.settings.load_profile("suite")
 
@@ -188,9 +195,25 @@ def _connections_end_with_the_tests() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _quotas_of_this_test() -> None:
-    """The quotas that this process has read are those of the test before."""
+def _no_counts_of_the_test_before() -> None:
+    """The quotas that this process has read are those of the test before, and keys of that test had the same ids."""
     quotas.table.forget()
+    api_key_auth.rate = api_key_auth.RateLimiter()
+
+
+@pytest.fixture
+def bare_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without the bars around them, for tables over many pages: those take most of the time of a small page.
+
+    `tests/test_offered_acts.py` and `tests/test_queries.py` take every page with them.
+    """
+    engine = Engine.get_default()
+    partials: Any = engine.template_loaders[0]
+    (loader,) = partials.loaders
+    nothing = engine.from_string("")
+    for part in ("topbar", "palette", "keyboard", "news"):
+        monkeypatch.setitem(loader.get_template_cache, f"parts/{part}.html", nothing)
+    monkeypatch.setattr(navigation, "_counts", lambda allowed: (0, navigation.NO_MARKS))
 
 
 @pytest.fixture

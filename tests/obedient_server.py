@@ -83,7 +83,7 @@ class Web(BaseHTTPRequestHandler):
 def obedient_server() -> Iterator[str]:
     """Runs in a thread of its own; gives its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Web)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

@@ -184,12 +184,14 @@ def visitors(db: None) -> dict[str, Visitor]:
 
 
 # O5, SAFETY 4: permission matrix 100 %
+@pytest.mark.usefixtures("bare_pages")
 @every("address", AT_ONCE)
 def test_an_address_lets_in_whom_it_declares(address: Address, visitors: dict[str, Visitor], out_there: None) -> None:
     with undone(*visitors.values()):
         assert [wrong for who, one in visitors.items() for wrong in wrong_answers(address, who, one)] == []
 
 
+@pytest.mark.usefixtures("bare_pages")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("address", ALONE)
 def test_an_address_that_waits_lets_in_whom_it_declares(

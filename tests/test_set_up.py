@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -87,10 +89,15 @@ def test_every_page_of_the_documentation_leads_somewhere() -> None:
     assert broken == []
 
 
-def tracked() -> list[Path]:
-    found = [path for pattern in OURS for path in house.ROOT.rglob(pattern)]
-    inside = [path for path in found if path.is_file()]
-    return [path for path in inside if not SKIPPED & set(path.relative_to(house.ROOT).parts)]
+@cache
+def tracked() -> dict[Path, str]:
+    """The texts of the repository, read once."""
+    found: dict[Path, str] = {}
+    for folder, folders, files in os.walk(house.ROOT):
+        folders[:] = [name for name in folders if name not in SKIPPED]
+        paths = [Path(folder, name) for name in files if any(fnmatchcase(name, pattern) for pattern in OURS)]
+        found |= {path: path.read_text(errors="replace") for path in paths if path.is_file()}
+    return found
 
 
 @pytest.mark.parametrize("pattern", FOREIGN)
@@ -98,8 +105,9 @@ def test_nothing_speaks_of_the_workplace(pattern: str) -> None:
     sign = re.compile(pattern, re.I)
     found = [
         f"{path.relative_to(house.ROOT)}:{number} {line.strip()[:90]}"
-        for path in tracked()
-        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        for path, text in tracked().items()
+        if sign.search(text)
+        for number, line in enumerate(text.splitlines(), 1)
         if sign.search(line)
     ]
     assert not found, "\n".join(found)

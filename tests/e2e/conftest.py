@@ -39,6 +39,15 @@ EXPECTED = (
     *LEFT,
 )
 
+# A part is asked for within a frame of what causes it, which may be another part that came.
+SETTLED = """async () => {
+  await document.fonts.ready;
+  for (let quiet = 0; quiet < 4; quiet++) {
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    if (document.readyState !== "complete" || document.querySelector(".htmx-request")) quiet = 0;
+  }
+}"""
+
 expect.set_options(timeout=PATIENCE)
 
 
@@ -225,6 +234,11 @@ def until(page: Page, condition: str) -> None:
         f" const look = () => ({condition}) ? done() : requestAnimationFrame(look); look();"
         f" setTimeout(() => fail(new Error('it never came')), {PATIENCE}); }})"
     )
+
+
+def settled(page: Page) -> None:
+    """Wait until a page has fetched what it fetches by itself: its fonts, and parts that come late or are unfolded."""
+    page.evaluate(SETTLED)
 
 
 def photograph(page: Page, name: str) -> None:

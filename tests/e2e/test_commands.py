@@ -44,9 +44,9 @@ def test_commands_do_what_the_buttons_do(page: Page) -> None:
 
 def test_detect_tests_the_model(page: Page) -> None:
     # A model of its own: the other chats with it are told how the test ended, at any time.
-    choose(page, "sim-thinks")
+    choose(page, "sim-parallel-less")
     command(page, "/detect")
-    expect(page.locator("[data-code=detected]", has_text="sim-thinks")).to_contain_text("calls tools natively")
+    expect(page.locator("[data-code=detected]", has_text="sim-parallel-less")).to_contain_text("calls tools natively")
 
 
 # T1: by command or by its box; a reload shows it too.

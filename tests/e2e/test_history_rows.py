@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.e2e.conftest import settled
 from tests.e2e.test_history import PROPOSED, decide
 from tests.serving import Site
 
@@ -65,7 +66,7 @@ def test_the_text_of_a_row_has_most_of_its_width(open_browser: Open, site: Site,
     for address in ("/history/", "/history/?show=all"):
         page.goto(address)
         page.evaluate("document.querySelectorAll('main details.more').forEach(one => one.open = true)")
-        page.wait_for_load_state("networkidle")
+        settled(page)
         rows = page.locator("[data-row]:not(:has([data-row]))")
         assert rows.count() > 2
         found = rows.evaluate_all(SHARES)

@@ -11,6 +11,8 @@ from typing import Any
 # Twisted's loop must be chosen before anything else imports Twisted.
 from daphne import server as _  # noqa: F401  # isort: skip
 
+import autobahn.twisted.websocket as autobahn_socket
+import autobahn.websocket.protocol as autobahn_protocol
 from autobahn.exception import Disconnected
 from autobahn.websocket.types import ConnectionDeny
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
@@ -28,6 +30,16 @@ MOST_WAITING, MESSAGE_COST = 512 * 1024, 1024
 # Frames of every kind in so many seconds, those of one message and pings as well. A page needs 30; each takes 10 µs of
 # the event loop, and 64 KiB, which are read at once, hold 11,000 empty ones.
 MOST_FRAMES, WINDOW = 1_000, 10.0
+
+
+def unformatted(value: object, *options: object, **more: object) -> object:
+    return value
+
+
+# Autobahn formats and colours the values of its debug lines even if they are not logged: two thirds of a connection's
+# beginning.
+for _module in (autobahn_socket, autobahn_protocol):
+    vars(_module).update(hltype=unformatted, hlval=unformatted, pformat=unformatted)
 
 
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped

@@ -63,11 +63,11 @@ def ollama(twist: Twist = lambda received, message: message, fault: Answer | Non
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request is repeated without a pause."""
     monkeypatch.setattr(transport, "PAUSES", (0.0, 0.0))
-    monkeypatch.setattr(transport, "LOADING_PAUSE", 0.001)
+    monkeypatch.setattr(transport, "LOADING_PAUSE", 0.02)
 
 
 # The limits of a test, a hundred times shorter: a server that hangs for 30 s hangs for 0.3 s.
-SHORT = ProbeLimits(load=3.0, first=1.2, silent=0.3, answer=0.3, total=3.0, thinking=3.0, pause=0.001)
+SHORT = ProbeLimits(load=1.2, first=1.2, silent=0.3, answer=0.3, total=1.2, thinking=1.2, pause=0.001)
 
 
 async def verdict_of(answer: Answer, limits: ProbeLimits = LIMITS) -> Verdict:

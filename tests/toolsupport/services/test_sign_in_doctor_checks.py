@@ -91,7 +91,7 @@ def answering(status: int = 200, date: str = "", context: ssl.SSLContext | None 
     issuer = f"http{'s' if context else ''}://localhost:{server.server_port}"
     if context:
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield issuer

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from pprint import PrettyPrinter
+from unittest.mock import MagicMock
 
-from toolsupport.web.socket_protocol import header_of
+import autobahn.util
+import pytest
+from twisted.internet.address import IPv4Address
+
+from toolsupport.web.socket_protocol import BoundedSocketFactory, header_of
 
 
 @pytest.mark.parametrize(
@@ -19,3 +24,14 @@ from toolsupport.web.socket_protocol import header_of
 )
 def test_the_header_of_a_frame_is_that_of_the_standard(size: int, header: bytes) -> None:
     assert header_of(size) == header
+
+
+def test_debug_lines_that_are_not_logged_are_not_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
+    formatted = MagicMock(return_value="")
+    monkeypatch.setattr(PrettyPrinter, "pformat", formatted)
+    monkeypatch.setattr(autobahn.util, "hl", formatted)
+    socket = BoundedSocketFactory(MagicMock(), server="test").buildProtocol(IPv4Address("TCP", "127.0.0.1", 1))
+    socket.transport = MagicMock()
+    socket.connectionMade()
+    assert socket.state == socket.STATE_CONNECTING
+    formatted.assert_not_called()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -100,14 +101,28 @@ def person_of(session: Any) -> User | None:
 
 
 def _with_person() -> QuerySet[Session]:
-    roles = RawSQL(permissions.ROLE_MASK, [], output_field=IntegerField())
-    return _living().select_related("person").annotate(roles=roles)
+    return _all_with_person(_rule()).filter(expire_date__gt=timezone.now())
 
 
 def _living() -> QuerySet[Session]:
-    rule = f'"{settings.ENV[RULE]}"' if RULE in settings.ENV[GIVEN] else None
+    return _all(_rule()).filter(expire_date__gt=timezone.now())
+
+
+def _rule() -> str | None:
+    return f'"{settings.ENV[RULE]}"' if RULE in settings.ENV[GIVEN] else None
+
+
+@cache
+def _all_with_person(rule: str | None) -> QuerySet[Session]:
+    """Build it once: every request reads a session."""
+    roles = RawSQL(permissions.ROLE_MASK, [], output_field=IntegerField())
+    return _all(rule).select_related("person").annotate(roles=roles)
+
+
+@cache
+def _all(rule: str | None) -> QuerySet[Session]:
     lacking = RawSQL(LACKS, [rule], output_field=BooleanField())  # no value of a request is in it
-    return Session.objects.filter(expire_date__gt=timezone.now()).annotate(lacking=lacking)
+    return Session.objects.annotate(lacking=lacking)
 
 
 def count(person_id: int) -> int:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from toolsupport.core import server_faults
@@ -79,7 +80,7 @@ def pause(failures: int, stretch: float) -> float:
 
 def with_problems() -> QuerySet[Server]:
     """Return the servers in use that lack a setting for tools or have not answered for some time."""
-    down = Q(reachable=False, down_since__lte=timezone.now() - MARKED)
+    down = Q(reachable=False, down_since__lte=Now() - MARKED)
     lacking = Q(pk__in=missing_flags.open_marks().values("server"))
     return Server.objects.filter(down | lacking, enabled=True, removed_at=None)
 

@@ -48,7 +48,7 @@ class Turning(BaseHTTPRequestHandler):
 def turning() -> Iterator[str]:
     Turning.asked = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Turning) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 

@@ -158,8 +158,8 @@ def test_a_call_that_a_limit_cut_anywhere_is_never_made(name: str) -> None:  # F
         assert not any(isinstance(event, CallReady) for event in events), reply[:end]
 
 
-LENGTHS = (8_000, 64_000) if by_night() else (4_000, 16_000)
-ENOUGH = 0.1 if by_night() else 0.4  # seconds
+LENGTHS = (8_000, 64_000) if by_night() else (2_000, 8_000)
+ENOUGH = 0.1  # seconds
 MOST_OPENERS = 100 if by_night() else 1  # of the marks of a format
 
 
@@ -180,4 +180,4 @@ def half_openers(name: str) -> set[str]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_repeated_openers_cost_no_more_than_their_length(name: str) -> None:  # F3
     for opener in sorted(half_openers(name)):
-        assert grows_no_faster(partial(read_openers, name, opener), *LENGTHS, times=2.0, enough=ENOUGH), opener
+        assert grows_no_faster(partial(read_openers, name, opener), *LENGTHS, times=1.6, enough=ENOUGH), opener

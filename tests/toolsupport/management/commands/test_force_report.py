@@ -82,7 +82,7 @@ REFUSES_ODD = 400, b'{"error": {"message": "the grammar cannot be parsed"}}'
 def serving(status: int, data: bytes, odd: tuple[int, bytes] = REFUSES_ODD) -> Iterator[str]:
     handler = type("Handler", (ScriptedHandler,), {"sends": (status, data), "odd": odd})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

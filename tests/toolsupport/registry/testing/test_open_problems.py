@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from tests.factories import ModelProfileFactory
+from tests.factories import ModelProfileFactory, ServerFactory
 from tests.markup import flat
 from tests.toolsupport.registry.testing.test_drift import NATIVE, becomes, concluded
 from toolsupport.core.quota_rules import KEY, PERSON, ROLE, Quota
 from toolsupport.models import ModelProfile, Server
+from toolsupport.registry import raw_sql
 from toolsupport.registry.people import accounts, api_keys, quota_use, quotas, quotas_near_limit
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detections, drift, open_problems
@@ -131,3 +135,14 @@ def test_the_filter_lists_what_is_to_be_tested_again(client: Client, bob: User, 
     client.force_login(bob)
     page = client.get("/models/?older=1").content.decode()
     assert changed.name in page and "stays:1b" not in page
+
+
+def test_the_statement_that_is_built_once_reads_the_time_when_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_problems._statement.cache_clear()
+    with monkeypatch.context() as earlier:
+        began = timezone.now() - timedelta(hours=1)
+        earlier.setattr(timezone, "now", lambda: began)
+        open_problems.statement()
+    server = ServerFactory(reachable=False, down_since=timezone.now() - timedelta(minutes=3))
+    sql, parameters = open_problems.statement()
+    assert raw_sql.rows(sql, *parameters) == [(server.pk, open_problems.SERVERS)]

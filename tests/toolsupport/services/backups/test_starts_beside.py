@@ -87,13 +87,15 @@ def test_a_start_on_another_machine_waits(tmp_path: Path) -> None:
         with held_restore(one, file) as restore:
             ready = threading.Thread(target=two.start)
             ready.start()
-            wait_for_lock(one.environment["DATABASE_URL"], schema_lock.NUMBER)
+            until, log = time.monotonic() + 60, two.directory / "serve.log"
+            while not (log.exists() and schema_lock.WAITING in log.read_text()):  # it tries for some seconds first
+                assert time.monotonic() < until, "the start does not wait"
+                ready.join(0.02)
             let_go(restore)
             ready.join(60)
         try:
             names = {name for (name,) in two.rows("SELECT username FROM auth_user")}
             assert "of the backup" in names and "later" not in names
-            assert schema_lock.WAITING in (two.directory / "serve.log").read_text()
         finally:
             two.kill()
 

@@ -29,7 +29,7 @@ from toolsupport.registry.people import api_keys
 from toolsupport.services.backups import kept_backups, making
 from toolsupport.web.authentication import factor_proof
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("bare_pages")]
 # Every form of these pages with its fields. {me}, {other}, {passkey}, {key} stand for ids.
 FORMS: dict[str, tuple[str, ...]] = {
     "/quotas/save/": ("subject", *FIELDS),
