@@ -127,6 +127,9 @@ async def test_a_disk_that_fills_up_in_mid_answer_loses_nothing(tmp_path: Path, 
             assert kept(site, message)[0] == open_page.text(message) and counted(open_page.text(message))
             await open_page.send("message.send", text="Now", client_id=client_id)
             await open_page.until("message.accepted", client_id=client_id)
+            # The site would give an endless answer twenty seconds at its end.
+            await open_page.send("turn.stop")
+            assert (await open_page.until("turn.ended"))["reason"] == "stopped"
 
 
 # O7

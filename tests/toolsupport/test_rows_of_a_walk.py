@@ -6,13 +6,15 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.chat.test_approvals import asked
-from tests.serving import Site, new_chat, page, sign_in
+from tests.serving import Site, new_chat, page, serving, sign_in
+from tests.toolsupport.services.simulator_thread import running_simulator
 from toolsupport.core.sentence_codes import BEGINNING
 
 REASON = "Seen by a person."
@@ -32,6 +34,13 @@ VALUES = {
 }
 
 
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """The simulated models, without the time that they take for each word."""
+    with running_simulator() as url, serving(tmp_path, TOOLSUPPORT_SIMULATOR="off", OLLAMA_HOST=url) as site:
+        yield site
+
+
 def post(admin: httpx.Client, address: str, **given: Any) -> None:
     headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
     answer = admin.post(address, data=given, headers=headers, follow_redirects=False)
@@ -49,7 +58,7 @@ async def walk(site: Site, admin: httpx.Client) -> None:
         await opened.until("notice", code="detected")
     for model in MODELS:
         with suppress(subprocess.CalledProcessError):  # 1 and 2 are verdicts
-            site.manage("detect", model, "--server", "Simulator")
+            site.manage("detect", model, "--server", "Ollama")
     [(last, profile)] = site.rows(
         "SELECT d.id, d.profile_id FROM toolsupport_detection d JOIN toolsupport_modelprofile p "
         "ON p.id = d.profile_id WHERE p.name = 'sim-honest:latest' ORDER BY d.id DESC LIMIT 1"
@@ -77,18 +86,18 @@ def foreign(site: Site) -> set[str]:
 
 
 @pytest.mark.asyncio
-async def test_rows_hold_codes(own_site: Site) -> None:
-    with closing(sign_in(own_site)) as admin:
-        await walk(own_site, admin)
+async def test_rows_hold_codes(site: Site) -> None:
+    with closing(sign_in(site)) as admin:
+        await walk(site, admin)
     for query, least in TEXTS.items():
-        written = [text for (text,) in own_site.rows(query) if text]
+        written = [text for (text,) in site.rows(query) if text]
         assert [text for text in written if not text.startswith(BEGINNING) and text != REASON] == [], query
         assert len(written) >= least, query
-    said = foreign(own_site)
+    said = foreign(site)
     for query, names in VALUES.items():
-        rows = [parsed(value) for (value,) in own_site.rows(query)]
+        rows = [parsed(value) for (value,) in site.rows(query)]
         found = [part for row in rows for part in parts(row, names)]
         written = [part for part in found if not isinstance(part, dict)]
         assert len(found) > len(written) and [text for text in written if text not in said] == [], query
-    reasons = [why for (why,) in own_site.rows("SELECT why FROM toolsupport_trial")]
+    reasons = [why for (why,) in site.rows("SELECT why FROM toolsupport_trial")]
     assert [why for why in reasons if not why.startswith(BEGINNING) and why not in said] == []

@@ -12,6 +12,9 @@ from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page
 
 UNKNOWN = "sim-unknown:latest"
+# As if the minute had passed after which the test of a process that is gone ends.
+LEASE_ENDS = "from toolsupport.models import Detection as D; from django.db.models.functions import Now as N; "
+LEASE_ENDS += "D.objects.filter(status='running').update(lease_until=N())"
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +91,8 @@ async def test_killed_in_the_middle_it_is_interrupted_and_offered_again(site: Si
     site.kill()
     site.start()
     async with page(site, ana, conversation) as open_page:
+        await open_page.until("hello")
+        await asyncio.to_thread(site.manage, "shell", "--no-imports", "-c", LEASE_ENDS)
         assert await ended(open_page, detection=running["detection"]) == "interrupted"
         assert "process that ran the test ended" in (await open_page.until("notice", code="inconclusive"))["text"]
         await open_page.send("detection.start", model="sim-slow-load:latest")

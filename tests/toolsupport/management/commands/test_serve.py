@@ -193,13 +193,15 @@ def test_a_disabled_administrator_of_the_environment_stays_disabled_and_stops_no
     kept.start()
     kept.kill(signal.SIGTERM)
     change(kept, "UPDATE auth_user SET is_active = 0")
-    command = [sys.executable, "manage.py", "serve", "--port", str(kept.port)]
-    with subprocess.Popen(command, cwd=ROOT, env=kept.environ(), stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        lines = [process.stdout.readline() for _ in range(4)]
-        process.terminate()
-    assert re.search(r"/setup/\?token=\w+", "".join(lines))
-    assert any("TOOLSUPPORT_ADMIN names an account" in line for line in lines)
+    kept.start()
+    try:
+        assert kept.process and kept.process.stdout
+        kept.process.send_signal(signal.SIGTERM)
+        printed = kept.process.stdout.read()
+    finally:
+        stop(kept)
+    assert re.search(r"/setup/\?token=\w+", printed)
+    assert "TOOLSUPPORT_ADMIN names an account" in printed
     assert kept.rows("SELECT username, is_active FROM auth_user") == [(ADMIN[0], 0)]
 
 
@@ -238,19 +240,19 @@ def test_the_printed_set_up_address_is_answered(
 ) -> None:  # O1 P6
     """As a browser or a proxy asks for it, with nothing else set."""
     kept.environment |= {"TOOLSUPPORT_ADMIN": "", **environment}
-    command = [sys.executable, "manage.py", "serve", "--host", host, "--port", str(kept.port)]
-    with subprocess.Popen(command, cwd=ROOT, env=kept.environ(), stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            printed = next(line for line in process.stdout if "token=" in line)
-            [(start, path)] = re.findall(r"(https?://[^/]+)(/setup/\S+)", printed)
-            assert start == site.format(port=kept.port)
-            headers = {"Host": start.partition("://")[2], "X-Forwarded-Proto": start.partition(":")[0]}
-            asked = httpx.get(f"http://{reached}:{kept.port}{path}", headers=headers, trust_env=False)
-            assert asked.status_code == 200 and 'name="token"' in asked.text
-            assert "FAIL" not in kept.manage("doctor")
-        finally:
-            process.terminate()
+    kept.options = ("--host", host)
+    kept.start()
+    try:
+        assert kept.process and kept.process.stdout
+        printed = next(line for line in kept.process.stdout if "token=" in line)
+        [(start, path)] = re.findall(r"(https?://[^/]+)(/setup/\S+)", printed)
+        assert start == site.format(port=kept.port)
+        headers = {"Host": start.partition("://")[2], "X-Forwarded-Proto": start.partition(":")[0]}
+        asked = httpx.get(f"http://{reached}:{kept.port}{path}", headers=headers, trust_env=False)
+        assert asked.status_code == 200 and 'name="token"' in asked.text
+        assert "FAIL" not in kept.manage("doctor")
+    finally:
+        stop(kept)
 
 
 def test_threads_give_the_interpreter_back_within_a_millisecond() -> None:
