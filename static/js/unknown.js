@@ -57,8 +57,23 @@ export const progress = (frame) => {
   if (frame.step && !document.getElementById(`test-${frame.detection}`)) look();
 };
 
+// The list of steps is fetched each second. It stays where it was scrolled to, until another step runs.
+let scrolled = 0, running = -1;
+const steps = () => place().querySelector(".steps");
+const keep = () => { scrolled = steps()?.scrollTop ?? 0; };
+const follow = () => {
+  const list = steps();
+  if (!list) return;
+  const now = [...list.children].findIndex((step) => step.dataset.state === "running");
+  list.scrollTop = scrolled;
+  if (now !== running) list.children[now]?.scrollIntoView({ block: "nearest" });
+  running = now;
+};
+
 export const start = (sender) => {
   send = sender;
+  place().addEventListener("htmx:beforeSwap", keep);
+  place().addEventListener("htmx:afterSettle", follow);
   document.addEventListener("message:accepted", sent);
   document.addEventListener("model:test", ({ detail: model }) => {
     if (!send({ type: "detection.start", model })) say("The server cannot be reached; nothing was tested.", "off");

@@ -15,6 +15,18 @@ from tests.serving import Site
 pytestmark = pytest.mark.e2e
 
 
+# The running step is within the part of the list that can be seen.
+RUNNING_SEEN = """() => {
+  const step = document.querySelector("#asks .steps [data-state=running]");
+  if (!step) return false;
+  const [of, all] = [step.getBoundingClientRect(), step.parentElement.getBoundingClientRect()];
+  return of.top >= all.top - 1 && of.bottom <= all.bottom + 1;
+}"""
+# The steps whose texts do not fit into their row.
+OVERLAPPING = """() => [...document.querySelectorAll("#asks .steps > li")]
+  .filter((step) => step.scrollHeight > step.clientHeight + 1).map((step) => step.innerText)"""
+
+
 @pytest.fixture(scope="module")
 def site(own_site: Site) -> Site:
     """Nothing but these tests finds anything out about its models."""
@@ -82,10 +94,13 @@ def test_the_command_tests_the_model_step_by_step(page: Page) -> None:
     page.get_by_label("Message", exact=True).fill("/detect")
     page.keyboard.press("Enter")
     expect(page.locator("#asks .test")).to_contain_text("Accept tools")
+    expect(page.locator("#asks .steps [data-state=running]")).to_contain_text("Text formats")
+    page.wait_for_function(RUNNING_SEEN)
+    assert page.evaluate(OVERLAPPING) == []
     photograph(page, "chat-test")
     assert violations(page) == []
     # Twelve slow answers: the test passes without this too.
-    page.get_by_role("button", name="Skip: Text formats").press("Enter")
+    page.get_by_role("button", name="Skip: Text formats").click()
     # A new chat may be told of tests of the model before, which have just ended.
     expect(page.locator("[data-code=detected]", has_text="refuses tools")).to_be_visible()
     expect(page.locator("#asks .test")).to_contain_text("Saved for everyone")
