@@ -48,6 +48,7 @@ AT_ONCE, GATHERING_PER_RUN, LONGEST_GATHERING = 50, 0.0001, 0.015
 SWEEP = LOOK = 1.0
 CLEAR = 3600.0
 WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
+LAST_HTML = 0.5  # seconds of these for the HTML of a reply
 NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
 # Why an answer is ended from outside → the reason, and a code of sentences.ENDINGS.
 ENDS = {
@@ -315,9 +316,16 @@ class TurnRunner:
         for tail, turn in (await in_database(turn_owners.standings)([conversation])).values():
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
+    async def _html(self, run: TurnRun) -> str | None:
+        """Return the reply as HTML, None if it takes long: a page asks for it later. A stop of the site waits less."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if self.accepting else LAST_HTML):
+                return await run.html()
+        return None
+
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
         store, conversation = run.claimed.store, run.claimed.conversation
-        html = await run.html() if outcome.reply else None
+        html = await self._html(run) if outcome.reply else None
         outcome = replace(outcome, exchanges=await run.exchanges(), html=html)
         while True:
             try:

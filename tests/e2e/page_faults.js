@@ -32,12 +32,12 @@
     range.selectNodeContents(text);
     const rects = [...range.getClientRects()];
     let room = { left: -1e9, right: 1e9, top: -1e9, bottom: 1e9 };
-    let floats = false;
+    let root = document.body; // what stays in its place while the rest scrolls lies over other texts by design
     let cut = false;
     let scrolls = false;
     for (let up = parent; up !== document.documentElement; up = up.parentElement) {
       const { clips, scrolls: moves, floats: apart, box } = frame(up);
-      floats ||= apart;
+      if (apart && root === document.body) root = up;
       scrolls ||= moves;
       if (!clips || up === document.body) continue;
       room = { left: Math.max(room.left, box.left), right: Math.min(room.right, box.right), top: Math.max(room.top, box.top),
@@ -45,10 +45,10 @@
       cut ||= !scrolls && rects.some((rect) => rect.right > box.right + 7 || rect.left < box.left - 7);
     }
     if (cut) faults.push(`${short(text.data)} is cut off`);
-    for (const rect of floats ? [] : rects) {
+    for (const rect of rects) {
       const [left, right] = [Math.max(rect.left, room.left), Math.min(rect.right, room.right)];
       const [top, bottom] = [Math.max(rect.top, room.top), Math.min(rect.bottom, room.bottom)];
-      if (right - left > 2 && bottom - top > 2) pieces.push({ left, right, top, bottom, text });
+      if (right - left > 2 && bottom - top > 2) pieces.push({ left, right, top, bottom, text, root });
     }
   }
   pieces.sort((one, other) => one.top - other.top);
@@ -56,7 +56,7 @@
     for (const other of pieces.slice(index + 1, index + 200)) {
       if (other.top >= one.bottom - 5) break;
       const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
-      if (one.text !== other.text && across > 3 && Math.min(one.bottom, other.bottom) - other.top > 5)
+      if (one.text !== other.text && one.root === other.root && across > 3 && Math.min(one.bottom, other.bottom) - other.top > 5)
         faults.push(`${short(one.text.data)} lies over ${short(other.text.data)}`);
     }
   });

@@ -53,6 +53,7 @@ RUN = """options => {
   return axeRun({ include: [document], exclude: more }, options).then(
     ([violations, paints]) => [violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), paints]);
 }"""
+FAULTS = re.sub(r"^//.*\n", "", (Path(__file__).parent / "page_faults.js").read_text())
 CONTRAST = re.sub(r"^//.*\n", "", (Path(__file__).parent / "contrast.js").read_text())
 PASSED: set[str] = set()  # what texts with enough contrast were painted like, on all pages so far
 
@@ -101,7 +102,7 @@ def overflow(page: Page) -> int:
 
 
 def faults_at_each_width(page: Page) -> list[str]:
-    """What axe finds and what leaves the screen, on a phone and on a wide screen; the page is wide afterwards.
+    """What axe finds, what leaves the screen and what lies over it, on a phone and on a wide screen, which stays.
 
     Colours are the same on both: they are looked at in the dark on the wide one only.
     """
@@ -109,8 +110,7 @@ def faults_at_each_width(page: Page) -> list[str]:
     for width, themes in ((320, ("light",)), (1280, THEMES)):
         page.set_viewport_size({"width": width, "height": 800})
         found += [f"{width} px, {fault}" for fault in violations(page, themes)]
-        if (beyond := overflow(page)) > 0:
-            found.append(f"{width} px: {beyond} px wider than the screen")
+        found += [f"{width} px: {fault}" for fault in page.evaluate(FAULTS, {"controlsToo": False})]
     return found
 
 

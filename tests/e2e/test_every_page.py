@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import APIRequestContext, BrowserContext, FilePayload, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, settled
-from tests.e2e.test_access_for_all import STOP, stops, violations
+from tests.e2e.test_access_for_all import FAULTS, STOP, stops, violations
 
 pytestmark = pytest.mark.e2e
 
-FAULTS = re.sub(r"^//.*\n", "", (Path(__file__).parent / "page_faults.js").read_text())
 # Half of 1280 is what is left at 200 %, a quarter at 400 %.
 WIDE, ZOOMED, SMALL = 1280, 640, 320
 PAGES = (

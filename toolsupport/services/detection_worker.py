@@ -111,7 +111,8 @@ class DetectionRun:
         finally:
             heart.cancel()
             work.cancel()
-        await self._write(self.rows.renew, self._progress())
+        if self._why != "lost":  # then it was tried until now, and would fail again
+            await self._write(self.rows.renew, self._progress())
         await self.conclude(STOPS[self._why](runner) if verdict is None else concluded(verdict, runner))
 
     async def conclude(self, how: DetectionResult) -> None:

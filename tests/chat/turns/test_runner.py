@@ -23,6 +23,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import end, leases
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner as running
+from chat.turns.run import TurnRun
 from chat.turns.runner import TurnRunner
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import DONE, HANG, HEAD, LAST_CHUNK, Step, said, scripted
@@ -193,3 +194,18 @@ async def test_a_process_that_ends_takes_nothing_new_and_says_what_broke_off(con
         with pytest.raises(Busy) as refused:
             found.runner.check_room()
         assert refused.value.limit == "stopping"
+
+
+# O4
+@pytest.mark.asyncio
+async def test_a_process_that_ends_does_not_wait_for_html(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(_: TurnRun) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    monkeypatch.setattr(TurnRun, "html", never)
+    async with answering(conversation) as found:
+        await found.runner.drain(0)
+        assert (await found.turn()).status == "interrupted"
