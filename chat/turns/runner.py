@@ -48,7 +48,7 @@ AT_ONCE, GATHERING_PER_RUN, LONGEST_GATHERING = 50, 0.0001, 0.015
 SWEEP = LOOK = 1.0
 CLEAR = 3600.0
 WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
-LAST_HTML = 0.5  # seconds of these for the HTML of a reply
+LAST_HTML = 0.5  # seconds of WRITING_ENDS that the HTML of a reply may take
 NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
 # Why an answer is ended from outside → the reason, and a code of sentences.ENDINGS.
 ENDS = {
@@ -317,7 +317,7 @@ class TurnRunner:
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _html(self, run: TurnRun) -> str | None:
-        """Return the reply as HTML, None if it takes long: a page asks for it later. A stop of the site waits less."""
+        """Return the reply as HTML, or None if that takes too long: a page asks later. A stopping site waits less."""
         with suppress(TimeoutError):
             async with asyncio.timeout(None if self.accepting else LAST_HTML):
                 return await run.html()

@@ -57,7 +57,7 @@ export const progress = (frame) => {
   if (frame.step && !document.getElementById(`test-${frame.detection}`)) look();
 };
 
-// The list of steps is fetched each second. It stays where it was scrolled to, until another step runs.
+// The list of steps is reloaded each second. It keeps its scroll position until another step runs.
 let scrolled = 0, running = -1;
 const steps = () => place().querySelector(".steps");
 const keep = () => { scrolled = steps()?.scrollTop ?? 0; };

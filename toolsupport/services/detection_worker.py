@@ -111,7 +111,7 @@ class DetectionRun:
         finally:
             heart.cancel()
             work.cancel()
-        if self._why != "lost":  # then it was tried until now, and would fail again
+        if self._why != "lost":  # a lost test has no lease to renew
             await self._write(self.rows.renew, self._progress())
         await self.conclude(STOPS[self._why](runner) if verdict is None else concluded(verdict, runner))
 

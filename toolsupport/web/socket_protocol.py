@@ -36,8 +36,8 @@ def unformatted(value: object, *options: object, **more: object) -> object:
     return value
 
 
-# Autobahn formats and colours the values of its debug lines even if they are not logged: two thirds of a connection's
-# beginning.
+# Autobahn formats and colours the values of its debug lines even if they are not logged, which took two thirds of the
+# time to open a socket.
 for _module in (autobahn_socket, autobahn_protocol):
     vars(_module).update(hltype=unformatted, hlval=unformatted, pformat=unformatted)
 

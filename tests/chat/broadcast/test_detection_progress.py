@@ -12,7 +12,7 @@ from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page
 
 UNKNOWN = "sim-unknown:latest"
-# As if the minute had passed after which the test of a process that is gone ends.
+# Ends the lease now; otherwise the test of the killed process would end only after a minute.
 LEASE_ENDS = "from toolsupport.models import Detection as D; from django.db.models.functions import Now as N; "
 LEASE_ENDS += "D.objects.filter(status='running').update(lease_until=N())"
 

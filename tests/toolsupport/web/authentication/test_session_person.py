@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from tests.factories import UserFactory
+from toolsupport.models import Session
 from toolsupport.registry.people import permissions, session_store
 from toolsupport.registry.people.permissions import ROLES
 from toolsupport.registry.people.session_store import SessionStore
@@ -58,6 +61,15 @@ def test_several_roles_are_read_together(client: Client) -> None:
     person.groups.add(Group.objects.get(name="reviewer"))
     client.force_login(person)
     assert loaded(client).person.actions_read == permissions.actions(person)  # type: ignore[union-attr]
+
+
+def test_an_expired_session_is_refused(signed_in: tuple[Client, User]) -> None:
+    """It expires after its query was built, which happens once in a process."""
+    client, _ = signed_in
+    Session.objects.update(expire_date=timezone.now())
+    assert async_to_sync(SessionStore(client.session.session_key).aload)() == {}
+    answer = client.get("/people/")
+    assert answer.status_code == 302 and "/login/" in answer.headers["Location"]
 
 
 def no_role(person: User) -> None:
