@@ -177,7 +177,7 @@ def spare_the_collector() -> None:
     """Exclude objects that exist at startup from garbage collection, and collect more seldom.
 
     Imported code stays until the end. Answers and pages leave almost no objects that refer to each other
-    (`tests/chat/test_garbage.py`), so memory is freed without the collector, which took 7 % of the time of an answer.
+    (`tests/chat/test_garbage.py`), so memory is freed without the collector, which took 6 to 9 % of an answer.
     """
     gc.collect()
     gc.freeze()
