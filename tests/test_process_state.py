@@ -29,6 +29,7 @@ KNOWN = {
     "toolsupport.core.redaction._known": "secrets to be left out everywhere; only grows",
     "toolsupport.registry.mcp.mcp_servers._specs": "keyed by server, name and digest, of which a spec is a function",
     "toolsupport.registry.models.request_context._drafts": "keyed by model, compared with all that it is made from",
+    "toolsupport.registry.models.request_context._drafts_of_programs": "the same, for the tools of programs",
     "toolsupport.registry.models.profile_cache._remembered": "keyed by the id, compared with the stored columns",
     "toolsupport.registry.knowledge.effective_values._folds": "keyed by model and chat, compared with the newest claim",
     "toolsupport.services.tool_search._indexes": "keyed by all entries of the index",

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
+import subprocess
+import sys
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from chat.sentences import sentence
 from chat.statuses import CallStatus
-from chat.tools.sandbox import concurrency, python_interpreter
+from chat.tools.sandbox import concurrency
 from chat.tools.sandbox.json_values import UnsupportedValue, plain, readable_copy
-from chat.tools.sandbox.python_interpreter import (
+from chat.tools.sandbox.program_steps import (
+    MEMORY,
     SECONDS,
     FunctionCall,
     FunctionResult,
@@ -32,6 +38,8 @@ from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.types import JSON, ToolCall, ToolResult, ToolSpec
 
+log = logging.getLogger(__name__)
+
 SPEC = ToolSpec(
     "python_execution",
     "Run a Python program in a sandbox and get what it prints, then the value of its last line. The other tools are "
@@ -42,7 +50,7 @@ SPEC = ToolSpec(
     "of json, csv, re, math, random, datetime, time, collections, itertools, functools, dataclasses, decimal, typing, "
     "bisect, copy, hashlib, base64, tomllib, unicodedata. "
     "Not supported: inheritance, yield, del, other modules, a network. "
-    f"At most {SECONDS:g} seconds and {python_interpreter.MEMORY // 2**20} MiB; nothing is kept for the next program.",
+    f"At most {SECONDS:g} seconds and {MEMORY // 2**20} MiB; nothing is kept for the next program.",
     {
         "type": "object",
         "properties": {"code": {"type": "string", "description": "The whole program, as Python source text"}},
@@ -50,6 +58,14 @@ SPEC = ToolSpec(
         "additionalProperties": False,
     },
 )
+
+SANDBOX = "chat.tools.sandbox.python_interpreter"
+ROOT = str(Path(__file__).resolve().parents[2])
+SELF_TEST = (
+    "import importlib, sys; sys.path.insert(0, sys.argv[1]);"
+    "sys.stdout.write(importlib.import_module(sys.argv[2]).self_test())"
+)
+PATIENCE = 30  # seconds for the self-test, on a busy machine
 
 # How a call ended without a result → the exception that it raises in the program.
 RAISES: Mapping[str, str] = {"denied": "PermissionError", "timeout": "TimeoutError", "rejected": "TypeError"}
@@ -63,6 +79,9 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult | Pause:
     if not code.strip():
         raise ToolError("There is no code to run.")
     printed = PrintedOutput(context.text_bytes, _from_thread(context.say))
+    await _loaded()
+    from chat.tools.sandbox import python_interpreter
+
     async with concurrency.PROGRAMS.entered(context):
         step = await python_interpreter.start(code, functions(context), printed)
     return _outcome(context, step, printed, SECONDS)
@@ -75,11 +94,19 @@ async def resume(context: ToolContext, state: bytes, answered: PausedCallResult)
     printed = PrintedOutput(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
     error = "" if answered.status == CallStatus.DONE else RAISES.get(answered.status, "RuntimeError")
     limits = PythonLimits(before["seconds"])
+    await _loaded()
+    from chat.tools.sandbox import python_interpreter
+
     async with concurrency.PROGRAMS.entered(context):
         step = await python_interpreter.go_on(
             paused, FunctionResult(answered.text, error), functions(context), (printed, limits)
         )
     return _outcome(context, step, printed, limits.seconds)
+
+
+async def _loaded() -> None:
+    """Load the sandbox, in a thread: it takes up to half a second, and memory that few processes need."""
+    await asyncio.to_thread(import_module, SANDBOX)
 
 
 def _outcome(context: ToolContext, step: StepResult, printed: PrintedOutput, seconds: float) -> ToolResult | Pause:
@@ -165,8 +192,16 @@ def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:
 
 @cache
 def needs() -> str:
-    """Return why programs cannot run here; tested once."""
-    return python_interpreter.self_test()
+    """Return why programs cannot run here; tested once, by a process that ends with the memory that this takes."""
+    command = [sys.executable, "-I", "-c", SELF_TEST, ROOT, SANDBOX]
+    try:
+        tested = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"The sandbox for Python does not start ({type(error).__name__})."
+    if tested.returncode == 0:
+        return tested.stdout
+    log.error("the self-test of the sandbox for Python failed: %s", tested.stderr.strip())
+    return f"The sandbox for Python does not start (exit code {tested.returncode})."
 
 
 TOOL = Tool(

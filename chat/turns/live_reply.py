@@ -10,6 +10,7 @@ from chat.broadcast import frames
 from chat.broadcast.live_text import LiveText, ThinkingTime, utf16_length
 from chat.turns.live_blocks import FormattedBlock, LiveBlocks, Spawn
 from toolsupport.core.events import CallDelta, TextDelta, TextReclassified, ThinkingDelta
+from toolsupport.core.weak_methods import weak
 
 SendFrame = Callable[[frames.ServerFrame], None]
 
@@ -27,7 +28,7 @@ class LiveReply:
 
     def _clear(self) -> None:
         self.text, self.thinking = LiveText(), LiveText()
-        self.blocks = LiveBlocks(self._person, self._show)
+        self.blocks = LiveBlocks(self._person, weak(self._show))
         self._written: Counter[str] = Counter()
         self._thought_for = ThinkingTime()
 
@@ -70,7 +71,7 @@ class LiveReply:
         self.text, self.thinking = LiveText(event.text), LiveText(thinking)
         self._thought_for = ThinkingTime(self._begun_at if thinking else None)
         self.blocks.close()
-        self.blocks = LiveBlocks(self._person, self._show)
+        self.blocks = LiveBlocks(self._person, weak(self._show))
         self._tell(frames.ResyncFrame(self.message, event.text, thinking))
         if self.spawn is not None:
             self.blocks.feed(event.text, self.spawn)

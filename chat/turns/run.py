@@ -65,6 +65,7 @@ from toolsupport.core.events import (
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.types import ChatMessage
+from toolsupport.core.weak_methods import weak
 from toolsupport.providers.exchange_recorder import HEAD, TAIL
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.registry.models.request_context import RequestContext
@@ -80,23 +81,27 @@ class TurnRun:
         self.claimed = claimed
         self.store = self.claimed.store
         self.prepared: RequestContext = self.claimed.prepared
-        self.output = LiveOutput(lambda frame: self._tell(frame))
+        self.output = LiveOutput(weak(self._send))
         self.executor = ToolExecutor(self.claimed, replace(context, say=self.output.say))
         self.executor.written = self.output.written
         self.trace = TurnTrace(claimed, self.executor)
         self.parked = False
-        self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
-        self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
         self.tally = CallTally()
-        self.takeover = ModelTakeover(claimed, self.tally, self._take_over, self._announce)
+        self._uses = weak(self._go_on_by), weak(self._announce)
+        self.cures = ContextRecovery(self.claimed, *self._uses)
+        self.recovery = FormatRecovery(self.claimed, *self._uses)
+        self.takeover = ModelTakeover(claimed, self.tally, weak(self._take_over), weak(self._announce))
         # The first reply was written with the turn; later ones are written when their round begins.
-        self.reply = LiveReply(lambda frame: self._tell(frame), claimed.reply, claimed.person)
+        self.reply = LiveReply(weak(self._send), claimed.reply, claimed.person)
         self._prepared = bool(claimed.reply)
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
         self._asked: list[record.RequestedCall] = []
         self._unreadable: list[str] = []
         self._formatted: tuple[str, str | None] = "", ""
+
+    def _send(self, frame: frames.ServerFrame) -> None:
+        self._tell(frame)
 
     async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` is set.
@@ -206,8 +211,6 @@ class TurnRun:
         for each in announced:
             self._tell(frame_of(each))
 
-    # -- events --
-
     async def _handle(self, event: TurnEvent) -> None:
         self.trace.take(event)
         handler = HANDLERS.get(type(event))
@@ -236,9 +239,8 @@ class TurnRun:
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
         served = self.executor.serve(event.call)
-        tool = self.executor.tools.get(served.name)
         format_ = event.format if isinstance(event, CallFound) else self.recovery.written_in(self.prepared)
-        level = tool.level if tool else ""
+        level = self.executor.level_of(served)
         self._count(event)
         self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
 
@@ -250,8 +252,7 @@ class TurnRun:
             await self._reject(replace(_rejection(inner), program=program))
             return
         served = self.executor.serve(inner.call)
-        tool = self.executor.tools.get(served.name)
-        level = tool.level if tool else ""
+        level = self.executor.level_of(served)
         made = record.RequestedCall(inner.call, format_choice.CODE, level, program=program, served=served)
         await in_database(record.made_inside)(self.store, self.reply.message, made)
 
@@ -295,9 +296,9 @@ class TurnRun:
         """Continue with another model: findings about the former one do not apply to it."""
         recorder = self.cures.recorder
         self.claimed = self.executor.claimed = claimed
-        self.cures = ContextRecovery(claimed, self._go_on_by, self._announce)
+        self.cures = ContextRecovery(claimed, *self._uses)
         self.cures.recorder = recorder
-        self.recovery = FormatRecovery(claimed, self._go_on_by, self._announce)
+        self.recovery = FormatRecovery(claimed, *self._uses)
         self._go_on_by(claimed.prepared)
 
     async def _round_ended(self, event: RoundEnded) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -47,6 +47,16 @@ from toolsupport.registry.models.request_context import RequestContext
 Spawn = Callable[..., asyncio.Task[Any]]
 
 
+@dataclass(slots=True)
+class EnteredContent:
+    """The outside content that has entered a turn. Its executor and the tools share it."""
+
+    sources: tuple[OutsideSource, ...] = ()
+
+    def read(self) -> tuple[OutsideSource, ...]:
+        return self.sources
+
+
 class ToolExecutor:
     """The tools of one turn: `tools` are those that may run in it, by name, `request_spec` offers some to its model.
 
@@ -60,10 +70,11 @@ class ToolExecutor:
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
         prompt_parts = claimed.prepared.prompt_parts
-        self.memory = ConversationMemory(claimed.store, prompt_parts.memory, lambda: self.outside)
+        self._entered = EnteredContent()
+        self.memory = ConversationMemory(claimed.store, prompt_parts.memory, self._entered.read)
         self.context = replace(
             context,
-            find_tools=partial(tool_discovery.find, claimed, read=lambda: self.outside),
+            find_tools=partial(tool_discovery.find, claimed, read=self._entered.read),
             databases=PersonDatabases(context.person),
             memory=self.memory,
             prompts=ConversationPrompts(claimed.store, prompt_parts.prompts),
@@ -72,7 +83,6 @@ class ToolExecutor:
         self.tools: Mapping[str, Tool] = tools_of(claimed.prepared)
         self.served: dict[str, ToolCall] = {}
         self.granted = claimed.granted
-        self.outside: tuple[OutsideSource, ...] = ()
         self.tainted = False
         self.decisions: dict[str, questions.ApprovalDecision] = {}
         self.cards: list[str] = []
@@ -86,6 +96,10 @@ class ToolExecutor:
             self.served = dict(claimed.resumed.served)
         self._include(claimed.received)
         self.take(claimed.prepared)
+
+    @property
+    def outside(self) -> tuple[OutsideSource, ...]:
+        return self._entered.sources
 
     def take(self, prepared: RequestContext) -> None:
         """Continue with the tools of another request context; its outside content counts from now on."""
@@ -101,6 +115,11 @@ class ToolExecutor:
         """Return the call that was chosen to run for a call."""
         return self.served.get(call.id, call)
 
+    def level_of(self, served: ToolCall) -> str:
+        """Return the level of the tool that runs for a call, "" for an unknown one."""
+        tool = self.tools.get(served.name)
+        return tool.level if tool else ""
+
     def finished(self, call: ToolCall) -> None:
         """Record that a call ended, and that the model reads its result."""
         served = self.runs_as(call)
@@ -109,7 +128,7 @@ class ToolExecutor:
         self._include((*self.memory.outside, *((found,) if found else ())))
 
     def _include(self, sources: Iterable[OutsideSource]) -> None:
-        self.outside = outside_content.merged(self.outside, sources)
+        self._entered.sources = outside_content.merged(self.outside, sources)
         self.tainted = self.tainted or any(not source.definition for source in self.outside)
 
     def decide(self, call: ToolCall, found: bool = False) -> CallDecision:

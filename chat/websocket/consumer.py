@@ -102,6 +102,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
             self.runner.forget(self.place.conversation, self.socket, self.pump)
+            # Each of them refers to this object, which would then wait for the garbage collector.
+            self.pump = None
+            del self.socket
         if self.ticket is not None:
             self.runner.revocation.forget(self.ticket)
 

@@ -75,7 +75,7 @@ const FRAMES = {
     if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => { composer.accepted(frame.client_id); queue.accepted(frame.client_id); },
-  "detection.progress": unknown.progress, storage: saving, "conversation.deleted": gone,
+  "detection.progress": (frame) => { unknown.progress(frame), frame.step && swap.refreshMark(path); }, storage: saving, "conversation.deleted": gone,
   "turn.phase": (frame) => String(frame.turn) === transcript().dataset.turn && phase(frame),
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");

@@ -7,12 +7,22 @@ import { offer } from "./unknown.js";
 
 const field = document.getElementById("text");
 
+let due;
+const show = (path) => htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
+
 export const refreshPicker = async (path) => {
+  clearTimeout(due);
   if (!document.querySelector("#transcript .message")) refreshWelcome(path);
-  await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
+  await show(path);
   refresh();
   offer();
   field.placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
+};
+
+// The mark of the model counts the steps of its test; those of one second arrive together.
+export const refreshMark = (path) => {
+  clearTimeout(due);
+  due = setTimeout(show, 200, path);
 };
 
 export const start = (send) => {

@@ -17,7 +17,7 @@ from chat.templatetags import readable
 from chat.tools import list_directory
 from chat.tools.files import image_sizes
 from chat.tools.files.workspace import WorkspaceEntry
-from chat.tools.sandbox.python_interpreter import PrintedOutput
+from chat.tools.sandbox.program_steps import PrintedOutput
 from chat.transcript.conversations import listing
 from chat.transcript.messages import mcp_result_parts, table_chart, titles
 from chat.websocket import frame_parsing

@@ -15,7 +15,7 @@ from django.db import OperationalError
 from toolsupport import __main__
 
 # Each takes several MiB in every process, and most sites never need it.
-LARGE = {"bm25s", "numpy", "duckdb", "sqlglot", "psycopg", "mcp", "mcp_types"}
+LARGE = {"bm25s", "numpy", "pydantic_monty", "duckdb", "sqlglot", "psycopg", "mcp", "mcp_types"}
 LOADED = f"import sys, toolsupport.config.asgi; print(*sorted({LARGE!r} & set(sys.modules)))"
 
 

@@ -38,6 +38,7 @@ from toolsupport.services import background_jobs
 from toolsupport.services.task_supervisor import TaskSupervisor
 from toolsupport.web import gateway_middleware, static_compression
 from toolsupport.web.authentication import trusted_header
+from toolsupport.web.request_threads import RequestThreads
 
 log = logging.getLogger(__name__)
 
@@ -108,16 +109,23 @@ class SameOriginMiddleware:
 
 
 class ThreadedASGIHandler(ASGIHandler):
-    """Django's handler, but answers to programs share the thread of chats.
+    """Django's handler with other threads: answers to programs share that of the chats, requests use those before them.
 
     A thread per answer, and with it a database connection, would cost more than all of the answer's database work.
     """
 
+    threads = RequestThreads()
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and scope["path"] in ANSWERS:
             await self.answer(scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
+            return
+        async with self.threads.thread():
+            await self.handle(scope, receive, send)
+
+    async def listen_for_disconnect(self, receive: Any) -> None:
+        """Wait until the client has left. Django's own raises an error, whose frames keep the request and its page."""
+        await receive()
 
     # Their errors are raised by `answer`.
     parts = TaskSupervisor("answers to programs", expected=(Exception,))
@@ -146,7 +154,7 @@ class ThreadedASGIHandler(ASGIHandler):
                     task.cancel()
                 ends: Sequence[Any] = await asyncio.gather(leaving, working, return_exceptions=True)
             for end in ends:
-                if isinstance(end, Exception) and not isinstance(end, RequestAborted):
+                if isinstance(end, Exception):
                     raise end
                 if isinstance(end, HttpResponseBase):
                     end.close()

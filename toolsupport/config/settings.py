@@ -68,7 +68,8 @@ CHANNEL_LAYERS = environment.channel_layers(ENV)
 
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "toolsupport.web.template_engine.FreeingTemplates",
+        "NAME": "django",  # by which the partials find it
         "DIRS": [application_paths.asset("templates")],
         "APP_DIRS": True,
         "OPTIONS": {

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
+
+import orjson
 
 from toolsupport.core import call_validation, strict_json
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
 from toolsupport.gateway.request_errors import InvalidField
 
+# Sets of tools that are kept, and the bytes of one: Claude Code sends some 60 kB.
+MOST_KEPT, LARGEST_KEPT = 32, 128 * 1024
 # The options that are whole numbers.
 WHOLE = frozenset({"num_predict", "top_k", "seed"})
 
@@ -46,7 +51,21 @@ def parsed(body: bytes) -> JSON:
 
 
 def usable(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
-    """Return the tools. Raises InvalidField if two have the same name, or if no call could fit the schema of one."""
+    """Return the tools. Raises InvalidField if two have the same name, or if no call could fit the schema of one.
+
+    Agents repeat their tools in each request. Those with the same text are the same objects, so that what was made of
+    them for an earlier request is found again.
+    """
+    written = orjson.dumps([(tool.name, tool.description, tool.parameters, tool.strict) for tool in tools])
+    return _read_again(written) if len(written) <= LARGEST_KEPT else _checked(tools)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _read_again(written: bytes) -> tuple[ToolSpec, ...]:
+    return _checked(tuple(ToolSpec(*parts) for parts in orjson.loads(written)))
+
+
+def _checked(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     if len({tool.name for tool in tools}) < len(tools):
         raise InvalidField("Two tools have the same name.", "tools")
     for tool in tools:

@@ -12,6 +12,7 @@ from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.types import CallConstraint, ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
 from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import ToolChoiceNotMet, UntestedModel
+from toolsupport.registry import row_cache
 from toolsupport.registry.models import api_catalogue, picker, request_context
 from toolsupport.registry.people import quotas
 from toolsupport.registry.people.quotas import QuotaHolder
@@ -98,6 +99,11 @@ def prepare(asked: GatewayRequest, caller: Caller, tested: bool = False) -> Prep
 
     Raises NotFound (the model), ToolChoiceNotMet, UntestedModel, ConfigError (the server's key).
     """
+    with row_cache.held():
+        return _prepared(asked, caller, tested)
+
+
+def _prepared(asked: GatewayRequest, caller: Caller, tested: bool) -> PreparedRequest:
     profile = picker.find(asked.model)
     prepared = request_context.request_spec(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)

@@ -17,8 +17,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 # Writes of every answer. They are counted separately: no kept row (`row_cache`) depends on them.
 OF_ANSWERS = re.compile(
-    r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+\"?chat_"
+    r"\s*(?:(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+\"?chat_"
     r"(?:conversation|turn|message|toolrun|formattedmessage|rawexchange)\b"
+    r"|UPDATE\s+toolsupport_apikey\s+SET\s+used_at\s+=\s+%s\s+WHERE\b)"
 )
 MARK = re.compile(r"(?<!%)%s")
 

@@ -77,7 +77,10 @@ def settle() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Count the commits of other connections once for a transaction: within it, SQLite shows none of them."""
+    """Count the commits of other connections once, for a transaction, or to prepare one answer.
+
+    Within a transaction SQLite shows none of them. An answer that began a moment earlier would not have them either.
+    """
     kept = _kept.get(connections[DEFAULT_DB_ALIAS]) if _valid() is not None else None
     if kept is None or kept.held:
         yield

@@ -67,12 +67,16 @@ class ConnectionLimits:
         return {Phase.HEAD: self.head, Phase.IDLE: self.idle}.get(phase, inf)
 
 
+def _ignore(phase: Phase) -> None:
+    """Do nothing when the time of a phase is over: nothing is served yet, or no more."""
+
+
 class Connection:
     """One accepted connection: its phase, and when that must be over."""
 
     def __init__(self, table: ConnectionTable, address: str, limited: bool) -> None:
         self.table, self.address, self.limited = table, address, limited
-        self.expire: Callable[[Phase], None] = lambda phase: None
+        self.expire: Callable[[Phase], None] = _ignore
         self.held = 0  # bytes of the body of the request that is received or answered
         self.phase = Phase.HEAD
 
@@ -114,6 +118,11 @@ class Connection:
     def leave(self) -> None:
         self.release()
         self.table.left(self)
+
+    def lost(self) -> None:
+        """Leave the table, and forget the protocol, which is freed at once then."""
+        self.leave()
+        self.expire = _ignore
 
 
 class ConnectionTable:

@@ -38,7 +38,7 @@ class BoundedChannel(Channel):  # type: ignore[misc]
         self.place.expire = self.expire
 
     def connectionLost(self, reason: Any = None) -> None:
-        self.place.leave()
+        self.place.lost()
         super().connectionLost(reason)
 
     def dataReceived(self, data: bytes) -> None:

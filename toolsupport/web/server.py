@@ -117,7 +117,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         if self.too_large and not UPLOADS.fullmatch(self.uri):
             return self.basic_error(413, b"Content Too Large", TOO_LARGE)
         # The file page checks the length, and has its own error message.
-        return super().process()
+        begun = super().process()
+        if self.transport is None and self.channel is not None:  # its connection is that of a websocket now
+            self.channel.requests.clear()
+        return begun
 
     def handle_reply(self, message: dict[str, Any]) -> None:
         """Send a piece of the answer; a streamed one gets a flow to wait for."""

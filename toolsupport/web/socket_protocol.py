@@ -47,6 +47,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
 
     flow: FlowControl | None = None
     place: Connection
+    queue: Any = None  # of the application
     waiting = 0  # bytes for the application, the sum of `sizes`
     unread = False  # the client does not read
     handshaking = False
@@ -61,8 +62,12 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         super().connectionMade()
 
     def connectionLost(self, reason: Any = None) -> None:
-        self.place.leave()
+        self.place.lost()
         super().connectionLost(reason)
+        # What refers back to this object would keep it until the next garbage collection.
+        self.flow = self.is_open = self.is_closed = None
+        if self.queue is not None:
+            del self.queue._get
 
     def expire(self, phase: Phase) -> None:
         if phase is Phase.READER:
@@ -99,7 +104,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
                 self.read_or_wait()
             return message
 
-        application_queue._get = taken
+        self.queue, application_queue._get = application_queue, taken
         super().applicationCreateWorked(application_queue)
 
     def onOpen(self) -> None:

@@ -27,8 +27,9 @@ from toolsupport.work_pool.worker_process import WorkerProcess
 log = logging.getLogger(__name__)
 
 IDLE = 30.0
-# Each process takes 14 MiB, so a further one starts only where a task of so many seconds keeps others waiting.
-LONG = 0.5
+# Each process takes 14 MiB, so a further one starts only where a task of so many seconds keeps others waiting. One that
+# got little of the processor is not long until STUCK: a further process would not get more.
+LONG, LONG_AT_WORK, STUCK = 0.5, 0.2, 5.0  # seconds by the clock, of the processor, by the clock
 STARTING = 2.0  # what a new process takes before its first task, at most
 WAITING_PER_PERSON = 16
 
@@ -44,6 +45,13 @@ class Job:
     process: WorkerProcess | None = None
     began: float = math.inf
     cancelled: bool = False
+
+    def is_long(self) -> bool:
+        """Return whether it takes long, and its process works."""
+        took = time.monotonic() - self.began
+        if self.process is None or took <= LONG:
+            return False
+        return took > STUCK or self.process.at_work() > LONG_AT_WORK
 
 
 class WorkPool:
@@ -95,7 +103,7 @@ class WorkPool:
     def _help(self, job: Job) -> None:
         """Start a further process if this job waits for one that takes long."""
         with self._changed:
-            if job not in self._running and any(time.monotonic() - each.began > LONG for each in self._running):
+            if job not in self._running and any(each.is_long() for each in self._running):
                 self._start(self._workers)
 
     def _start(self, most: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import subprocess
@@ -48,6 +49,14 @@ class WorkerProcess:
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
+
+    def at_work(self) -> float:
+        """Return the processor time since the last answer in seconds; infinite where the system does not show it."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return math.inf
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") - self._spent
 
     def ask(self, task: Task, arguments: Sequence[Any]) -> Any:
         """Return the result of a task. Raises OverBudget, WorkTimedOut or WorkFailed."""

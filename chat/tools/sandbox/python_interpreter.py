@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from pydantic_monty import (
@@ -28,11 +27,19 @@ from pydantic_monty import (
     ResourceLimits,
 )
 
+from chat.tools.sandbox.program_steps import (
+    FunctionCall,
+    FunctionResult,
+    PrintedOutput,
+    ProgramError,
+    ProgramResult,
+    PythonLimits,
+    StepResult,
+)
 from toolsupport.core import sanitize
 
-SECONDS = 5.0
-MEMORY = 128 * 1024 * 1024
 RECURSION = 400
+UNUSED = PythonLimits()  # of a program that has not run yet
 LONGEST_ERROR = 20_000
 MOST_NAMES = 40
 # Seconds after a step in which an ending interpreter would abort.
@@ -42,79 +49,6 @@ GRACE = 2.0
 NO_FILES = "there are no files and no system here, only the functions of the tools"
 
 
-@dataclass(slots=True)
-class PrintedOutput:
-    """The first `most` characters of a program's output; `say` shows it to people at once."""
-
-    most: int
-    say: Callable[[str], None]
-    text: str = ""
-    more: bool = False
-
-    def take(self, _: str, text: str) -> None:
-        """Called by the sandbox, from a thread of its own."""
-        room = self.most - len(self.text)
-        self.more = self.more or len(text) > room
-        kept = sanitize.text(text[:room]) if room > 0 else ""
-        if kept:
-            self.text += kept
-            self.say(kept)
-
-
-@dataclass(frozen=True, slots=True)
-class PythonLimits:
-    """`seconds` are left of the whole program's time, which stops while a tool runs."""
-
-    seconds: float = SECONDS
-    memory: int = MEMORY
-
-    def for_sandbox(self) -> ResourceLimits:
-        return ResourceLimits(
-            max_feed_duration_secs=self.seconds, max_memory=self.memory, max_recursion_depth=RECURSION
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramResult:
-    """The program ran to its end. `value` is that of its last line."""
-
-    value: object
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramError:
-    """The program ended with an error, formatted as Python does."""
-
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
-    """The program called a function; `state` is the input of `go_on`. It had run for `seconds` until then."""
-
-    name: str
-    args: tuple[object, ...]
-    named: Mapping[str, object] = field(default_factory=dict)
-    state: bytes = b""
-    seconds: float = 0.0
-
-
-StepResult = ProgramResult | ProgramError | FunctionCall
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionResult:
-    """The result of a function: a value, or the name of a Python exception with its message in `value`."""
-
-    value: object
-    error: str = ""
-
-    def for_sandbox(self) -> Any:
-        if self.error:
-            return {"exc_type": self.error, "message": str(self.value)}
-        return {"return_value": self.value}
-
-
 class InterpreterStep(Protocol):
     """Starts or continues in a session of the sandbox."""
 
@@ -122,7 +56,7 @@ class InterpreterStep(Protocol):
 
 
 async def start(
-    code: str, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits = PythonLimits()
+    code: str, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits = UNUSED
 ) -> StepResult:
     """Run a program whose `functions` are defined outside, to its first step."""
 
@@ -145,14 +79,27 @@ async def go_on(
     return await _step(resume, functions, *run)
 
 
+def _given(answer: FunctionResult) -> Any:
+    """Return a result in the sandbox's form."""
+    if answer.error:
+        return {"exc_type": answer.error, "message": str(answer.value)}
+    return {"return_value": answer.value}
+
+
+def _resources(limits: PythonLimits) -> ResourceLimits:
+    return ResourceLimits(
+        max_feed_duration_secs=limits.seconds, max_memory=limits.memory, max_recursion_depth=RECURSION
+    )
+
+
 async def _answered(paused: AsyncFunctionSnapshot, answer: FunctionResult) -> AsyncSnapshot:
     """Answer a call; for a program with `await` the sandbox needs the answer in two moves."""
     if not paused.allow_eager_await:
-        return await paused.resume(answer.for_sandbox())
+        return await paused.resume(_given(answer))
     promised = await paused.resume({"future": ...})
     if not isinstance(promised, AsyncFutureSnapshot):
         return promised
-    return await promised.resume(dict.fromkeys(promised.pending_call_ids, answer.for_sandbox()))
+    return await promised.resume(dict.fromkeys(promised.pending_call_ids, _given(answer)))
 
 
 _ended = -QUIET
@@ -191,7 +138,7 @@ async def _session(limits: PythonLimits) -> AsyncIterator[AsyncMontySession]:
     wall = limits.seconds + GRACE
     async with (
         _started(AsyncMonty(min_processes=1, max_processes=1, request_timeout=wall)) as pool,
-        pool.checkout(limits=limits.for_sandbox(), os_policy={"sleep": "zero"}) as session,
+        pool.checkout(limits=_resources(limits), os_policy={"sleep": "zero"}) as session,
     ):
         yield session
 
@@ -259,7 +206,7 @@ def _computes(pool: Monty) -> bool:
 
 
 def _stops(pool: Monty) -> bool:
-    with pool.checkout(limits=PythonLimits(0.05).for_sandbox()) as session:
+    with pool.checkout(limits=_resources(PythonLimits(0.05))) as session:
         try:
             session.feed_run("while True: pass")
         except MontyRuntimeError:

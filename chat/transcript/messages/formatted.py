@@ -33,6 +33,7 @@ PATIENCE = 2.0
 Progress = dict[str, Any]
 AnyTranscript = TypeVar("AnyTranscript", ShownConversation, SharedConversation)
 SALT = "chat.transcript.messages.formatted"
+MESSAGE = FormattedMessage._meta.get_field("message")
 
 
 def plain_form(text: str, note: str = "") -> SafeString:
@@ -118,6 +119,9 @@ def _completed(person: Hashable, messages: tuple[ShownMessage, ...]) -> tuple[Sh
 def stored(row: Message, text: str) -> SafeString | None:
     """Return the stored HTML of a message that shows this text, or None."""
     kept: FormattedMessage | None = getattr(row, "formatted", None)
+    if kept is not None and MESSAGE.is_cached(kept):
+        # Rows that refer to each other wait for the garbage collector, with their texts.
+        MESSAGE.delete_cached_value(kept)
     if kept is None or not constant_time_compare(kept.seal, _seal(text, kept.html)):
         return None
     return mark_safe(kept.html)

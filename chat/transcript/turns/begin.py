@@ -198,7 +198,7 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
     row, run = draft.message, draft.call
     row.turn = turn
     raw_sql.insert(row)
-    turn.conversation.leaf = row
+    turn.conversation.leaf_id = row.pk  # not `leaf`: rows that refer to each other wait for the garbage collector
     if run is None:
         return []
     run.turn, run.message, run.call_id = turn, row, f"{run.call_id}-{row.pk}"
@@ -219,7 +219,7 @@ def _with_reply(turn: Turn, prepared: ChatRequestContext, *first: Thing, forks: 
         outside=outside_content.stored(claimed.received),
     )
     raw_sql.insert(reply)
-    conversation.leaf = reply
+    conversation.leaf_id = reply.pk
     shown = present.message(reply, siblings=branches.siblings(reply) if forks else ())
     opening = announce_messages(conversation, *first, _started(turn, prepared), StartedMessage(shown))
     return replace(claimed, opening=opening, reply=reply.pk)

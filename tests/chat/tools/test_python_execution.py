@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chat.tools import policy, python_execution
 from chat.tools.python_execution import TOOL, checked_call, functions, resume, run
 from chat.tools.sandbox.json_values import LARGEST
-from chat.tools.sandbox.python_interpreter import FunctionCall
+from chat.tools.sandbox.program_steps import FunctionCall
 from chat.tools.tool import Pause, PausedCallResult, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
@@ -216,3 +216,14 @@ async def test_it_works_here_and_says_so() -> None:
 async def test_each_call_has_an_id_of_its_own() -> None:
     made = {checked_call(FunctionCall("look", ("a",)), {"look": LOOK}).call.id for _ in range(50)}  # type: ignore[union-attr]
     assert len(made) == 50
+
+
+async def test_the_self_test_runs_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = python_execution.needs.__wrapped__  # without its memory
+    assert tested() == ""
+    monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
+    assert tested().startswith("The sandbox for Python does not start (")
+    monkeypatch.setattr(python_execution, "SANDBOX", "chat.no_such_module")
+    assert tested() == "The sandbox for Python does not start (exit code 1)."
+    monkeypatch.setattr(python_execution, "PATIENCE", 0.001)
+    assert tested() == "The sandbox for Python does not start (TimeoutExpired)."

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
 import pytest
-from asgiref.sync import SyncToAsync
+import pytest_asyncio
+from asgiref.sync import SyncToAsync, sync_to_async
+from django.db import connection, connections
 from django.http import HttpResponse
 from django.urls import reverse
 
 from tests.toolsupport.config.test_program_chain import asked, scope
 from toolsupport.config.asgi import ANSWERS, HttpApplication, ThreadedASGIHandler
+from toolsupport.web.request_threads import RequestThreads
 
 
 @pytest.mark.asyncio
@@ -115,3 +120,101 @@ async def test_a_response_is_closed_and_an_error_is_raised(monkeypatch: pytest.M
 def test_the_addresses_are_those_of_the_gateway() -> None:
     names = ("completions", "responses", "messages", "embeddings")
     assert {reverse(f"v1-{name}") for name in names} == ANSWERS
+
+
+def the_connection() -> tuple[int, Any]:
+    """The thread of a request, and SQLite's or PostgreSQL's connection in it."""
+    connection.ensure_connection()
+    return threading.get_ident(), connection.connection
+
+
+async def work(threads: RequestThreads, meet: asyncio.Barrier | None = None) -> tuple[int, Any]:
+    async with threads.thread():
+        found = await sync_to_async(the_connection)()
+        if meet is not None:
+            await meet.wait()
+    return found
+
+
+async def idle(threads: RequestThreads, count: int) -> None:
+    async with asyncio.timeout(10):
+        while len(threads._idle) != count:
+            await asyncio.sleep(0)
+
+
+@pytest_asyncio.fixture
+async def threads() -> AsyncIterator[RequestThreads]:
+    found = RequestThreads(most_idle=2)
+    yield found
+    for one in found._idle:
+        await asyncio.wrap_future(one.submit(connections.close_all))
+        one.shutdown()
+
+
+# O5
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_requests_use_the_threads_and_connections_of_those_before_them(threads: RequestThreads) -> None:
+    first = await work(threads)
+    await idle(threads, 1)
+    assert await work(threads) == first
+    await idle(threads, 1)
+    meet = asyncio.Barrier(5)
+    found = await asyncio.gather(*(work(threads, meet) for _ in range(5)))
+    # At the same time each has its own.
+    assert len({thread for thread, _ in found}) == 5 and first in found
+    await idle(threads, 2)
+
+
+# O5
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_threads_that_are_too_many_close_their_connections(threads: RequestThreads) -> None:
+    closed = list[int]()
+
+    def watched() -> None:
+        close = connection.close
+
+        def noted() -> None:
+            closed.append(threading.get_ident())
+            close()
+
+        connection.close = noted  # type: ignore[method-assign]
+
+    meet = asyncio.Barrier(4)
+
+    async def watch() -> int:
+        async with threads.thread():
+            await sync_to_async(watched)()
+            await meet.wait()
+            return await sync_to_async(threading.get_ident)()
+
+    idents = await asyncio.gather(*(watch() for _ in range(4)))
+    async with asyncio.timeout(10):
+        while len(closed) < 2:
+            await asyncio.sleep(0)
+    assert len(threads._idle) == 2 and set(closed) < set(idents)
+
+
+# O5
+@pytest.mark.asyncio
+async def test_a_thread_that_still_works_for_a_request_that_was_left_serves_no_other(threads: RequestThreads) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def long() -> None:
+        begun.set()
+        assert go_on.wait(10)
+
+    async def leaves() -> None:
+        async with threads.thread():
+            asyncio.get_running_loop().run_in_executor(threads_of_now(), long)
+            await asyncio.to_thread(begun.wait, 10)
+
+    def threads_of_now() -> Any:
+        return SyncToAsync.context_to_thread_executor[SyncToAsync.thread_sensitive_context.get()]
+
+    await leaves()
+    async with threads.thread():
+        await sync_to_async(threading.get_ident)()  # in another one: this one is busy
+    go_on.set()
+    await idle(threads, 2)

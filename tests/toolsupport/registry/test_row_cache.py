@@ -11,10 +11,11 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, Message
-from tests.factories import ConversationFactory
+from tests.factories import ConversationFactory, UserFactory
 from toolsupport.core.types import Role
-from toolsupport.models import Setting
+from toolsupport.models import ApiKey, Setting
 from toolsupport.registry import raw_sql, row_cache
+from toolsupport.registry.people import api_keys
 
 SQLITE = connection.vendor == "sqlite"
 VALUES = "SELECT value FROM toolsupport_setting WHERE key = %s"
@@ -81,6 +82,15 @@ def test_statements_of_answers_leave_what_is_kept(asked: list[str]) -> None:
     kept()
     assert asked.count(VALUES) == (1 if SQLITE else 3)
     assert Conversation.objects.get(pk=conversation.pk).tail == conversation.tail + 1
+
+
+def test_the_first_use_of_a_key_leaves_what_is_kept(asked: list[str]) -> None:
+    key = api_keys.create(UserFactory().pk, "laptop")
+    put("a")
+    kept()
+    assert api_keys.holder(key) is not None and ApiKey.objects.get().used_at is not None
+    kept()
+    assert asked.count(VALUES) == (1 if SQLITE else 2)
 
 
 def test_changes_of_this_and_of_other_connections_are_seen() -> None:

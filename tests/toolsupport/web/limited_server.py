@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -23,6 +24,7 @@ BIG = b"x" * 20 * 1024 * 1024
 MEDIUM = b"y" * 100 * 1024
 seen: Counter[str] = Counter()
 table: ConnectionTable
+daphne: Any  # the server
 opened = asyncio.Event()
 
 
@@ -32,7 +34,10 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 
 
 async def http(scope: Any, receive: Any, send: Any) -> None:
-    """`/hang` answers never, `/state` shows the connections by phase, others have bodies of different sizes."""
+    """`/hang` answers never, `/state` shows the connections by phase, others have bodies of different sizes.
+
+    The first `/garbage` stops the garbage collector, the next shows what it would have freed since.
+    """
     length, more = 0, True
     while more:
         message = await receive()
@@ -43,12 +48,25 @@ async def http(scope: Any, receive: Any, send: Any) -> None:
         return
     if path == "/open":
         opened.set()
+    if path == "/garbage":
+        seen.update(garbage())
     phases = Counter(one.phase.name for one in table.open)
-    state = json.dumps({"phases": phases, "seen": seen, "length": length}).encode()
+    state = json.dumps({"phases": phases, "seen": seen, "length": length, "served": len(daphne.connections)}).encode()
     body = {"/big": BIG, "/medium": MEDIUM}.get(path, state)
     fields = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": fields})
     await send({"type": "http.response.body", "body": body})
+
+
+def garbage() -> Counter[str]:
+    """Count the objects of the server that were dropped and could not be freed since the last call."""
+    gc.set_debug(0 if gc.isenabled() else gc.DEBUG_SAVEALL)
+    gc.collect()
+    gc.set_debug(0)
+    found = Counter(type(one).__name__ for one in gc.garbage if type(one).__module__.startswith("toolsupport."))
+    gc.garbage.clear()
+    (gc.disable if gc.isenabled() else gc.enable)()
+    return found
 
 
 async def websocket(scope: Any, receive: Any, send: Any) -> None:
@@ -65,7 +83,7 @@ async def websocket(scope: Any, receive: Any, send: Any) -> None:
 
 
 def main() -> None:
-    global table
+    global table, daphne
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
     django.setup()
     from toolsupport.web.server import BoundedServer  # needs the settings
@@ -81,7 +99,7 @@ def main() -> None:
         verbosity=0,
         limits=ConnectionLimits(**json.loads(sys.argv[1]), proxies=()),
     )
-    table = server.table
+    table, daphne = server.table, server
     twisted: Any = reactor
     twisted.callLater(0, lambda: print(server.ports[0].getHost().port, flush=True))
     server.run()

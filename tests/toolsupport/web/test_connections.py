@@ -15,6 +15,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ class Limited:
         client.connect(("127.0.0.1", self.port))
         return client
 
-    def ask(self, path: str, address: str = "") -> dict[str, dict[str, int]]:
+    def ask(self, path: str, address: str = "") -> dict[str, Any]:
         with closing(self.connect(address or next(addresses))) as client:
             client.sendall(HEAD % path.encode() + b"Connection: close\r\n\r\n")
             return dict(json.loads(rest(client).partition(b"\r\n\r\n")[2]))

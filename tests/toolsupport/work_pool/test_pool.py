@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,8 @@ async def test_a_cancelled_caller_ends_its_work(pool: WorkPool, pipe: Path) -> N
     begun.close()
 
 
-def test_one_person_does_not_hold_up_another(pool: WorkPool, pipe: Path) -> None:
+def test_one_person_does_not_hold_up_another(pool: WorkPool, pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "STUCK", 0.5)
     held = [pool.submit("mallory", task("hold"), str(pipe)) for _ in range(16)]
     assert pool.run_blocking("bob", task("echo"), "soon") == ["soon"]
     with pytest.raises(WorkRefused):
@@ -174,6 +176,7 @@ async def test_a_long_task_does_not_hold_up_the_others(
     pool: WorkPool, pipe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool_module, "LONG", 0.01)
+    monkeypatch.setattr(pool_module, "STUCK", 0.01)  # the task only waits
     monkeypatch.setattr(pool_module, "STARTING", 0.0)
     held = asyncio.create_task(pool.run("mallory", task("hold", wall=120.0), str(pipe)))
     begun = await asyncio.to_thread(pipe.open, "w")
@@ -184,8 +187,30 @@ async def test_a_long_task_does_not_hold_up_the_others(
     assert await held == ""
 
 
+# O5
+def test_a_task_that_gets_no_processor_starts_no_further_process(
+    pool: WorkPool, pipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "LONG", 0.0)
+    monkeypatch.setattr(pool_module, "STARTING", 0.0)
+    held = pool.submit("mallory", task("hold"), str(pipe))
+    with pipe.open("w"):
+        waiting = pool.submit("bob", task("echo"), "later")
+        pool._help(waiting)
+        assert not held.is_long() and pool._threads == 1
+    assert waiting.result.result(10) == ["later"]
+    spinning = pool.submit("mallory", task("spin", cpu=5.0))
+    ends = time.monotonic() + 10
+    while not spinning.is_long():
+        assert time.monotonic() < ends
+    waiting = pool.submit("bob", task("echo"), "soon")
+    pool._help(waiting)
+    assert waiting.result.result(10) == ["soon"] and not spinning.result.done()
+
+
 def test_close_ends_all_work(pool: WorkPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "LONG", 0.0)
+    monkeypatch.setattr(pool_module, "STUCK", 0.0)
     monkeypatch.setattr(pool_module, "STARTING", 0.0)
     paths = [tmp_path / name for name in ("a", "b", "c")]
     for path in paths:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -90,11 +90,9 @@ PART_OF_ELEMENT = re.compile(r"</?[a-zA-Z]*[1-6]?\Z")
 class MentionFilter:
     """Decides each call in one reply: takes calls and text, and returns the same items in order."""
 
-    def __init__(
-        self, fence: FenceRule = FenceRule.QUOTES, circumstances: Callable[[], Circumstances] = Circumstances
-    ) -> None:
+    def __init__(self, fence: FenceRule = FenceRule.QUOTES, circumstances: Circumstances | None = None) -> None:
         self._fence = fence
-        self._circumstances = circumstances
+        self.circumstances = circumstances or Circumstances()
         self._surroundings = ContextTracker()
         self._place: CallPosition | None = None
         self._held: list[Item] = []
@@ -164,7 +162,7 @@ class MentionFilter:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
             # The words before it add nothing: those below it decide.
             self._doubted = bool(place.words.strip()) and _lacks_announcement(place, call)
-            self._doubted = (self._doubted and not self._circumstances().continues) or place.entry
+            self._doubted = (self._doubted and not self.circumstances.continues) or place.entry
         self._stopped = self._broken = self._below = self._apart = False
         self._signs = self._ahead = ""
         self._held.append(call)
@@ -207,14 +205,14 @@ class MentionFilter:
         return self._place
 
     def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
-        repeated = (place.reported or place.fenced) and self._circumstances().is_result(call.raw)
+        repeated = (place.reported or place.fenced) and self.circumstances.is_result(call.raw)
         fenced = place.fenced and not self._is_tool_code(place, call.raw) and not self._may_be_fenced(place)
         shown = place.quoted or repeated or fenced or _is_labelled(place.label, call)
         return shown or self._is_unannounced(place, call)
 
     def _is_unannounced(self, place: CallPosition, call: CallEvent) -> bool:
         """Whether no words announce a call that changes something, or whose form a person wants to see."""
-        now = self._circumstances()
+        now = self.circumstances
         if now.about_form:
             return not announced_calls.announces(place.words)
         if announced_calls.withholds(place.words):

@@ -58,9 +58,16 @@ class ReplyEvents:
         self._quoted: set[str] = set()
         self._given = 0
         self._end_marks = EndMarkFilter()
-        self.circumstances = Circumstances()
-        self._mentions = MentionFilter(fence, lambda: self.circumstances)
+        self._mentions = MentionFilter(fence)
         self._lone_ends = LoneEnds()
+
+    @property
+    def circumstances(self) -> Circumstances:
+        return self._mentions.circumstances
+
+    @circumstances.setter
+    def circumstances(self, found: Circumstances) -> None:
+        self._mentions.circumstances = found
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
@@ -104,7 +111,7 @@ class ReplyEvents:
             self._events.append(TextReclassified("", thought))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
         self._lone_ends = LoneEnds()
-        self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda: self.circumstances)
+        self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, self.circumstances)
         return made
 
     def unthink(self, text: str, length: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from toolsupport.core.events import Event
 from toolsupport.core.formats.announced_calls import Circumstances
@@ -79,7 +79,7 @@ class ReplyParser:
         self._grammar = grammar
         self._reading = ReaderContext(tuple(tools), reply=ReplyEvents(grammar.fence))
         source, reply = self._reading.source, self._reading.reply
-        self.reasoning = ReasoningReader(source, reply, self._draft_parser)
+        self.reasoning = ReasoningReader(source, reply, partial(_draft_parser, grammar, self._reading))
         self._marks = grammar.own_marks if draft else grammar.all_marks
         self._steps = self._whole_reply(thinking is True)
         next(self._steps)
@@ -91,12 +91,6 @@ class ReplyParser:
 
     def set_circumstances(self, circumstances: Circumstances) -> None:
         self._reading.reply.circumstances = circumstances
-
-    def _draft_parser(self) -> ReplyParser:
-        """Return a parser for the calls that are drafted in reasoning."""
-        parser = ReplyParser(self._grammar, self._reading.tools, draft=True)
-        parser.set_circumstances(self._reading.reply.circumstances)
-        return parser
 
     def feed(self, text: str) -> list[Event]:
         if text:
@@ -175,3 +169,10 @@ class ReplyParser:
         if (yield from self.reasoning.at_mark(mark)):
             reading.before = ""
             yield from self._begin()
+
+
+def _draft_parser(grammar: Grammar, reading: ReaderContext) -> ReplyParser:
+    """Return a parser for the calls that are drafted in reasoning."""
+    parser = ReplyParser(grammar, reading.tools, draft=True)
+    parser.set_circumstances(reading.reply.circumstances)
+    return parser

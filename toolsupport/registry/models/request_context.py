@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import Any
 
 from toolsupport import providers
@@ -111,13 +112,14 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     """Do the same for a model row that is read already, together with its server."""
     capabilities = effective_values.known(profile, session)
     inputs = (profile, capabilities, offered.ours, offered.candidates, settings, offered.team)
-    kept = _drafts.get(profile.pk)
+    drafts, most = (_drafts, MOST) if offered.ours else (_drafts_of_programs, MOST_OF_PROGRAMS)
+    kept = drafts.get(profile.pk)
     if kept is None or not _same(kept.inputs, inputs):
         kept = _draft(inputs)
-        if offered.ours and profile_cache.holds(profile):  # a program's tools differ each time
-            if len(_drafts) >= MOST:
-                _drafts.clear()
-            _drafts[profile.pk] = kept
+        if profile_cache.holds(profile):
+            if len(drafts) >= most:
+                drafts.clear()
+            drafts[profile.pk] = kept
     made, build = kept.request_spec, profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=example_calls.examples(build, made.tools))
@@ -142,14 +144,20 @@ class RequestDraft:
     tools_digest: str
 
 
-# The latest choice for each model, in chats: choosing the tools takes longer than comparing the inputs.
+# The latest choice for each model, in chats and for programs: choosing tools takes longer than comparing the inputs.
 _drafts: dict[int, RequestDraft] = {}
-MOST = 500
+_drafts_of_programs: dict[int, RequestDraft] = {}
+MOST, MOST_OF_PROGRAMS = 500, 32  # the tools of programs take up to a megabyte each
 
 
 def _same(kept: Inputs, inputs: Inputs) -> bool:
-    """Return whether the inputs are the same; a model and its values are other objects as soon as they change."""
-    return kept[0] is inputs[0] and kept[1] is inputs[1] and kept[2:] == inputs[2:]
+    """Return whether the inputs are the same; a model and its values are other objects as soon as they change.
+
+    Tools of programs are the same objects if their text is the same (`gateway.parsed_request`); 1 equals `true` here.
+    """
+    ours, before, now = inputs[2], kept[3], inputs[3]
+    same = ours or (len(before) == len(now) and all(map(is_, (one.spec for one in before), (one.spec for one in now))))
+    return same and kept[0] is inputs[0] and kept[1] is inputs[1] and kept[2:] == inputs[2:]
 
 
 def _draft(inputs: Inputs) -> RequestDraft:

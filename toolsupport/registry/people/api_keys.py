@@ -102,6 +102,9 @@ used_at IS NULL OR used_at < %s AS unmarked
 FROM toolsupport_apikey JOIN auth_user ON auth_user.id = toolsupport_apikey.person_id
 WHERE digest = %s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %s) AND auth_user.is_active"""
 
+# `direct_sqlite` does not count it as a change, after which all kept rows would be read again.
+USED = "UPDATE toolsupport_apikey SET used_at = %s WHERE id = %s"
+
 
 def holder(key: str) -> KeyHolder | None:
     """Return the owner of this key; None if it is unknown, revoked or expired, or its owner is deactivated."""
@@ -110,7 +113,7 @@ def holder(key: str) -> KeyHolder | None:
     if found is None:
         return None
     if found.unmarked:
-        ApiKey.objects.filter(pk=found.key_id).update(used_at=now)
+        raw_sql.change(USED, now, found.key_id)
     return KeyHolder(found.key_id, found, tuple(raw_sql.parsed(found.scopes)))
 
 

@@ -15,7 +15,7 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.python_execution import TOOL as PYTHON
 from chat.tools.sandbox import concurrency, shell_process
 from chat.tools.sandbox.concurrency import ConcurrencyLimiter
-from chat.tools.sandbox.python_interpreter import ProgramResult
+from chat.tools.sandbox.program_steps import ProgramResult
 from chat.tools.tool import Tool, ToolContext
 from toolsupport.core.errors import ConfigError, ToolError
 from toolsupport.sources.types import Table

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chat.tools.sandbox import python_interpreter
-from chat.tools.sandbox.python_interpreter import (
+from chat.tools.sandbox.program_steps import (
     FunctionCall,
     FunctionResult,
     PrintedOutput,

@@ -191,31 +191,51 @@ class KeptRequestsAreRight(TestCase):
     """What is kept of the last request gives the same as reading everything again, whatever changed in between."""
 
     @settings(max_examples=at_least(15), deadline=None)
-    @given(st.lists(st.tuples(st.none() | st.sampled_from(CHANGES), st.sampled_from(CHATS), st.booleans()), max_size=8))
+    @given(
+        st.lists(
+            st.tuples(st.none() | st.sampled_from(CHANGES), st.sampled_from(CHATS), st.booleans(), st.booleans()),
+            max_size=8,
+        )
+    )
     def test_it_is_as_if_nothing_was_kept(
-        self, steps: list[tuple[Callable[[ModelProfile], object] | None, ChatSettings, bool]]
+        self, steps: list[tuple[Callable[[ModelProfile], object] | None, ChatSettings, bool, bool]]
     ) -> None:
         made = ModelProfileFactory()
-        for change, chat, both in steps:
+        for change, chat, both, ours in steps:
             if change is not None:
                 change(made)
             candidates = tuple(map(Candidate, TOOLS if both else TOOLS[:1]))
 
-            def found(chat: ChatSettings = chat, candidates: tuple[Candidate, ...] = candidates) -> RequestContext:
+            offered = ToolOffer(candidates, team_settings.everything(), ours=ours)
+
+            def found(chat: ChatSettings = chat, offered: ToolOffer = offered) -> RequestContext:
                 profile = profile_cache.profile(made.pk)
                 assert profile is not None
-                return for_profile(profile, ToolOffer(candidates, team_settings.everything(), ours=True), chat)
+                return for_profile(profile, offered, chat)
 
             kept = found()
             request_context._drafts.clear()
+            request_context._drafts_of_programs.clear()
             self.assertEqual(kept, found())
 
 
 @pytest.mark.django_db
-def test_the_tools_of_an_unchanged_chat_are_chosen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ours", [True, False])
+def test_tools_that_did_not_change_are_chosen_once(monkeypatch: pytest.MonkeyPatch, ours: bool) -> None:
     profile = profile_cache.profile(ModelProfileFactory().pk)
     assert profile is not None
-    offered = ToolOffer((Candidate(TOOLS[0]),), team_settings.everything(), ours=True)
+    offered = ToolOffer((Candidate(TOOLS[0]),), team_settings.everything(), ours=ours)
     for_profile(profile, offered, ChatSettings())
     monkeypatch.delattr(request_context, "choose")
     for_profile(profile, offered, ChatSettings())
+
+
+@pytest.mark.django_db
+def test_tools_of_programs_that_are_only_equal_are_not_the_same() -> None:
+    """Python holds 1, 1.0 and true for equal; in a schema they are not."""
+    profile = ModelProfileFactory()
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    for value in (1, True, 1.0, 1):
+        tool = ToolSpec("add", parameters={"type": "object", "properties": {"by": {"default": value}}, "required": []})
+        made = request_spec(profile.pk, (tool,), ChatSettings()).request_spec
+        assert type(made.tools[0].parameters["properties"]["by"]["default"]) is type(value)
