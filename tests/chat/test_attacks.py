@@ -13,6 +13,9 @@ from tests.nightly.test_nightly import expect_the_figures
 from tests.serving import Site
 
 
+TRIES = 8
+
+
 @pytest.fixture(scope="module")
 def site(own_site: Site) -> Site:
     """Its log is looked at for complaints."""
@@ -28,8 +31,13 @@ def test_hostile_frames_get_typed_errors(site: Site, ana: httpx.Client) -> None:
 
 # SAFETY 2
 def test_two_tabs_lose_nothing(site: Site, ana: httpx.Client) -> None:
-    done = two_tabs.drive(site, ana, runs=3, steps=20)
-    assert done["runs"] == 3 and done["acknowledged"] > 0
+    # Chance may choose acts among which no message is sent.
+    for _ in range(TRIES):
+        done = two_tabs.drive(site, ana, runs=3, steps=20)
+        assert done["runs"] == 3
+        if done["acknowledged"]:
+            return
+    raise AssertionError("no page sent a message")
 
 
 # SAFETY 2
