@@ -12,7 +12,6 @@ from tests.nightly import hostile_frames, kills, poison, two_tabs
 from tests.nightly.test_nightly import expect_the_figures
 from tests.serving import Site
 
-
 TRIES = 8
 
 
