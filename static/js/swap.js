@@ -19,10 +19,15 @@ export const refreshPicker = async (path) => {
   field.placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
 };
 
-// The mark of the model counts the steps of its test; those of one second arrive together.
+// The mark of the model, also in an empty chat, counts the steps of its test; those of one second arrive together.
+const showMark = async (path) => {
+  await show(path);
+  const mark = document.querySelector("#picker .ev");
+  if (mark) document.querySelector(".welcome .ev")?.replaceWith(mark.cloneNode(true));
+};
 export const refreshMark = (path) => {
   clearTimeout(due);
-  due = setTimeout(show, 200, path);
+  due = setTimeout(showMark, 200, path);
 };
 
 export const start = (send) => {
