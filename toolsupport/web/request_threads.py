@@ -36,7 +36,7 @@ class RequestThreads:
             async with ThreadSensitiveContext(executor=thread):
                 yield
         finally:
-            # A request that was cancelled may have left work behind, after which this comes.
+            # A cancelled request may have left work in the queue of its thread; `_keep` runs after it.
             thread.submit(self._keep, thread)
 
     def _keep(self, thread: ThreadPoolExecutor) -> None:

@@ -39,7 +39,7 @@ from chat.tools.sandbox.program_steps import (
 from toolsupport.core import sanitize
 
 RECURSION = 400
-UNUSED = PythonLimits()  # of a program that has not run yet
+UNUSED = PythonLimits()  # the limits of a program that has not run yet
 LONGEST_ERROR = 20_000
 MOST_NAMES = 40
 # Seconds after a step in which an ending interpreter would abort.

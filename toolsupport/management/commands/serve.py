@@ -41,7 +41,7 @@ BACKLOG = 1024
 log = logging.getLogger(__name__)
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
 LOCK_HELD = 0.001  # seconds
-YOUNG_OBJECTS = 20_000  # after so many new ones, less those that were freed, the garbage collector looks at them
+YOUNG_OBJECTS = 20_000  # new objects, less those that were freed, after which the garbage collector begins
 NOT_LISTENING = "Nothing can listen at {}: {}. Try another --port or --host."
 MOST_PROCESSES = 64
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
