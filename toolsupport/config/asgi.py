@@ -109,7 +109,7 @@ class SameOriginMiddleware:
 
 
 class ThreadedASGIHandler(ASGIHandler):
-    """Django's handler with other threads: answers to programs share that of the chats, pages use those of earlier ones.
+    """Django's handler with other threads: answers to programs share that of the chats, pages reuse theirs.
 
     A thread per answer, and with it a database connection, would cost more than all of the answer's database work.
     """
