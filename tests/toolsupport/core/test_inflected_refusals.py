@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 
+from tests.processor_time import must_cost_at_most
 from tests.tables import every
 from toolsupport.core.server_refusals import MALFORMED, OTHER, UNSUPPORTED, classify
 
@@ -94,6 +94,5 @@ def test_the_model_wrote_a_call_that_no_server_reads(sentence: str) -> None:
 
 @every("words", ["لا يدعم ", "نهीं समर्थित नहीं ", "ไม่รองรับ", "no admet a a a a a ", "tools לא תומך "])
 def test_a_long_text_costs_little(words: str) -> None:
-    begin = time.process_time()
-    label(words * 2000)
-    assert time.process_time() - begin < 1
+    with must_cost_at_most(1):
+        label(words * 2000)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from tests.processor_time import must_cost_at_most
 from tests.tables import every
 from toolsupport.core.unquoted_text import own_words
 
@@ -33,7 +32,6 @@ def test_nothing_of_ones_own_is_nothing() -> None:
 
 def test_an_open_block_is_ones_own_and_long_texts_take_no_time() -> None:
     assert own_words("run ``` in the shell, please") == "run ``` in the shell, please"
-    begun = time.perf_counter()
-    for piece in ("```\n", "<tool_response>", "Result of x:\n", "> ", "[TOOL_RESULTS]"):
-        own_words(piece * 20_000)
-    assert time.perf_counter() - begun < 2
+    with must_cost_at_most(2):
+        for piece in ("```\n", "<tool_response>", "Result of x:\n", "> ", "[TOOL_RESULTS]"):
+            own_words(piece * 20_000)

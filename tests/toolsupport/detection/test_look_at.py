@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.loop_steps import LONGEST_STEP, with_longest_step
+from tests.processor_time import LONGEST_STEP, with_longest_step
 from toolsupport.core.format_choice import FORCED
 from toolsupport.core.formats import FORMATS
 from toolsupport.detection import text_formats

@@ -12,8 +12,8 @@ from django.test import AsyncClient
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.growth import grows_no_faster
-from tests.loop_steps import LONGEST_STEP, with_longest_step
 from tests.obedient_server import NAME, obedient_server
+from tests.processor_time import LONGEST_STEP, with_longest_step
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import Program
 from toolsupport import providers

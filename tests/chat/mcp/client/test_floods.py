@@ -16,7 +16,7 @@ from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from tests.chat.mcp.client.conftest import hosted
 from tests.chat.mcp.client.test_host import ask, said
-from tests.loop_steps import forget_older_objects, slowness
+from tests.processor_time import forget_older_objects, slowness
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer
 

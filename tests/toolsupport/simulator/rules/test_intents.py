@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.processor_time import must_cost_at_most
 from tests.tables import every
 from toolsupport.simulator.rules.intents import LONGEST, IntentKind, clauses, understand
 
@@ -129,6 +129,5 @@ REPEATED = [
 @every("piece", REPEATED)
 def test_no_words_take_long(piece: str) -> None:
     # What backtracks takes the better part of a minute, what does not a few milliseconds.
-    begun = perf_counter()
-    understand(piece * LONGEST, NAMES)
-    assert perf_counter() - begun < 15
+    with must_cost_at_most(15):
+        understand(piece * LONGEST, NAMES)

@@ -1,4 +1,4 @@
-"""Measures the steps of an event loop by processor time, which the load of the machine changes little.
+"""Measures work and the steps of an event loop by processor time, which the load of the machine changes little.
 
 A machine may be slower than the one that the promise is about, so a measured time is divided by how much slower it is.
 """
@@ -8,11 +8,26 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 LONGEST_STEP = 0.05  # seconds of the processor
 Made = TypeVar("Made")
+
+
+@contextmanager
+def must_cost_at_most(seconds: float, clock: Callable[[], float] = time.thread_time) -> Iterator[None]:
+    """Fail if the work inside takes more processor time: of this thread, or as the clock counts it."""
+    began = clock()
+    yield
+    spent = clock() - began
+    assert within(spent, seconds), f"{spent:.3f} s of the processor, {seconds} s are permitted"
+
+
+def within(spent: float, seconds: float) -> bool:
+    """Whether a measured time would be at most so many seconds on the machine of the promise."""
+    return spent <= seconds or spent / slowness() <= seconds
 
 
 async def with_longest_step(work: Awaitable[Made]) -> tuple[Made, float]:
