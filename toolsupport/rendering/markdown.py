@@ -14,7 +14,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from pygments.token import STANDARD_TYPES
 
-from toolsupport.rendering import formulas, mathml, task_lists
+from toolsupport.rendering import emphasis, formulas, mathml, task_lists
 
 BARE_LINK = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}*_]")
 Env = MutableMapping[str, Any]
@@ -191,6 +191,7 @@ MARKDOWN.core.ruler.push("outline", outline)
 MARKDOWN.core.ruler.push("direct", direct)
 MARKDOWN.core.ruler.push("task_lists", task_lists.mark)
 MARKDOWN.core.ruler.push("link_bare_addresses", link_bare_addresses)
+emphasis.install(MARKDOWN)
 formulas.install(MARKDOWN)
 DEFINITIONS = MarkdownIt("js-default", {"html": False, "maxNesting": 20})
 DEFINITIONS.core.ruler.enableOnly(["normalize", "block"])
