@@ -376,6 +376,7 @@ def test_a_very_long_text_is_shown_plain() -> None:
         "$a",
         "\\(",
         "$x$ ",
+        "https://a)",
         "**（",
     ],
 )

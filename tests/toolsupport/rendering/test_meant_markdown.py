@@ -16,8 +16,31 @@ EMPHASIS = [
     ("A**(b)**c 5*3*2 a_(b)_c", "A**(b)**c 5<em>3</em>2 a_(b)_c"),
     ("5 * 3 * 2 中 * 文", "5 * 3 * 2 中 * 文"),
 ]
+LINKS = [
+    ("https://e.example/Foo_(bar)", 'href="https://e.example/Foo_(bar)"'),
+    ("(see https://e.example/Foo_(bar)).", 'href="https://e.example/Foo_(bar)"'),
+    ("[https://e.example/x]", 'href="https://e.example/x"'),
+    ("https://e.example/?a[]=1&b={c}", 'href="https://e.example/?a[]=1&amp;b={c}"'),
+    ("请访问https://e.example/x，然后", ">https://e.example/x</a>，然后"),
+    ("「https://e.example/x」と“https://e.example/y”", ">https://e.example/y</a>”"),
+    ("https://e.example/x。", ">https://e.example/x</a>。"),
+    ("https://例.example/路", ">https://例.example/路</a>"),
+    ("https:// and https://)", '<p dir="auto">https:// and https://)</p>'),
+]
+IMAGES_IN_LINKS = [
+    ("[![a badge](https://a.example/b.svg)](https://c.example)", ">a badge</a>"),
+    ("[![](https://a.example/b.svg)](https://c.example)", ">Image</a>"),
+    ("[a ![b](https://a.example/b.svg) *c*](https://c.example)", ">a b <em>c</em></a>"),
+]
 
 
-@every("text, wanted", EMPHASIS)
+@every("text, wanted", [*EMPHASIS, *LINKS])
 def test_an_answer_is_shown_as_it_was_meant(text: str, wanted: str) -> None:
     assert wanted in render(text)
+
+
+@every("text, wanted", IMAGES_IN_LINKS)
+def test_an_image_in_a_link_is_a_part_of_it(text: str, wanted: str) -> None:
+    html = render(text)
+    assert wanted in html
+    assert (html.count("<a "), html.count('href="https://c.example"')) == (1, 1)
