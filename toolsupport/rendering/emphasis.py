@@ -1,7 +1,7 @@
 """Finds the marks of emphasis in texts without spaces between words.
 
-Whether a mark opens or closes depends on the spaces and punctuation beside it. Chinese, Japanese and Korean texts have no
-space there: in `**서울(Seoul)**은` the second mark would close nothing, and both would be shown.
+Whether a mark opens or closes depends on the spaces and punctuation beside it. Chinese, Japanese and Korean texts have
+no space there: in `**서울(Seoul)**은` the second mark would close nothing, and both would be shown.
 """
 
 from __future__ import annotations
