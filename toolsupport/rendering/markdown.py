@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+import re
+from collections.abc import Iterator, MutableMapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import nh3
@@ -15,6 +17,7 @@ from pygments.token import STANDARD_TYPES
 
 from toolsupport.rendering import bare_links, emphasis, formulas, mathml, task_lists
 
+BREAK_TAG = re.compile(r"<br[ \t]*/?>", re.I)
 Env = MutableMapping[str, Any]
 
 _TAGS = (
@@ -154,6 +157,24 @@ def direct(state: StateCore) -> None:
             token.attrSet("dir", "auto")
 
 
+def break_cells(state: StateCore) -> None:
+    """Break the line at <br> in a cell: Markdown has no other way to write several lines in one."""
+    for opening, cell in pairwise(state.tokens):
+        if opening.type in ("td_open", "th_open") and "<" in cell.content:
+            cell.children = [piece for token in cell.children or () for piece in _lines(token)]
+
+
+def _lines(token: Token) -> Iterator[Token]:
+    if token.type != "text":
+        yield token
+        return
+    first, *others = BREAK_TAG.split(token.content)
+    yield bare_links.text(first)
+    for line in others:
+        yield Token("hardbreak", "br", 0)
+        yield bare_links.text(line)
+
+
 def name_linked_images(state: StateCore) -> None:
     """Show an image within a link as its name: a link cannot hold another one."""
     for block in state.tokens:
@@ -164,7 +185,9 @@ def name_linked_images(state: StateCore) -> None:
                 block.children[number] = bare_links.text(token.content or "Image")
 
 
-MARKDOWN = MarkdownIt("js-default", {"html": False, "maxNesting": 20}, renderer_cls=MarkdownRenderer)
+# A single line break is kept, as models write verses, addresses and lists of names and values with it.
+MARKDOWN = MarkdownIt("js-default", {"html": False, "breaks": True, "maxNesting": 20}, renderer_cls=MarkdownRenderer)
+MARKDOWN.core.ruler.before("text_join", "break_cells", break_cells)
 MARKDOWN.core.ruler.push("outline", outline)
 MARKDOWN.core.ruler.push("direct", direct)
 MARKDOWN.core.ruler.push("task_lists", task_lists.mark)

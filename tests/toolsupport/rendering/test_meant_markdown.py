@@ -32,9 +32,18 @@ IMAGES_IN_LINKS = [
     ("[![](https://a.example/b.svg)](https://c.example)", ">Image</a>"),
     ("[a ![b](https://a.example/b.svg) *c*](https://c.example)", ">a b <em>c</em></a>"),
 ]
+LINE_BREAKS = [
+    ("Roses are red,\nviolets are blue.", "red,<br>\nviolets"),
+    ("- a\n  b", "<li>a<br>\nb</li>"),
+    ("> a\n> b", "a<br>\nb"),
+    ("|a|\n|-|\n|x<br>y<BR />z|", "<td>x<br>\ny<br>\nz</td>"),
+    ("|a<br/>b|\n|-|\n|**x<br>y**|", "<td><strong>x<br>\ny</strong></td>"),
+    ("|a|\n|-|\n|`<br>` \\<br> &lt;br&gt; <br x>|", "<code>&lt;br&gt;</code> &lt;br&gt; &lt;br&gt; &lt;br x&gt;"),
+    ("Use <br> there", "Use &lt;br&gt; there"),
+]
 
 
-@every("text, wanted", [*EMPHASIS, *LINKS])
+@every("text, wanted", [*EMPHASIS, *LINKS, *LINE_BREAKS])
 def test_an_answer_is_shown_as_it_was_meant(text: str, wanted: str) -> None:
     assert wanted in render(text)
 
