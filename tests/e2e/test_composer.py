@@ -208,3 +208,31 @@ def test_slash_commands_complete_and_paths_are_text(page: Page) -> None:
     field.fill("//help")
     field.press("Enter")
     expect(page.locator(".message[data-role=user] .bubble").last).to_have_text("/help")
+
+
+# Keys as browsers report them while a person writes with an input method, and the last one as Safari does.
+PRESS = """(field, [key, given]) => field.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...given }))"""
+
+
+def test_keys_of_an_input_method_do_nothing_else(page: Page) -> None:
+    field, palette = page.locator(FIELD), page.locator("#palette")
+    messages = page.locator(".message[data-role=user]")
+    for given in ({"isComposing": True}, {"keyCode": 229}):
+        field.fill("にほん")
+        field.evaluate(PRESS, ["Enter", given])
+        page.keyboard.press("Control+k")
+        palette.get_by_role("combobox").fill("models")
+        palette.get_by_role("combobox").evaluate(PRESS, ["Enter", given])
+        expect(palette).to_be_visible()
+        page.keyboard.press("Escape")
+        page.locator("#picker-button").click()
+        search = page.get_by_role("combobox", name="Search models")
+        search.fill("sim-thinks")
+        search.evaluate(PRESS, ["Enter", given])
+        expect(page.locator("#models")).to_be_visible()
+        page.keyboard.press("Escape")
+    expect(messages).to_have_count(0)
+    field.press("Enter")
+    expect(messages).to_have_text([re.compile("にほん")])
+    expect(page.locator("#picker-button")).to_contain_text("sim-honest")
