@@ -236,3 +236,20 @@ def test_keys_of_an_input_method_do_nothing_else(page: Page) -> None:
     field.press("Enter")
     expect(messages).to_have_text([re.compile("にほん")])
     expect(page.locator("#picker-button")).to_contain_text("sim-honest")
+
+
+def test_only_the_answer_is_copied_as_the_answer(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(page, "What is 17*23?")
+    answered(page)
+    page.evaluate("navigator.clipboard.writeText('before')")
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    copy = page.locator(".message[data-role=assistant] [data-copy-url]")
+    copy.click()
+    expect(page.get_by_role("alert")).to_have_text("Nothing was copied. Reload the page and try again.")
+    assert page.evaluate("navigator.clipboard.readText()") == "before"
+    page.context.add_cookies(cookies)
+    copy.click()
+    expect(copy).to_have_attribute("aria-label", "Copied")
+    assert "391" in page.evaluate("navigator.clipboard.readText()")
