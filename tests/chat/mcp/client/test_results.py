@@ -61,6 +61,13 @@ def test_a_structured_result_is_added_where_the_text_says_less(
     assert ("[structured]" in said) == added
 
 
+@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": []}])
+def test_a_structured_result_needs_no_text_beside_it(tmp_path: Path, content: dict[str, Any]) -> None:
+    reader = ResultReader("box", Workspace(tmp_path))
+    assert reader.read(content | {"structuredContent": {"a": 1}}).content == '[structured]\n{\n "a": 1\n}'
+    assert reader.read(content | {"structuredContent": {}, "isError": True}).is_error
+
+
 def test_an_error_of_the_tool_is_one(tmp_path: Path) -> None:
     failed = {"content": [{"type": "text", "text": "no such thing"}], "isError": True}
     assert ResultReader("box", Workspace(tmp_path)).read(failed).is_error
