@@ -80,8 +80,9 @@ class ResultReader:
         """Return a sentence with the path of the saved bytes."""
         kind = _line(kind)[:80] or "of no kind"
         try:
-            content = base64.b64decode(data, validate=True)
-        except (binascii.Error, TypeError, ValueError):
+            # `base64` and encoders of mail break the lines.
+            content = base64.b64decode("".join(data.split()), validate=True)
+        except (AttributeError, binascii.Error, TypeError, ValueError):
             return f"{kind}, which cannot be read"
         name = hashlib.sha256(content).hexdigest()[:12]
         path = f"mcp/{self.server}/{name}.{ENDINGS.get(kind, 'bin')}"
