@@ -25,6 +25,7 @@ from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, is_refusal
 from toolsupport.core.events import (
+    REFUSED,
     CallDelta,
     CallFound,
     CallGarbled,
@@ -351,13 +352,13 @@ def _ends_at_once(trouble: Trouble, request: Request, asking: _ExchangeState) ->
 
 
 def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request) -> list[Event]:
-    """Return an event at the end of a constrained reply whose text shows that its server enforced nothing."""
+    """Return an event at the end of a constrained reply, no refusal, that shows that its server enforced nothing."""
     if request.schema is None or request.permit is Permit.PROBE:
         return []
     for event in batch:
         if isinstance(event, TextDelta):
             beginning.take(event.text)
-    whole = isinstance(batch[-1], Finished) and beginning.unconstrained
+    whole = isinstance(batch[-1], Finished) and batch[-1].reason != REFUSED and beginning.unconstrained
     return [SchemaDropped(beginning.text)] if whole else []
 
 
