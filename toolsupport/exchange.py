@@ -17,7 +17,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from toolsupport import loop_share, providers, thinking_setting
+from toolsupport import loop_share, providers, refused_settings, thinking_setting
 from toolsupport.config import metrics
 from toolsupport.core import completed_tools, expected_reply, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.call_validation import check as check_call
@@ -157,7 +157,7 @@ async def _answer(
     def check(event: Event) -> Event | None:
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
-    async with aclosing(_sent(endpoint, request, asking)) as batches:
+    async with aclosing(refused_settings.stream(endpoint, request, asking.recorder)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None
@@ -258,20 +258,6 @@ def _slices(texts: Iterable[str]) -> Iterator[str]:
             size += len(text)
     if parts:
         yield "".join(parts)
-
-
-async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
-    """Send the request; where its server refuses to have the model think, without that setting."""
-    sent = (endpoint,) if asking.recorder is None else (endpoint, asking.recorder)
-    for attempt in (request, replace(request, think=None)):
-        denied = False
-        async with aclosing(providers.stream(sent[0], attempt, *sent[1:])) as batches:
-            async for batch in batches:
-                denied = thinking_setting.is_denied(batch[-1], attempt)
-                if not denied:
-                    yield batch
-        if not denied:
-            return
 
 
 def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:

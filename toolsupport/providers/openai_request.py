@@ -71,7 +71,7 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
         "messages": [WRITERS[message.role](message, dialect) for message in request.messages],
         "stream": request.stream,
     }
-    if request.stream and dialect.asks_usage:
+    if request.stream and dialect.asks_usage and "stream_options" not in request.left_out:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body |= _choice(request.options, dialect)
@@ -113,7 +113,9 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
         sent.pop("temperature", None)
     if request.tools and not dialect.format_beside_tools:  # it would apply to the calls too
         sent.pop("response_format", None)
-    return sent
+    if "max_tokens" in request.left_out and "max_tokens" in sent:
+        sent["max_completion_tokens"] = sent["max_tokens"]
+    return {name: value for name, value in sent.items() if name.removeprefix("random_") not in request.left_out}
 
 
 def _open(schema: JSON) -> JSON:
