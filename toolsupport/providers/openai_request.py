@@ -26,7 +26,8 @@ class OpenAIDialect:
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
-    `response_format` beside tools limits the words of the reply only, never its calls.
+    `response_format` beside tools limits the words of the reply only, never its calls. `signed` matches models that
+    refuse a history whose calls have no signature.
     """
 
     think: str = ""
@@ -39,6 +40,7 @@ class OpenAIDialect:
     own_temperature: str = ""
     schema: str = "open"
     format_beside_tools: bool = False
+    signed: str = ""
 
 
 PLAIN = OpenAIDialect()
@@ -56,6 +58,8 @@ OPTIONS = {
     "response_format": "response_format",
 }
 CHOICES = {"auto": "auto", "required": "required", "any": "required"}
+# Google's value for calls of another model or program. A history may hold both, and ours keeps no signatures.
+UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
 
 
@@ -68,7 +72,7 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
         raise ToolsupportError(why)
     body: JSON = {
         "model": request.model,
-        "messages": [WRITERS[message.role](message, dialect) for message in request.messages],
+        "messages": _messages(request, dialect),
         "stream": request.stream,
     }
     if request.stream and dialect.asks_usage and "stream_options" not in request.left_out:
@@ -86,6 +90,14 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
         return orjson.dumps(body)
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
+    written = [WRITERS[message.role](message, dialect) for message in request.messages]
+    if dialect.signed and re.match(dialect.signed, request.model):
+        for calls in (message["tool_calls"] for message in written if "tool_calls" in message):
+            calls[0]["extra_content"] = UNSIGNED  # Google's models look for a signature on the first call only
+    return written
 
 
 def written_tools(tools: tuple[ToolSpec, ...], dialect: OpenAIDialect) -> bytes:

@@ -203,7 +203,12 @@ PROVIDERS = {
             default_url="https://generativelanguage.googleapis.com/v1beta/openai",
             hint=HOSTED,
             keywords=frozenset(),
-            codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True)),
+            codec=partial(
+                OpenAICodec,
+                dialect=OpenAIDialect(
+                    think="effort", tool_choice=True, signed=r"(?:models/)?gemini-(?:[3-9]|\d\d|[a-z-]*latest)"
+                ),
+            ),
             thinks_first=True,
         ),
         replace(
