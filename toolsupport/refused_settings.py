@@ -2,9 +2,9 @@
 
 Hosted models and proxies refuse a whole request for one field: newer models of OpenAI, also on Azure and behind
 LiteLLM, take `max_completion_tokens` instead of `max_tokens` and only one temperature; older versions of services know
-no `stream_options`. Only fields that change how an answer is sampled or counted are left out, never what it means: a
-refused `stop`, tool choice or format stays an error. What a server refused counts for an hour, once it has answered
-without it.
+no `stream_options`. GPT-5.4 and later take tools at this protocol only with `reasoning_effort` none. Only fields that
+change how an answer is thought out, sampled or counted are left out, never what it means: a refused `stop`, tool choice
+or format stays an error. What a server refused counts for an hour, once it has answered without it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ REFUSED = {
     field: re.compile(rf"{REFUSES}{BETWEEN}\b{name}(?![\w-])|\b{name}(?![\w-]){BETWEEN}{REFUSES}")
     for field, name in FIELDS.items()
 }
+# Refused as it is, sent or not: the codec then sends "none" beside tools.
+REFUSED["reasoning_effort"] = re.compile(
+    r"\btools with reasoning_?effort (?:is|are) not supported|\btools\b.{0,120}\bset reasoning_?effort to '?none\b"
+)
 STATUSES = frozenset({400, 422})
 SECONDS, MOST = 3600.0, 500
 
@@ -86,7 +90,7 @@ def _without_refused(batch: Sequence[Event], request: Request) -> Request | None
 
 
 def refused_field(event: Event) -> str:
-    """Return the setting for which a server refused a request, a key of FIELDS, or ""."""
+    """Return the setting for which a server refused a request, a key of REFUSED, or ""."""
     if not isinstance(event, Failed) or event.status not in STATUSES:
         return ""
     found = classify(event.status, event.body)

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tests.tables import every
-from tests.toolsupport.test_exchange import HI, QUESTION, SERVER, ask, recorder, request_spec  # noqa: F401
+from tests.toolsupport.test_exchange import HI, QUESTION, SERVER, TOOLS, ask, recorder, request_spec  # noqa: F401
 from toolsupport import providers, refused_settings
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.types import Permit, Request
@@ -46,6 +46,11 @@ WORDS = {
     'Invalid JSON payload received. Unknown name "seed": Cannot find field.': "seed",
     "`temperature` and `top_p` cannot both be specified for this model. Please use only one.": "top_p",
     "`temperature` is deprecated for this model.": "temperature",
+    "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use "
+    "/v1/responses instead.": "reasoning_effort",
+    "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions. To use function "
+    "tools, use /v1/responses or set reasoning_effort to 'none'.": "reasoning_effort",
+    "Unsupported value: 'reasoning_effort' does not support 'none' with this model.": "",
     "Unsupported parameter: 'stop' is not supported with this model.": "",
     "max_tokens is too large: 5000. This model supports at most 4096 completion tokens.": "",
     "'max_tokens' or 'max_completion_tokens' is too large: 5000 (5000 > 4096 - 30).": "",
@@ -113,3 +118,12 @@ def test_the_body_has_the_rest(refused: tuple[str, ...]) -> None:
     assert "random_seed" not in orjson.loads(
         providers.codec("mistral").encode(replace(request, left_out=frozenset({"seed"})))
     )
+
+
+@every("kind", ["openai", "openai.com", "openrouter"])
+def test_tools_that_go_without_reasoning_only(kind: str) -> None:
+    request = Request("m", QUESTION, TOOLS, supports_tools=True, think=True, left_out=frozenset({"reasoning_effort"}))
+    sent = orjson.loads(providers.codec(kind).encode(request))
+    assert sent["reasoning_effort"] == "none" and "reasoning" not in sent
+    without = orjson.loads(providers.codec("openai.com").encode(replace(request, tools=())))
+    assert without["reasoning_effort"] == "medium"

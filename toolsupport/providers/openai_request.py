@@ -82,8 +82,7 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     body |= _options(request, dialect)
     if request.schema is not None and dialect.schema:
         body["response_format"] = SCHEMAS[dialect.schema](request.schema)
-    if request.think is not None and dialect.think:
-        body |= THINKING[dialect.think](request.think)
+    body |= _thinking(request, dialect)
     try:
         if request.tools:
             body["tools"] = orjson.Fragment(written_tools(request.tools, dialect))
@@ -158,6 +157,12 @@ def _choice(options: Mapping[str, Any], dialect: OpenAIDialect) -> JSON:
     if dialect.parallel and isinstance(parallel, bool):
         sent["parallel_tool_calls"] = parallel
     return sent
+
+
+def _thinking(request: Request, dialect: OpenAIDialect) -> JSON:
+    if request.tools and "reasoning_effort" in request.left_out:
+        return _by_effort(False)
+    return THINKING[dialect.think](request.think) if request.think is not None and dialect.think else {}
 
 
 def _by_template(think: bool | str) -> JSON:
