@@ -22,7 +22,8 @@ class OpenAIDialect:
     """Differences between servers; every server accepts the defaults.
 
     `think` is a key of THINKING, "" if the protocol cannot switch it. `thoughts` names the field of an earlier message
-    in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
+    in which its reasoning is sent back, "" if that is refused; `needs_thoughts`: it may not be missing or empty in any
+    of them. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
@@ -32,6 +33,7 @@ class OpenAIDialect:
 
     think: str = ""
     thoughts: str = ""
+    needs_thoughts: bool = False
     renamed: Mapping[str, str] | None = None
     asks_usage: bool = True
     tool_choice: bool = False
@@ -201,8 +203,9 @@ def _data_url(image: bytes) -> str:
 
 def _assistant(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
     written = {"role": "assistant", "content": message.content}  # never null: llama-cpp-python answers that with a 500
-    if message.thinking and dialect.thoughts:
-        written[dialect.thoughts] = message.thinking
+    thoughts = message.thinking or (" " if dialect.needs_thoughts else "")
+    if thoughts and dialect.thoughts:
+        written[dialect.thoughts] = thoughts
     if message.calls:
         return written | {"tool_calls": [_call(call) for call in message.calls]}
     return written

@@ -119,6 +119,14 @@ def test_thoughts_are_sent_back_where_they_are_wanted(kind: str, field: str) -> 
     assert sent == {"role": "assistant", "content": "a", field: "hm"}
 
 
+def test_no_message_of_deepseeks_history_is_without_thoughts() -> None:
+    call = ToolCall("1", "f", {})
+    history = (ChatMessage(Role.ASSISTANT, "a"), ChatMessage(Role.ASSISTANT, "", calls=(call,)))
+    sent = messages(*history, ChatMessage(Role.ASSISTANT, "b", "hm"), ChatMessage(Role.USER, "c"), kind="deepseek")
+    assert [message.get("reasoning_content") for message in sent] == [" ", " ", "hm", None]
+    assert all("reasoning_content" not in message for message in messages(*history, kind="llamacpp"))
+
+
 @pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
 def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
     assert messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
