@@ -4,7 +4,8 @@ Hosted models and proxies refuse a whole request for one field: newer models of 
 LiteLLM, take `max_completion_tokens` instead of `max_tokens` and only one temperature; older versions of services know
 no `stream_options`. GPT-5.4 and later take tools at this protocol only with `reasoning_effort` none. Only fields that
 change how an answer is thought out, sampled or counted are left out, never what it means: a refused `stop`, tool choice
-or format stays an error. What a server refused counts for an hour, once it has answered without it.
+or format stays an error. Models that think also refuse a history without reasoning or signatures, which other models
+never gave: it is sent again with placeholders. What a server refused counts for an hour, once it has answered.
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ REFUSED = {
 REFUSED["reasoning_effort"] = re.compile(
     r"\btools with reasoning_?effort (?:is|are) not supported|\btools\b.{0,120}\bset reasoning_?effort to '?none\b"
 )
+# Histories without what a model that thinks had in its own reply, also behind proxies: DeepSeek, Kimi, Gemini.
+REFUSED["thoughts"] = re.compile(
+    r"\breasoning_content\b.{0,60}\b(?:must be passed back|is missing)|\bmissing .{0,30}\breasoning_content\b"
+)
+REFUSED["signatures"] = re.compile(r"\bmissing (?:an? )?[`'\"]?thought_?signature\b")
 STATUSES = frozenset({400, 422})
 SECONDS, MOST = 3600.0, 500
 

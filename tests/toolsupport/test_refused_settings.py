@@ -12,7 +12,7 @@ from tests.tables import every
 from tests.toolsupport.test_exchange import HI, QUESTION, SERVER, TOOLS, ask, recorder, request_spec  # noqa: F401
 from toolsupport import providers, refused_settings
 from toolsupport.core.events import Event, Failed
-from toolsupport.core.types import Permit, Request
+from toolsupport.core.types import ChatMessage, Permit, Request, Role, ToolCall
 from toolsupport.refused_settings import refused_field
 
 AZURE = replace(SERVER, kind="openai")
@@ -51,6 +51,14 @@ WORDS = {
     "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions. To use function "
     "tools, use /v1/responses or set reasoning_effort to 'none'.": "reasoning_effort",
     "Unsupported value: 'reasoning_effort' does not support 'none' with this model.": "",
+    "The `reasoning_content` in the thinking mode must be passed back to the API.": "thoughts",
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2": "thoughts",
+    "Missing `reasoning_content` field in the assistant message at message index 1.": "thoughts",
+    "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
+    "and missing thought_signature may lead to degraded model performance.": "signatures",
+    "Unable to submit request because function call `x` in the 2. content block is missing a `thought_signature`.": (
+        "signatures"
+    ),
     "Unsupported parameter: 'stop' is not supported with this model.": "",
     "max_tokens is too large: 5000. This model supports at most 4096 completion tokens.": "",
     "'max_tokens' or 'max_completion_tokens' is too large: 5000 (5000 > 4096 - 30).": "",
@@ -127,3 +135,13 @@ def test_tools_that_go_without_reasoning_only(kind: str) -> None:
     assert sent["reasoning_effort"] == "none" and "reasoning" not in sent
     without = orjson.loads(providers.codec("openai.com").encode(replace(request, tools=())))
     assert without["reasoning_effort"] == "medium"
+
+
+def test_a_history_has_what_its_model_demands() -> None:
+    said = (ChatMessage(Role.ASSISTANT, "a"), ChatMessage(Role.ASSISTANT, "b", "hm", calls=(ToolCall("1", "f", {}),)))
+    request = Request("m", (*QUESTION, *said), left_out=frozenset({"thoughts", "signatures"}))
+    _, first, second = orjson.loads(providers.codec("openai").encode(request))["messages"]
+    assert (first["reasoning_content"], second["reasoning_content"]) == (" ", "hm")
+    assert second["tool_calls"][0]["extra_content"]["google"]["thought_signature"]
+    plain = orjson.loads(providers.codec("openai").encode(replace(request, left_out=frozenset())))["messages"]
+    assert "reasoning_content" not in str(plain) and "extra_content" not in str(plain)

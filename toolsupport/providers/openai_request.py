@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -94,8 +94,10 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
 
 
 def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
+    if "thoughts" in request.left_out:
+        dialect = replace(dialect, thoughts="reasoning_content", needs_thoughts=True)
     written = [WRITERS[message.role](message, dialect) for message in request.messages]
-    if dialect.signed and re.match(dialect.signed, request.model):
+    if "signatures" in request.left_out or (dialect.signed and re.match(dialect.signed, request.model)):
         for calls in (message["tool_calls"] for message in written if "tool_calls" in message):
             calls[0]["extra_content"] = UNSIGNED  # Google's models look for a signature on the first call only
     return written
