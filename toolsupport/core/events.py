@@ -174,6 +174,8 @@ _BROKEN_OFF = re.compile(
 )
 
 
+# OpenAI's finish reason of an answer that was withheld; also that of a reply that is a refusal.
+REFUSED = "content_filter"
 # Servers' names for an end that a stop string may have caused.
 STOPPED = ("stop", "stop_sequence")
 

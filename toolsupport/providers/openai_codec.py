@@ -4,6 +4,7 @@ Bytes → events. The reply is a stream of server-sent events, one JSON object a
 keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
 recognised by its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status:
 `[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply.
+A last message that repeats all pieces adds nothing; a call in the older `function_call` is one like any other.
 After the end or a failure there are no more events, whatever follows. JSON has the same limits as in Ollama's protocol.
 """
 
@@ -18,6 +19,7 @@ import orjson
 from toolsupport.core import reported_numbers
 from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import (
+    REFUSED,
     Event,
     Failed,
     Finished,
@@ -50,9 +52,10 @@ class OpenAICodec:
         self._calls = PiecedCalls()
         self._document: list[bytes] | None = None
         self._document_bytes = 0
-        self._begun = self._has_content = self._error_follows = self._over = False
+        self._begun = self._has_content = self._error_follows = self._over = self._refused = False
         self._finish = ""
         self._usage: Usage | None = None
+        self._streamed: set[str] = set()  # the fields that came in pieces
 
     @property
     def switches_thinking(self) -> bool:
@@ -161,18 +164,30 @@ class OpenAICodec:
         if chunk.get("usage") or chunk.get("timings"):
             self._usage = _joined(self._usage, _usage(chunk))
         choices = chunk.get("choices") or []
-        if choices and isinstance(choices, list):
-            self._choice(choices[0], events)
+        # One answer is asked for: a second choice is its other part, such as the calls after the text.
+        for choice in choices if isinstance(choices, list) else ():
+            if not self._over:
+                self._choice(choice, events)
 
     def _choice(self, choice: JSON, events: list[Event]) -> None:
-        delta = choice.get("delta") or choice.get("message") or {}
-        thinking = delta.get("reasoning_content") or delta.get("reasoning")
-        if thinking:
-            self._say(_texts(thinking, ThinkingDelta), events)
-        if content := delta.get("content"):
-            self._say(_texts(content, TextDelta), events)
-        if elements := delta.get("tool_calls"):
-            events += self._calls.feed(elements)
+        if error := choice.get("error"):
+            self._read_line(orjson.dumps(error), events)
+            return
+        delta = choice.get("delta") or {}
+        fields = _fields(delta or choice.get("message") or {})
+        if delta:
+            self._streamed.update(name for name, value in fields.items() if value)
+        else:  # after the pieces a last message may repeat all of it
+            fields |= dict.fromkeys(self._streamed)
+        if fields["thinking"]:
+            self._say(_texts(fields["thinking"], ThinkingDelta), events)
+        if fields["content"]:
+            self._say(_texts(fields["content"], TextDelta), events)
+        if fields["calls"]:
+            events += self._calls.feed(fields["calls"])
+        elif fields["older_call"] and "calls" not in self._streamed:
+            events += self._calls.feed([{"function": fields["older_call"]}])
+        self._refused = self._refused or bool(fields["refusal"])
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
@@ -185,6 +200,8 @@ class OpenAICodec:
         if not self._finish:
             self._fail("cut", CUT if self._begun else NOTHING, events)
             return
+        if self._refused:
+            self._finish = REFUSED
         calls = self._calls.flush(self._finish)
         events += calls
         if self._usage is not None:
@@ -222,10 +239,11 @@ def _is_error(chunk: Any, data: bytes) -> bool:
         return b"error" in data[:200].lower()
     if chunk.get("error"):
         return True
-    if "choices" in chunk:
+    if "choices" in chunk and "base_resp" not in chunk:
         return False
-    named = any(key.startswith("error ") for key in chunk)
-    return named or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
+    status = chunk.get("base_resp")  # MiniMax
+    named = any(key.startswith("error ") for key in chunk) or (isinstance(status, dict) and status.get("status_code"))
+    return bool(named) or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
 
 
 def _is_json(data: bytes) -> bool:
@@ -234,6 +252,17 @@ def _is_json(data: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
+
+
+def _fields(said: JSON) -> dict[str, Any]:
+    """Return the parts of a message by our names; a refusal stands in the place of the text."""
+    return {
+        "thinking": said.get("reasoning_content") or said.get("reasoning"),
+        "content": said.get("content") or said.get("refusal"),
+        "refusal": said.get("refusal"),
+        "calls": said.get("tool_calls"),
+        "older_call": said.get("function_call"),
+    }
 
 
 def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:

@@ -26,7 +26,9 @@ from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelRe
 LIST = "/v1/models"
 HEALTH = "/health"
 ABILITIES = ("tools", "thinking", "vision")
-OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # owner of the first model → path with more details
+# Owner of the first model → path with more details.
+OWNERS = {"llamacpp": "/props", "koboldcpp": "/props", "vllm": "/version"}
+SETTINGS = "default_generation_settings"  # /props of llama-server, also before its builds of 2026, and of KoboldCpp
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
@@ -39,7 +41,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
     about = await _about(endpoint, entries)
     extras = {text_in(extra, "id"): extra for extra in _entries(about) or []}
-    if "chat_template_caps" in about and len(entries) == 1:
+    if SETTINGS in about and len(entries) == 1:
         extras = {text_in(entries[0], "id"): about}  # with more models, /props describes only the server
     models = await loop_share.apart(lambda: _reports(entries, extras), len(entries) * MODEL_SIZE)
     return ServerReport(text_in(about, "build_info") or text_in(about, "version"), models)
@@ -93,6 +95,8 @@ async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
 def _entries(answer: Any) -> list[ModelData] | None:
     """Return the models of a list, None if it is not a list. Some servers omit the envelope."""
     listed = answer.get("data") if isinstance(answer, dict) else answer
+    if listed is None and isinstance(answer, dict) and answer.get("object") == "list":
+        return []  # an Ollama without models
     if not isinstance(listed, list):
         return None
     return [entry for entry in listed if isinstance(entry, dict)]
@@ -116,7 +120,7 @@ def _state(row: ModelData) -> str:
 
 
 def _details(row: ModelData) -> ModelDetails:
-    meta, running = mapping_in(row, "meta"), mapping_in(row, "default_generation_settings")
+    meta, running = mapping_in(row, "meta"), mapping_in(row, SETTINGS)
     if row.get("type") == "embeddings":  # LM Studio
         return ModelDetails(capabilities=("embedding",))
     known = {word: value for word in ABILITIES if (value := READERS[word](row)) is not None}

@@ -66,6 +66,24 @@ async def test_llama_server_tells_what_its_template_does(survey: Survey, kind: s
 
 
 @pytest.mark.asyncio
+async def test_props_without_what_the_template_does(survey: Survey) -> None:
+    """Builds before 2026, and KoboldCpp."""
+    props = recorded("llamacpp_props")
+    del props["chat_template_caps"]
+    for owner in ("llamacpp", "koboldcpp"):
+        [model] = (await survey("openai", models=listing({"id": "m", "owned_by": owner}), props=props)).models
+        assert model.details.unsaid == ("tools", "thinking") and model.details.one_call is None
+        assert model.details.context_length == 1024
+        assert len(model.details.template_hash) == 32
+
+
+@pytest.mark.asyncio
+async def test_a_list_without_models(survey: Survey) -> None:
+    for models in (listing(), {"object": "list", "data": None}, []):
+        assert (await survey("openai", models=models)).models == ()
+
+
+@pytest.mark.asyncio
 async def test_its_imitation_of_ollamas_list_proves_nothing(survey: Survey) -> None:  # D1
     report = await survey("llamacpp", models=recorded("llamacpp_models"))
     assert report.models[0].capabilities is None
