@@ -27,6 +27,8 @@ LIST = "/v1/models"
 HEALTH = "/health"
 ABILITIES = ("tools", "thinking", "vision")
 OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # owner of the first model → path with more details
+# What llama.cpp reports of a template: the tools of a request, and the calls of its history. Some only have the second.
+TEMPLATE_TAKES = ("supports_tools", "supports_tool_calls")
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
@@ -144,8 +146,9 @@ def _tools(row: ModelData) -> bool | None:
     parameters, caps = row.get("supported_parameters"), mapping_in(row, "chat_template_caps")
     if isinstance(parameters, list):
         return "tools" in parameters
-    if isinstance(caps.get("supports_tool_calls"), bool):
-        return bool(caps["supports_tool_calls"])
+    reported = [value for key in TEMPLATE_TAKES if (value := _flag(caps, key)) is not None]
+    if reported:
+        return all(reported)
     capabilities = row.get("capabilities")
     if isinstance(capabilities, list):  # LM Studio: models trained for tools; others may still accept them
         return True if "tool_use" in capabilities else None

@@ -73,9 +73,17 @@ async def test_its_imitation_of_ollamas_list_proves_nothing(survey: Survey) -> N
 
 
 @pytest.mark.asyncio
-async def test_a_template_without_tools_is_a_no(survey: Survey) -> None:
+@pytest.mark.parametrize(
+    "caps",
+    [
+        {"supports_tools": True, "supports_tool_calls": False},
+        # DeepSeek R1's writes the calls of a history, and drops the tools of the request.
+        {"supports_tools": False, "supports_tool_calls": True},
+    ],
+)
+async def test_a_template_without_tools_is_a_no(survey: Survey, caps: dict) -> None:
     props = recorded("llamacpp_props")
-    props["chat_template_caps"] |= {"supports_tools": True, "supports_tool_calls": False}
+    props["chat_template_caps"] |= caps
     [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
     assert model.capabilities == ("completion",)
     assert "tools" not in model.details.unsaid
@@ -96,6 +104,14 @@ async def test_a_template_that_takes_one_call_a_message(survey: Survey, caps: di
     props["chat_template_caps"] |= caps
     [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
     assert model.details.one_call is one_call
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("caps", [{"supports_tools": True}, {"supports_tool_calls": True}])
+async def test_one_of_the_two_facts_about_a_template_is_enough(survey: Survey, caps: dict) -> None:
+    props = recorded("llamacpp_props") | {"chat_template_caps": caps}
+    [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
+    assert model.capabilities == ("completion", "tools")
 
 
 @pytest.mark.asyncio
