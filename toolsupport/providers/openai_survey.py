@@ -9,6 +9,7 @@ ignored.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -104,12 +105,28 @@ def _report(name: str, row: ModelData) -> ModelReport:
     details = _details(row)
     return ModelReport(
         name=name,
+        digest=_digest(name, row),
         size_bytes=whole(mapping_in(row, "meta").get("size"), MOST_BYTES),
         quantization=details.quantization,
         loaded=_state(row) == "loaded",
         capabilities=details.capabilities,
         details=details,
     )
+
+
+def _digest(name: str, row: ModelData) -> str:
+    """Return a digest of the facts by which a server shows which model is behind a name, "" if there are none.
+
+    Only facts that a server has whether or not it has loaded the model, so that loading makes no other build.
+    """
+    meta, path = mapping_in(row, "meta"), text_in(row, "model_path")
+    facts = {
+        "vllm": [text_in(row, "root"), text_in(row, "parent")] if text_in(row, "root") not in ("", name) else [],
+        "llamacpp": [path, meta.get("n_params"), meta["size"]] if path and meta.get("size") and not _state(row) else [],
+        "lmstudio": [text_in(row, key) for key in ("arch", "quantization") if row.get(key)],
+    }
+    known = json.dumps({server: shown for server, shown in facts.items() if shown})
+    return hashlib.sha256(known.encode()).hexdigest()[:32] if any(facts.values()) else ""
 
 
 def _state(row: ModelData) -> str:

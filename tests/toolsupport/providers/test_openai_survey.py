@@ -114,6 +114,61 @@ async def test_one_of_the_two_facts_about_a_template_is_enough(survey: Survey, c
     assert model.capabilities == ("completion", "tools")
 
 
+LLAMA = recorded("llamacpp_models")["data"][0]
+PROPS = recorded("llamacpp_props")
+LM_STUDIO = {"id": "m", "type": "llm", "arch": "qwen3", "quantization": "Q4_K_M", "state": "loaded"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        ("vllm", {"models": {"root": "Qwen/Qwen3-8B"}}, {"models": {"root": "/models/Llama-3.1-8B-Instruct"}}),
+        ("vllm", {"models": {"root": "/lora/a", "parent": "b"}}, {"models": {"root": "/lora/a", "parent": "c"}}),
+        ("llamacpp", {"models": LLAMA, "props": PROPS}, {"models": LLAMA, "props": PROPS | {"model_path": "b.gguf"}}),
+        (
+            "llamacpp",
+            {"models": LLAMA, "props": PROPS},
+            {"models": LLAMA | {"meta": LLAMA["meta"] | {"size": 330624}}, "props": PROPS},
+        ),
+        ("lmstudio", {"v0": LM_STUDIO}, {"v0": LM_STUDIO | {"quantization": "Q8_0"}}),
+    ],
+)
+async def test_another_model_behind_the_same_name_is_another_build(
+    survey: Survey, kind: str, before: dict, after: dict
+) -> None:
+    async def digest(answers: dict) -> str:
+        entries = {path: listing({"id": "m", **answers.get(path, {})}) for path in {"models", *answers} - {"props"}}
+        [model] = (await survey(kind, **{**answers, **entries})).models
+        return str(model.digest)
+
+    first, second = await digest(before), await digest(after)
+    assert first and second and first != second
+    assert first == await digest(before)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "entry"),
+    [
+        # The name is the whole truth, a time of start is none, and what is not loaded yet has no size.
+        ("vllm", {"id": "m", "root": "m", "parent": None, "created": 1}),
+        ("openai", {"id": "m", "created": 2, "owned_by": "system"}),
+        ("llamacpp", {"id": "m", "meta": None}),
+        ("lmstudio", {"id": "m", "state": "not-loaded"}),
+    ],
+)
+async def test_no_digest_where_nothing_names_the_build(survey: Survey, kind: str, entry: dict) -> None:
+    [model] = (await survey(kind, models=listing(entry))).models
+    assert model.digest == ""
+
+
+@pytest.mark.asyncio
+async def test_a_loaded_model_of_a_router_is_no_other_build(survey: Survey) -> None:
+    report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
+    assert {model.digest for model in report.models} == {""}
+
+
 @pytest.mark.asyncio
 async def test_a_router_says_nothing_of_single_models(survey: Survey) -> None:
     report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
