@@ -267,6 +267,7 @@ _TAKES_NO_TOOLS = (
         r"(?<!choice )(?<!function )(?<!tool )(?<!name )[`'\"](?:tools"
         r"|functions)[`'\"] (?:param\w* )?IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"unsupported param(?:eter)?s?:? [`'\"](?:tools|functions)[`'\"] (?:for|by|with|in) A_MODEL",
+        r"(?<![\w.])(?:tools|functions) param(?:eter)? IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"[`'\"](?:tools|functions)[`'\"] (?:is|are)(?: not|n't) an? SUPPORTED (?:param\w*|argument|option|field)"
         r" (?:for|by|with|in|on|of) A_MODEL",
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_(?:the )?(?:parameter|param|argument|field|option|key|property):? ?[`'\"]?"
