@@ -50,6 +50,7 @@ NOW = [
     "Model ini saat ini tidak mendukung alat",
 ]
 OTHER_SUBJECTS = [
+    "The endpoint that you are using does not support tools",
     "The chat template of this model does not support tools",
     "Prompt template does not support tool calls; set a tool template",
     "Error rendering prompt: template does not support tools",
@@ -91,6 +92,10 @@ OTHER_SUBJECTS = [
     "Узел 7 не поддерживает инструменты",
 ]
 REFUSED = [
+    "The model that you are using does not support tool use. Remove toolConfig and try again.",
+    "The model which you've selected does not accept tools",
+    # The name of Bedrock's operation is no refusal of streaming.
+    "An error occurred when calling the ConverseStream operation: This model doesn't support tool use.",
     "The selected model cannot be used with tools.",
     "This model cannot be used with tools. Remove `tools` from the request.",
     "No endpoints found that support the provided 'tools' parameter. Try another model",
