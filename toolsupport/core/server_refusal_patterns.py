@@ -52,8 +52,8 @@ SHORT = {
     "WORD": r"(?<![\w/@-])(?<!\w[.:])",
     "END": r"(?![\w/@-]|:\w)",
     # Text before and after a sentence that counts: a model, or nothing. Any other text limits it.
-    "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:the|this|that|its|native|external|because|since|as|but|so|any|error"
-    r"|use of|using|feature|capability) )",
+    "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:(?<!of )(?:the|this|that|its)|native|external|because|since|as|but|so"
+    r"|any|error|use of(?: the)?|using|feature|capability) )",
     "OF_IT": r"(?: (?:features?|capabilit(?:y|ies)|functionality|support|abilit(?:y|ies)|parameters?))?"
     r"(?: (?:for|by|with|in|on|of|from) (?:A_MODEL(?:'s)?:?(?: (?:''|[`\"']?[\w./:@-]+[`\"']?))?"
     r"|(?:the )?[`'\"]?(?!A_MACHINE)[\w./:@-]*[\d/:][\w./:@-]*[`'\"]?|it(?! ')|NAMED))?"

@@ -282,7 +282,9 @@ _TAKES_NO_TOOLS = (
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? "
         r"(?:THING|the (?:provided|requested|given) THING(?: parameters?)?(?:\.|$))",
-        r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
+        r"HEADABILITY (?:is|are) only SUPPORTED (?:by|for|on|with|in) (?!(?:[\w./-]+ ){0,3}(?:apis?|endpoints?|routes?"
+        r"|completions?|responses|modes?|tool_choice|json\w*|\w*_?formats?|customers?|users?|accounts?|versions?"
+        r"|requests?|messages?|sdks?|clients?)\b)",
         r"^only (?!.*\b(?:api|mode|plan|tier|version|stream\w*|requests?)\b)"
         r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"

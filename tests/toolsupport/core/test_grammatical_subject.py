@@ -92,6 +92,8 @@ OTHER_SUBJECTS = [
     "Узел 7 не поддерживает инструменты",
 ]
 REFUSED = [
+    "Tool use is only supported in Claude 3 and later models",
+    "The use of the tools is not supported by this model",
     "The model that you are using does not support tool use. Remove toolConfig and try again.",
     "The model which you've selected does not accept tools",
     # The name of Bedrock's operation is no refusal of streaming.
@@ -128,6 +130,16 @@ REFUSED = [
 ]
 # Chosen tools, not all of them; and what holds in one mode, for one place or until one day, wherever that stands.
 LIMITED = [
+    "Custom tools are only supported for GPT-5 models",
+    "Built-in tools are only available for Gemini 2 models",
+    "Tools are only supported in the Responses API",
+    "Function calling is only supported for chat completions",
+    "tools is only supported with tool_choice auto",
+    "Tools are only supported with json_schema",
+    "Tool use is only available for Enterprise customers",
+    "One of the tools is not supported by this model",
+    "Some of the tools are not supported by this model.",
+    "The schema of the tool is not supported by this model",
     "このツールはモデルではサポートされていません",
     "このツールはこのモデルでは使用できません",
     "選択したツールはこのモデルでサポートされていません",
