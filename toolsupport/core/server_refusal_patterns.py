@@ -75,6 +75,9 @@ SHORT = {
     # The words after this limit the sentence to something other than tools in general.
     "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"
     r"|at the same time|unless|without|with (?!A_MODEL|A_NAME)|if )",
+    # Nothing after the words for tools narrows them: another feature, a moment, or the name of one tool.
+    "UNLIMITED": r"(?! ?[+&]| (?:with (?!A_MODEL|it\b)|(?:when|while|if|in|and(?! (?:tool|function))|that|which|more"
+    r"|together|combined|alongside|during|use|usage|calls?|calling|invocations?|tools?)\b)| \w*_\w)",
     "SPECIAL": r"parallel|multiple|multi-\w+|nested|custom|strict|hosted|built-?in|server|mcp|computer|web|search"
     r"|forced|named|remote|code|image|file|shell|browser|maps|retrieval|streaming|requested|specified|some"
     r"|certain|following|other",

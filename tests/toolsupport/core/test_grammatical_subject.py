@@ -92,6 +92,8 @@ OTHER_SUBJECTS = [
     "Узел 7 не поддерживает инструменты",
 ]
 REFUSED = [
+    "No providers support tools with this model",
+    "The model is not capable of tool use, see the docs",
     "Tool use is only supported in Claude 3 and later models",
     "The use of the tools is not supported by this model",
     "The model that you are using does not support tool use. Remove toolConfig and try again.",
@@ -130,6 +132,12 @@ REFUSED = [
 ]
 # Chosen tools, not all of them; and what holds in one mode, for one place or until one day, wherever that stands.
 LIMITED = [
+    "No provider supports tool calls with logprobs",
+    "You need a model that supports tool use with images",
+    "Model is not capable of tool use when thinking",
+    "model not compatible with tools + vision",
+    "The model cannot call tool get_weather",
+    "Model cannot call functions that are not declared",
     "Custom tools are only supported for GPT-5 models",
     "Built-in tools are only available for Gemini 2 models",
     "Tools are only supported in the Responses API",
