@@ -172,7 +172,7 @@ def same_model(rest: tuple[str, ...]) -> bool:
 
 
 def trained_for_calls(rest: tuple[str, ...]) -> bool:
-    """Return True if the words after a family's name say that somebody trained the model to call tools."""
+    """Return True if the words after a family's name describe a model trained to call tools."""
     return not _CALLS.isdisjoint(rest)
 
 
