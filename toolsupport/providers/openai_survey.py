@@ -1,9 +1,9 @@
 """Reads an OpenAI-compatible server's description of itself and its models.
 
 The list of models is the same request everywhere; most servers return only names. Further facts are in the list
-(OpenRouter, Mistral, vLLM, Groq, llama.cpp) or at the path of `Provider.about`. A server that does not mention an
-ability has not denied it. llama.cpp imitates Ollama's list with `capabilities` "completion" for every model; these are
-ignored.
+(OpenRouter, Mistral, vLLM, Groq, llama.cpp, Fireworks, Hugging Face) or at the path of `Provider.about`. A server that
+does not mention an ability has not denied it. llama.cpp imitates Ollama's list with `capabilities` "completion" for
+every model; these are ignored.
 """
 
 from __future__ import annotations
@@ -169,7 +169,16 @@ def _tools(row: ModelData) -> bool | None:
     capabilities = row.get("capabilities")
     if isinstance(capabilities, list):  # LM Studio: models trained for tools; others may still accept them
         return True if "tool_use" in capabilities else None
-    return _flag(mapping_in(row, "capabilities"), "function_calling")
+    stated = (_flag(mapping_in(row, "capabilities"), "function_calling"), _flag(row, "supports_tools"))
+    return next((value for value in (*stated, _of_providers(row)) if value is not None), None)
+
+
+def _of_providers(row: ModelData) -> bool | None:
+    """Return what all providers behind a model have in common; None if they differ, or report nothing."""
+    listed = row.get("providers")
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    offered = {value for entry in entries if (value := _flag(entry, "supports_tools")) is not None}
+    return offered.pop() if len(offered) == 1 else None
 
 
 def _thinking(row: ModelData) -> bool | None:

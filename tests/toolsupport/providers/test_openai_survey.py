@@ -178,6 +178,10 @@ async def test_a_router_says_nothing_of_single_models(survey: Survey) -> None:
     assert all(model.details.template_hash == "" for model in report.models)
 
 
+def offers(*supports: bool) -> list[dict]:
+    return [{"provider": str(at), "status": "live", "supports_tools": one} for at, one in enumerate(supports)]
+
+
 OPENROUTER = {
     "id": "a/b",
     "context_length": 131072,
@@ -206,6 +210,13 @@ OPENROUTER = {
             ("thinking", "vision"),
             None,
         ),
+        # Fireworks, then the router of Hugging Face, whose providers may differ.
+        ("openai", {"id": "m", "supports_tools": True}, ("completion", "tools"), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "supports_tools": False}, ("completion",), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "providers": offers(True, True)}, ("completion", "tools"), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "providers": offers(False)}, ("completion",), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "providers": offers(True, False)}, None, EVERYTHING, None),
+        ("openai", {"id": "m", "providers": [{"provider": "a"}, "odd"]}, None, EVERYTHING, None),
         ("vllm", {"id": "m", "owned_by": "vllm", "max_model_len": 4096}, None, EVERYTHING, 4096),
         ("groq", {"id": "m", "context_window": 8192}, None, EVERYTHING, 8192),
         ("openai.com", {"id": "m", "created": 1, "owned_by": "system"}, None, EVERYTHING, None),
