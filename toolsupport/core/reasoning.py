@@ -99,18 +99,18 @@ def template_begins_inside(template: str) -> bool | None:
     """Return whether a chat template opens reasoning at the end of its prompt; None if unclear.
 
     The text after the last mention of the generation prompt decides: an opening mark there that is not closed at once.
-    A template that closes it at once does so if thinking is off. One of Ollama, which has no such word, ends in the
-    mark itself, or before the answer.
+    A template that closes it at once does so if thinking is off. With a lone closing mark there too, either may end the
+    prompt. One of Ollama, which has no such word, ends in the mark itself, or before the answer.
     """
     last = template.rfind("add_generation_prompt")
     if last < 0:
         return ("{{" in template and prompt_begins_inside(_prompt_of(template))) or None
     tail = template[last : last + LONGEST_TAIL]
     for mark, row in OPENING.items():
-        written = re.escape(mark.rstrip())
         closed = "|".join(map(re.escape, row.closes))
-        if re.search(rf"{written}(?!{SPACES}(?:{closed}))", tail):
-            return True
+        left = re.sub(rf"{re.escape(mark.rstrip())}{SPACES}(?:{closed})", "", tail)
+        if mark.rstrip() in left:
+            return None if any(closing in left for closing in row.closes) else True
     return None
 
 

@@ -344,6 +344,8 @@ TEMPLATES = {
     "{% if add_generation_prompt and not ns.is_tool %}{{'<｜Assistant｜><think>\\n'}}{% endif %}": True,
     "{% if add_generation_prompt %}{% if enable_thinking %}<think>\n{% else %}<think>\n\n</think>{% endif %}": True,
     "{% if add_generation_prompt %}{{ 'a\\n' }}{% if off %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}": None,
+    # DeepSeek V3.1: without `thinking` the prompt ends in the closing mark.
+    "{% if add_generation_prompt %}{% if no %}</think>{% else %}<think>{% endif %}{% endif %}": None,
     "{{ '<think>' + content }}{% if add_generation_prompt %}{{ 'assistant' }}{% endif %}": None,
     "{{ range .Messages }}{{ .Content }}{{ end }}<|im_start|>assistant\n<think>\n": True,
     "{{ range .Messages }}{{ if $last }}<|im_start|>assistant\n<think>\n{{- end }}\n{{ end }}": True,
