@@ -60,6 +60,7 @@ TABLE = (
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
     ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",),
           ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+    ReasoningMarks(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
     ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",),
           ("<|begin_of_solution|>", "<|end_of_solution|>")),
     ReasoningMarks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
@@ -74,7 +75,8 @@ TABLE = (
 )  # fmt: skip
 
 OPENING = {mark: row for row in TABLE for mark in row.opens}
-AROUND = frozenset(mark for row in TABLE for mark in row.around)
+BOXES = ("<|begin_of_box|>", "<|end_of_box|>")  # GLM with images: around the answer, or its result
+AROUND = frozenset((*BOXES, *(mark for row in TABLE for mark in row.around)))
 CLOSING = {mark: row for row in TABLE for mark in row.closes}
 PROOFS = MarkerSet(mark for mark, row in CLOSING.items() if row.proves)
 OPENINGS = MarkerSet(OPENING)

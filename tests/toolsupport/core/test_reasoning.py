@@ -164,6 +164,12 @@ def test_harmony_of_a_server_that_leaves_out_special_tokens(format: str, reply: 
     assert not reply.startswith("analysisWe") or (cut.text, cut.thinking) == ("", "We add.")
 
 
+def test_the_box_around_an_answer_of_glm_is_left_out() -> None:
+    for size in SIZES:
+        assert told("glm45", "<think>a</think><|begin_of_box|>42<|end_of_box|>", size) == Told("42", "a")
+        assert told("", "The mark `<|begin_of_box|>`.", size).text == "The mark `<|begin_of_box|>`."
+
+
 def test_the_words_of_apriel_count_only_as_the_first_ones() -> None:
     for size in SIZES:
         assert told("jamba", APRIEL, size).text.strip() == "Hello"
