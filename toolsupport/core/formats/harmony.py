@@ -192,7 +192,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
 
 
 def write_calls(calls: Sequence[ToolCall]) -> str:
-    return START.join(f"{_head(call.name)}{compact(call.arguments)}{CALLED}" for call in calls)
+    return f"{START}assistant".join(f"{_head(call.name)}{compact(call.arguments)}{CALLED}" for call in calls)
 
 
 def _head(name: str) -> str:

@@ -42,6 +42,7 @@ class ReaderContext:
         return bool(name) and (not self.tools or find_tool(name, self.tools) is not None)
 
 
+WHOLE = (">", "]")  # the ends of marks that no name follows
 Reader = Callable[[ReaderContext, str], Steps[None]]
 
 
@@ -137,8 +138,7 @@ class ReplyParser:
         while source.left or not source.ended or self.reasoning.at_end():
             opener = self._next_opener()
             if opener:
-                source.take(source.at + len(opener))
-                yield from self._grammar.openers.get(opener, self._at_mark)(self._reading, opener)
+                yield from self._read(opener)
                 self._reading.before = ""
                 self._say(source.cut())
                 if self.reasoning.after_call() or self._reading.begins:
@@ -149,6 +149,13 @@ class ReplyParser:
         for draft in self.reasoning.drafted():
             reply.drafted(replace(draft, call=replace(draft.call, id=reply.new_id(draft.call.id))))
         reply.finish()
+
+    def _read(self, opener: str) -> Steps[None]:
+        source, read = self._reading.source, self._grammar.openers.get(opener)
+        source.take(source.at + len(opener))
+        if read and opener.endswith(WHOLE):
+            yield from source.repeated(opener)
+        yield from (read or self._at_mark)(self._reading, opener)
 
     def _begin(self) -> Steps[None]:
         self._reading.begins = False
