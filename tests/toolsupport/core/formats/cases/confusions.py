@@ -15,6 +15,8 @@ OTHER_BODIES = {
     "a name above JSON": 'weather\n{"city": "Oslo"}',
     "a name before JSON": 'weather {"city": "Oslo"}',
     "Python": 'weather(city="Oslo")',
+    "a name in a tag": '<function>weather</function>\n{"city": "Oslo"}',
+    "Claude's tags": '<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n</invoke>',
 }
 BARE = "pure_json llama3_json xlam auto"
 FINAL = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>"

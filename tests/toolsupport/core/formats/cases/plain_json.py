@@ -80,6 +80,15 @@ CASES = [
         [("search", {"query": "tea"})],
         formats=("llama3_json",),
     ),
+    *(
+        Case(f"the tag before {name}", f"<|python_tag|>{reply}", calls, text=text, formats=("llama3_json", "auto"))
+        for name, reply, calls, text in (
+            ("Python", 'weather(city="Oslo")', CALL, ""),
+            ("Python and its end", 'weather(city="Oslo")<|eom_id|>', CALL, ""),
+            ("Python in a list", '[weather(city="Oslo"), now()]', [*CALL, ("now", {})], ""),
+            ("code", "print(weather)", [], "<|python_tag|>print(weather)"),
+        )
+    ),
     Case("a lonely brace", "Look: {", text="Look: {"),
     Case("a brace and a name", 'Look: {"name": "Ada"', text='Look: {"name": "Ada"'),
 ]
