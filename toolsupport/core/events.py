@@ -166,12 +166,9 @@ SCHEMA_PARTS = {
 
 # Servers' names for a limit of tokens that ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …
 _LIMITED = re.compile(r"length|limit|max\w*tok|tok\w*(?:max|reach|exce)|incomplete|truncat|context|window", re.I)
-# Their names for other ends that the model did not choose.
-_BROKEN_OFF = re.compile(
-    r"filter|abort|cancel|error|time_?out|timed|insufficient|interrupt|safety|recitation|prohibited|blocklist|spii"
-    r"|sensitive|blocked|disconnect|preempt|kill",
-    re.I,
-)
+# Their names for other ends that the model did not choose: a filter of contents ended the reply, or the server did.
+_FILTERED = re.compile(r"filter|safety|recitation|prohibited|blocklist|spii|sensitive|blocked|refus|guardrail", re.I)
+_BROKEN_OFF = re.compile(r"abort|cancel|error|time_?out|timed|insufficient|interrupt|disconnect|preempt|kill", re.I)
 
 
 # Servers' names for an end that a stop string may have caused.
@@ -185,17 +182,26 @@ def finish_reason(written: str) -> str:
 
 def ended_early(reason: str) -> bool:
     """Return whether the model did not end a reply itself: its last part is then incomplete."""
-    return reason == "length" or _BROKEN_OFF.search(reason) is not None
+    return reason == "length" or was_filtered(reason) or _BROKEN_OFF.search(reason) is not None
+
+
+def was_filtered(reason: str) -> bool:
+    """Return whether a filter of contents ended a reply."""
+    return _FILTERED.search(reason) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The reply failed. `kind` is one of FAILURES; `message` is for people, with advice."""
+    """The reply failed. `kind` is one of FAILURES; `message` is for people, with advice.
+
+    `finish` is the finish reason of an empty reply, "" for every other failure.
+    """
 
     kind: str
     message: str
     status: int = 0
     body: str = ""
+    finish: str = ""
 
 
 FAILURES = {

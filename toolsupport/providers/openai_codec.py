@@ -28,7 +28,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
-from toolsupport.providers.codec import failed_with
+from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
@@ -193,13 +193,9 @@ class OpenAICodec:
             self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
-        elif self._has_content or calls:
-            self._over = True
-            events.append(Finished(self._finish))
         else:
-            self._fail(
-                "empty", f"The model finished without an answer. Its finish reason was “{self._finish}”.", events
-            )
+            self._over = True
+            events.append(Finished(self._finish) if self._has_content or calls else empty(self._finish))
 
     # -- failures --
 

@@ -14,13 +14,13 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
-from toolsupport.gateway.chat_response import new_id, reason, summary
+from toolsupport.gateway.chat_response import FILTERED, new_id, reason, summary
 from toolsupport.gateway.messages import shapes
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.web import api_errors
 
 STOP_REASONS: Mapping[str, str] = MappingProxyType(
-    {"length": "max_tokens", "tool_calls": "tool_use", "stop": "end_turn"}
+    {"length": "max_tokens", "tool_calls": "tool_use", "stop": "end_turn", FILTERED: "refusal"}
 )
 
 

@@ -16,7 +16,7 @@ USAGE = Shape(
     {"input_tokens": WHOLE, "output_tokens": WHOLE},
     {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
 )
-STOP_REASON: JSON = {"enum": ["end_turn", "max_tokens", "tool_use"]}
+STOP_REASON: JSON = {"enum": ["end_turn", "max_tokens", "tool_use", "refusal"]}
 
 TEXT_BLOCK = Shape("MessagesText", {"text": TEXT}, {"type": "text"})
 THINKING_BLOCK = Shape("MessagesThinking", {"thinking": TEXT}, {"type": "thinking", "signature": ""})
