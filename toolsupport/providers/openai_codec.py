@@ -171,6 +171,8 @@ class OpenAICodec:
             self._say(_texts(thinking, ThinkingDelta), events)
         if content := delta.get("content"):
             self._say(_texts(content, TextDelta), events)
+        if isinstance(refusal := delta.get("refusal"), str) and refusal:
+            self._say([TextDelta(refusal)], events)  # OpenAI's field instead of the content
         if elements := delta.get("tool_calls"):
             events += self._calls.feed(elements)
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))

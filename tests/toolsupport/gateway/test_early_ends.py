@@ -84,3 +84,17 @@ async def test_an_answer_that_was_cut_names_the_reason(program: Program, path: s
                     assert answered.status_code == 200, (words, word, content)
                     assert end_of(path, content, stream) == ENDS[path][word], (words, word, content)
                     assert len(server.requests) == before + 1, "the same limit ends each answer"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_a_refusal_in_a_field_of_its_own_is_the_answer(program: Program, path: str) -> None:
+    """OpenAI writes a refusal beside the content, which is null then."""
+    body = {name: value for name, value in ASKED[path][0].items() if not name.startswith("tool")}
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "openai", tools=True)
+        pieces = [said(delta={"content": None, "refusal": one}) for one in (None, "I cannot ", "help.")]
+        server.answers[:] = [(HEAD, *pieces, said(finish_reason="stop"), DONE, LAST_CHUNK)]
+        answered = await post(program, path, **body, model="made/m")
+        assert answered.status_code == 200 and b"I cannot help." in answered.content, answered.content
+        assert len(server.requests) == 1
