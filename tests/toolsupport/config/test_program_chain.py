@@ -127,6 +127,20 @@ async def test_both_chains_answer_alike() -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.django_db(transaction=True)
+async def test_a_blank_token_beside_a_key_is_no_token() -> None:
+    """Programs of Anthropic's package send both headers, one of them blank where its variable is set to nothing."""
+    key = (await in_database(key_of)()).encode()
+    for blank in (b"Bearer", b"Bearer ", b"bearer  ", b""):
+        given = scope("/v1/models", "GET", [HOST, (b"authorization", blank), (b"x-api-key", key)])
+        first, second = [await asked(one, given) for one in (ThreadedASGIHandler(), ProgramASGIHandler())]
+        assert first[0] == second[0] == 200, (blank, first, second)
+        assert alike(first, second), blank
+    twice = scope("/v1/models", "GET", [HOST, (b"authorization", b"Basic a"), (b"authorization", b"Bearer " + key)])
+    assert [(await asked(one, twice))[0] for one in (ThreadedASGIHandler(), ProgramASGIHandler())] == [401, 401]
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
 async def test_they_keep_the_same_headers_limits_and_states(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     key = (b"authorization", b"Bearer " + (await in_database(key_of)()).encode())
     request = scope("/v1/models", "GET", [HOST, key])
