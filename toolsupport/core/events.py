@@ -130,9 +130,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end mark arrived. `reason` is stop, length, tool_calls, load, unload or the server's own value."""
+    """The end mark arrived. `reason` is stop, length, tool_calls, load, unload or the server's own value.
+
+    `stopped_at` is the stop string that ended the reply, where the server names it.
+    """
 
     reason: str
+    stopped_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class OpenAICodec:
         self._document: list[bytes] | None = None
         self._document_bytes = 0
         self._begun = self._has_content = self._error_follows = self._over = False
-        self._finish = ""
+        self._finish = self._stopped_at = ""
         self._usage: Usage | None = None
 
     @property
@@ -176,6 +176,8 @@ class OpenAICodec:
         if elements := delta.get("tool_calls"):
             events += self._calls.feed(elements)
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
+        stop = choice.get("stop_reason") or choice.get("matched_stop")  # of vLLM, of SGLang; a number is a token
+        self._stopped_at = stop if isinstance(stop, str) else self._stopped_at
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
         for event in deltas:
@@ -197,7 +199,8 @@ class OpenAICodec:
             self._fail("garbled", CALL_LOST, events)
         else:
             self._over = True
-            events.append(Finished(self._finish) if self._has_content or calls else empty(self._finish))
+            whole = Finished(self._finish, self._stopped_at)
+            events.append(whole if self._has_content or calls else empty(self._finish))
 
     # -- failures --
 

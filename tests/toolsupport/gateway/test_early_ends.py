@@ -98,3 +98,33 @@ async def test_a_refusal_in_a_field_of_its_own_is_the_answer(program: Program, p
         answered = await post(program, path, **body, model="made/m")
         assert answered.status_code == 200 and b"I cannot help." in answered.content, answered.content
         assert len(server.requests) == 1
+
+
+STOPS = ["END", "5"]
+
+
+@pytest.mark.asyncio
+async def test_a_stop_sequence_that_the_server_names_is_named_in_messages(program: Program) -> None:
+    """vLLM and SGLang name it, each in a field of its own; numbers are tokens, other texts not the program's."""
+    rows: dict[str, tuple[dict[str, Any], tuple[str, str | None]]] = {
+        "vllm": ({"stop_reason": "END"}, ("stop_sequence", "END")),
+        "sglang": ({"matched_stop": "5"}, ("stop_sequence", "5")),
+        "a token": ({"stop_reason": 5, "matched_stop": 151645}, ("end_turn", None)),
+        "not asked for": ({"stop_reason": "eos"}, ("end_turn", None)),
+        "nothing": ({"stop_reason": None}, ("end_turn", None)),
+        "a list": ({"stop_reason": ["END"]}, ("end_turn", None)),
+        "a limit": ({"stop_reason": "END", "finish_reason": "length"}, ("max_tokens", None)),
+    }
+    body = {**ASKED["/v1/messages"][0], "tool_choice": {"type": "auto"}, "model": "made/m", "stop_sequences": STOPS}
+    async with scripted((HEAD,)) as server:
+        await in_database(row)(server, "vllm", tools=True)
+        for name, (fields, expected) in rows.items():
+            last = said(**{"finish_reason": "stop"} | fields)
+            server.answers[:] = [(HEAD, said(delta={"content": "one two"}), last, DONE, LAST_CHUNK)]
+            whole = orjson.loads((await post(program, "/v1/messages", **body)).content)
+            assert (whole["stop_reason"], whole["stop_sequence"]) == expected, name
+            answered = await post(program, "/v1/messages", **body, stream=True)
+            content = b"".join([one async for one in answered.streaming_content])
+            event = next(one for one in content.split(b"\n\n") if b"message_delta" in one)
+            delta = orjson.loads(event.split(b"data: ", 1)[1])["delta"]
+            assert (delta["stop_reason"], delta["stop_sequence"]) == expected, name
