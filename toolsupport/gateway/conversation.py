@@ -36,7 +36,7 @@ def _user(given: JSON, place: str) -> ChatMessage:
 def _assistant(given: JSON, place: str) -> ChatMessage:
     return ChatMessage(
         Role.ASSISTANT,
-        _content(given, place)[0],
+        _content(given, place)[0] or given.get("refusal") or "",
         thinking=given.get("reasoning_content") or "",
         calls=tuple(_call(call) for call in given.get("tool_calls") or []),
     )

@@ -81,6 +81,7 @@ MESSAGE: JSON = {
         "role": {"enum": list(ROLES), "description": f"one of {', '.join(ROLES)}"},
         "content": {"type": ["string", "array", "null"], "items": PART, "description": "a text or a list of parts"},
         "reasoning_content": {"type": ["string", "null"], "description": "a text"},
+        "refusal": {"type": ["string", "null"], "description": "a text, instead of the content"},
         "tool_calls": {"type": ["array", "null"], "items": MADE_CALL, "description": "a list of calls"},
         "tool_call_id": {"type": ["string", "null"], "description": "the id of the call that a result belongs to"},
     },

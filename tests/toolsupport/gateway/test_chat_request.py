@@ -305,6 +305,29 @@ def test_the_messages_become_our_log() -> None:
     assert (log[3].call_id, log[3].content) == ("c1", "1")
 
 
+@every(
+    "fields, text",
+    [
+        ({"content": None, "refusal": "I cannot help."}, "I cannot help."),
+        ({"refusal": "I cannot help."}, "I cannot help."),
+        ({"content": "", "refusal": "I cannot help."}, "I cannot help."),
+        ({"content": "Yes.", "refusal": None}, "Yes."),
+        ({"content": "I cannot", "refusal": "I cannot help."}, "I cannot"),
+        ({"content": [{"type": "refusal", "refusal": "No."}], "refusal": None}, "No."),
+    ],
+)
+def test_a_refusal_beside_the_content_stays_in_the_conversation(fields: dict[str, Any], text: str) -> None:
+    # Programs send the message back as OpenAI wrote it, when they change the model.
+    [_, answer, _] = asked(messages=[HELLO, {"role": "assistant", **fields}, HELLO]).log
+    assert answer.content == text
+
+
+def test_a_refusal_is_a_text() -> None:
+    with pytest.raises(InvalidField) as wrong:
+        asked(messages=[{"role": "assistant", "refusal": {"text": "No."}}])
+    assert wrong.value.param == "messages[0].refusal"
+
+
 @pytest.mark.parametrize("url", ["https://example.org/a.png", "file:///etc/passwd", "data:text/html;base64,AA==", "x"])
 def test_an_image_is_never_fetched(url: str) -> None:  # SAFETY (Gateway)
     with pytest.raises(InvalidField, match="data URL"):
