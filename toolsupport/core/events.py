@@ -198,7 +198,8 @@ def was_filtered(reason: str) -> bool:
 class Failed:
     """The reply failed. `kind` is one of FAILURES; `message` is for people, with advice.
 
-    `finish` is the finish reason of an empty reply, "" for every other failure.
+    `finish` is the finish reason of an empty reply, "" for every other failure. `pause` is how many seconds a busy
+    server asks to wait, 0 if it names no number.
     """
 
     kind: str
@@ -206,6 +207,7 @@ class Failed:
     status: int = 0
     body: str = ""
     finish: str = ""
+    pause: int = 0
 
 
 FAILURES = {

@@ -45,7 +45,10 @@ def code(failed: Failed) -> str:
 
 
 def answer(failed: Failed) -> JsonResponse:
-    return JsonResponse(body(failed), status=status(failed))
+    answered = JsonResponse(body(failed), status=status(failed))
+    if failed.pause:
+        answered.headers["Retry-After"] = str(failed.pause)
+    return answered
 
 
 def missing(error: NotFound) -> JsonResponse:

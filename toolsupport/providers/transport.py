@@ -17,7 +17,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -240,7 +240,8 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
         lambda: error_text.answered(sending.endpoint, response.status_code, text), len(text) * READINGS
     )
     loading = response.status_code == 503 and load_failures.is_loading(text)
-    return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
+    busy, pause = failure.kind == "busy", _asked_pause(response)
+    return _FailedAttempt(replace(failure, pause=_seconds(response)) if busy else failure, busy, pause, loading)
 
 
 def _asked_pause(response: httpx.Response) -> float | None:
@@ -248,7 +249,17 @@ def _asked_pause(response: httpx.Response) -> float | None:
     asked = response.headers.get("retry-after", "")
     if not asked:
         return None
-    return float(asked) if asked.isdecimal() and len(asked) < 9 else LONGEST_PAUSE + 1
+    return float(asked) if _is_number(asked) else LONGEST_PAUSE + 1
+
+
+def _seconds(response: httpx.Response) -> int:
+    """Return Retry-After in whole seconds, 0 if it is no number."""
+    asked = response.headers.get("retry-after", "")
+    return int(asked) if _is_number(asked) else 0
+
+
+def _is_number(asked: str) -> bool:
+    return asked.isdecimal() and len(asked) < 9
 
 
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from channels.db import database_sync_to_async as in_database
 
+from tests.toolsupport.gateway.conftest import Program
+from tests.toolsupport.gateway.test_required_calls import ASKED, post, row
+from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport.core.events import Failed
 from toolsupport.core.types import Endpoint
 from toolsupport.gateway import error_replies
@@ -41,3 +45,21 @@ def test_an_error_has_the_code_that_programs_expect(status: int, body: object, e
 
 def test_other_failures_keep_their_kind() -> None:
     assert error_replies.body(Failed("timeout", "It took too long."))["error"]["code"] == "timeout"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_the_pause_of_a_busy_server_is_passed_on(program: Program, path: str) -> None:
+    """Packages wait as long as they are asked to, up to a minute; without the header they give up after 2 s."""
+    body = {name: value for name, value in ASKED[path][0].items() if not name.startswith("tool")}
+    rows = {"30": "30", "3600": "3600", "Wed, 21 Oct 2115 07:28:00 GMT": None, "soon": None, "9" * 30: None}
+    async with scripted(answer(429)) as server:
+        await in_database(row)(server, "openai", tools=True)
+        for asked, shown in rows.items():
+            for stream in (False, True):
+                server.answers[:] = [answer(429, b"", f"retry-after: {asked}\r\n")]
+                refused = await post(program, path, **body, model="made/m", stream=stream)
+                assert (refused.status_code, refused.headers.get("Retry-After")) == (503, shown), asked
+        server.answers[:] = [answer(400, b"", "retry-after: 30\r\n")]
+        refused = await post(program, path, **body, model="made/m")
+        assert (refused.status_code, refused.headers.get("Retry-After")) == (400, None)
