@@ -13,6 +13,7 @@ from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport.core.events import Failed
 from toolsupport.core.types import Endpoint
 from toolsupport.gateway import error_replies
+from toolsupport.gateway.request_errors import UntestedModel
 from toolsupport.providers import error_text
 
 LLAMA_SERVER = {
@@ -63,3 +64,21 @@ async def test_the_pause_of_a_busy_server_is_passed_on(program: Program, path: s
         server.answers[:] = [answer(400, b"", "retry-after: 30\r\n")]
         refused = await post(program, path, **body, model="made/m")
         assert (refused.status_code, refused.headers.get("Retry-After")) == (400, None)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_packages_are_asked_not_to_repeat_what_a_wrong_key_ends(program: Program, path: str) -> None:
+    """They repeat every 5xx: a server may lock out whoever sends it a wrong key again and again."""
+    body = {name: value for name, value in ASKED[path][0].items() if not name.startswith("tool")}
+    async with scripted(answer(401)) as server:
+        await in_database(row)(server, "openai", tools=True)
+        for status, shown in ((401, "false"), (403, "false"), (500, None), (429, None)):
+            server.answers[:] = [answer(status, b"", "retry-after: 30\r\n" if status == 429 else "")]
+            refused = await post(program, path, **body, model="made/m")
+            assert refused.headers.get("X-Should-Retry") == shown, (status, refused.content)
+
+
+def test_packages_are_asked_not_to_repeat_a_request_to_an_untested_model() -> None:
+    refused = error_replies.before(UntestedModel("Test it first."))
+    assert (refused.status_code, refused.headers["X-Should-Retry"]) == (409, "false")
