@@ -56,6 +56,8 @@ READERS: Mapping[str, Callable[[JSON, str], ChatMessage]] = MappingProxyType(
 
 
 def _call(given: JSON) -> ToolCall:
+    if given.get("type") == "custom":
+        return ToolCall(given["id"], given["custom"]["name"], {"input": given["custom"]["input"]})
     function = given["function"]
     return ToolCall(given["id"], function["name"], arguments_of(function.get("arguments")))
 
