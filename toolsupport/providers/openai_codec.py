@@ -10,7 +10,7 @@ After the end or a failure there are no more events, whatever follows. JSON has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
-from toolsupport.providers.codec import failed_with
+from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
@@ -53,7 +53,7 @@ class OpenAICodec:
         self._document: list[bytes] | None = None
         self._document_bytes = 0
         self._begun = self._has_content = self._error_follows = self._over = self._refused = False
-        self._finish = ""
+        self._finish = self._stopped_at = ""
         self._usage: Usage | None = None
         self._streamed: set[str] = set()  # the fields that came in pieces
 
@@ -173,22 +173,32 @@ class OpenAICodec:
         if error := choice.get("error"):
             self._read_line(orjson.dumps(error), events)
             return
-        delta = choice.get("delta") or {}
-        fields = _fields(delta or choice.get("message") or {})
-        if delta:
-            self._streamed.update(name for name, value in fields.items() if value)
-        else:  # after the pieces a last message may repeat all of it
-            fields |= dict.fromkeys(self._streamed)
-        if fields["thinking"]:
-            self._say(_texts(fields["thinking"], ThinkingDelta), events)
-        if fields["content"]:
-            self._say(_texts(fields["content"], TextDelta), events)
-        if fields["calls"]:
-            events += self._calls.feed(fields["calls"])
-        elif fields["older_call"] and "calls" not in self._streamed:
-            events += self._calls.feed([{"function": fields["older_call"]}])
-        self._refused = self._refused or bool(fields["refusal"])
+        if delta := choice.get("delta"):
+            self._parts(delta, (), events)
+        elif message := choice.get("message"):  # after the pieces it may repeat all of them
+            self._parts(message, frozenset(self._streamed), events)
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
+        stop = choice.get("stop_reason") or choice.get("matched_stop")  # of vLLM, of SGLang; a number is a token
+        self._stopped_at = stop if isinstance(stop, str) else self._stopped_at
+
+    def _parts(self, written: JSON, known: Collection[str], events: list[Event]) -> None:
+        """Add the parts of a message that are not `known` yet."""
+        thinking, refusal = written.get("reasoning_content") or written.get("reasoning"), written.get("refusal")
+        if thinking and "thinking" not in known:
+            self._streamed.add("thinking")
+            self._say(_texts(thinking, ThinkingDelta), events)
+        # OpenAI writes a refusal in the place of the content.
+        self._refused = self._refused or bool(refusal)
+        content = written.get("content") or (refusal if isinstance(refusal, str) else "")
+        if content and "content" not in known:
+            self._streamed.add("content")
+            self._say(_texts(content, TextDelta), events)
+        if (calls := written.get("tool_calls")) and "calls" not in known:
+            self._streamed.add("calls")
+            events += self._calls.feed(calls)
+        elif (older := written.get("function_call")) and "older call" not in known and "calls" not in self._streamed:
+            self._streamed.add("older call")
+            events += self._calls.feed([{"function": older}])
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
         for event in deltas:
@@ -210,13 +220,10 @@ class OpenAICodec:
             self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
-        elif self._has_content or calls:
-            self._over = True
-            events.append(Finished(self._finish))
         else:
-            self._fail(
-                "empty", f"The model finished without an answer. Its finish reason was “{self._finish}”.", events
-            )
+            self._over = True
+            whole = Finished(self._finish, self._stopped_at)
+            events.append(whole if self._has_content or calls else empty(self._finish))
 
     # -- failures --
 
@@ -252,17 +259,6 @@ def _is_json(data: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
-
-
-def _fields(said: JSON) -> dict[str, Any]:
-    """Return the parts of a message by our names; a refusal stands in the place of the text."""
-    return {
-        "thinking": said.get("reasoning_content") or said.get("reasoning"),
-        "content": said.get("content") or said.get("refusal"),
-        "refusal": said.get("refusal"),
-        "calls": said.get("tool_calls"),
-        "older_call": said.get("function_call"),
-    }
 
 
 def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:

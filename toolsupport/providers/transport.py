@@ -18,7 +18,8 @@ import random
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import httpx
 
@@ -242,7 +243,8 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
         lambda: error_text.answered(sending.endpoint, response.status_code, text), len(text) * READINGS
     )
     loading = response.status_code == 503 and load_failures.is_loading(text)
-    return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
+    busy, pause = failure.kind == "busy", _asked_pause(response)
+    return _FailedAttempt(replace(failure, pause=_seconds(response)) if busy else failure, busy, pause, loading)
 
 
 def _asked_pause(response: httpx.Response) -> float | None:
@@ -253,6 +255,12 @@ def _asked_pause(response: httpx.Response) -> float | None:
     if not asked:
         return None
     return float(asked) if SECONDS.fullmatch(asked) else LONGEST_PAUSE + 1
+
+
+def _seconds(response: httpx.Response) -> int:
+    """Return Retry-After in whole seconds, 0 if it is no number."""
+    asked = response.headers.get("retry-after", "")
+    return ceil(float(asked)) if SECONDS.fullmatch(asked) else 0
 
 
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
