@@ -249,7 +249,7 @@ def test_only_the_answer_is_copied_as_the_answer(page: Page) -> None:
     copy.click()
     expect(page.get_by_role("alert")).to_have_text("Nothing was copied. Reload the page and try again.")
     assert page.evaluate("navigator.clipboard.readText()") == "before"
-    page.context.add_cookies(cookies)
+    page.context.add_cookies([{"name": one["name"], "value": one["value"], "url": page.url} for one in cookies])
     copy.click()
     expect(copy).to_have_attribute("aria-label", "Copied")
     assert "391" in page.evaluate("navigator.clipboard.readText()")

@@ -78,9 +78,9 @@ async def test_props_without_what_the_template_does(survey: Survey) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_list_without_models(survey: Survey) -> None:
-    for models in (listing(), {"object": "list", "data": None}, []):
-        assert (await survey("openai", models=models)).models == ()
+@pytest.mark.parametrize("models", [listing(), {"object": "list", "data": None}, []])
+async def test_a_list_without_models(survey: Survey, models: Any) -> None:
+    assert (await survey("openai", models=models)).models == ()
 
 
 @pytest.mark.asyncio
