@@ -70,6 +70,31 @@ def test_a_second_result_is_left_out() -> None:
     assert history(log, NATIVE)[2:] == (result(ONE, "first"),)
 
 
+# Programs write parallel calls as messages of their own, or hand a result in after the next call.
+SCATTERED = {
+    "calls first": (said("", ONE), said("", TWO), result(ONE, "first"), result(TWO, "second")),
+    "results in another order": (said("", ONE), said("", TWO), result(TWO, "second"), result(ONE, "first")),
+    "words between": (said("", ONE), user("wait"), said("", TWO), result(TWO, "second"), result(ONE, "first")),
+    "a late result": (said("", ONE), said("", TWO), result(TWO, "second"), said("and"), result(ONE, "first")),
+}
+
+
+@every("order", sorted(SCATTERED))
+def test_a_result_finds_its_call_across_other_calls(order: str) -> None:
+    rendered = history((user(), *SCATTERED[order]), NATIVE)
+    told = [(message.call_id, message.content) for message in rendered if message.role is Role.TOOL]
+    assert told == [(ONE, "first"), (TWO, "second")]
+
+
+def test_a_late_result_belongs_to_the_latest_call_of_its_id() -> None:
+    log = (user(), said("", ONE), user("go on"), said("", ONE), said("", TWO), result(ONE, "second"))
+    assert [message.content for message in history(log, NATIVE) if message.role is Role.TOOL] == [
+        INTERRUPTED,
+        "second",
+        INTERRUPTED,
+    ]
+
+
 def test_two_calls_of_one_id_in_one_message() -> None:
     log = (user(), said("", "x", "x"), result("x", "first"), result("x", "second"))
     asked, *results = history(log, NATIVE)[1:]

@@ -90,31 +90,33 @@ def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessage]:
     """Give each call exactly one result after it, with unique ids; drop results without a call."""
+    results = _results(messages)
     for number, message in enumerate(messages):
         if message.role is Role.TOOL:
             continue
         if not message.calls:
             yield message
             continue
-        results = _results(messages, number)
         named = [replace(call, name=_sendable(call.name)) for call in message.calls]
         calls = tuple(replace(call, id=ids.of(call)) for call in named)
         yield replace(message, calls=calls)
         for asked, call in zip(message.calls, calls, strict=True):
-            found = results.get(asked.id) or deque([ChatMessage(Role.TOOL, INTERRUPTED)])
+            found = results.get((number, asked.id)) or deque([ChatMessage(Role.TOOL, INTERRUPTED)])
             yield replace(found.popleft(), call_id=call.id, name=call.name)
 
 
-def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, deque[ChatMessage]]:
-    """Return the results of this message's calls by id, up to the next message with calls."""
-    found: dict[str, deque[ChatMessage]] = {}
-    # No slice: a copy of the rest for each message costs the square of a long conversation.
-    for at in range(number + 1, len(messages)):
-        message = messages[at]
-        if message.calls:
-            break
-        if message.role is Role.TOOL:
-            found.setdefault(message.call_id, deque()).append(message)
+def _results(messages: Sequence[ChatMessage]) -> dict[tuple[int, str], deque[ChatMessage]]:
+    """Return the results by the number of the message that asked for them, and the id of the call.
+
+    A result belongs to the latest call of its id: servers repeat ids, and programs may write each of several calls
+    into a message of its own, before all of their results.
+    """
+    asked: dict[str, int] = {}
+    found: dict[tuple[int, str], deque[ChatMessage]] = {}
+    for number, message in enumerate(messages):
+        asked.update((call.id, number) for call in message.calls)
+        if message.role is Role.TOOL and message.call_id in asked:
+            found.setdefault((asked[message.call_id], message.call_id), deque()).append(message)
     return found
 
 
