@@ -30,7 +30,8 @@ class Provider:
     it. `holds_calls_back`: it sends nothing while the model writes a call. `constrains` is the field of a request that
     constrains the reply to a schema, "" if there is none; `thinks_first`: a model may think before such a reply, else
     thinking is turned off for it. `keywords` are those that such a schema may have beside the basic ones.
-    `sets_strict`: tools are sent with `strict` where the server enforces schemas.
+    `sets_strict`: tools are sent with `strict` where the server enforces schemas. `images_in_results`: images may be in
+    the results of tools, as its templates or its API have them; OpenAI's API has them in messages of people only.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Provider:
     thinks_first: bool = False
     keywords: frozenset[str] = PATTERNS
     sets_strict: bool = False
+    images_in_results: bool = False
 
 
 OPENAI = Provider(
@@ -81,6 +83,7 @@ PROVIDERS = {
             holds_calls_back=True,
             constrains="format",
             thinks_first=True,
+            images_in_results=True,
         ),
         Provider(
             kind="simulator",
@@ -92,6 +95,7 @@ PROVIDERS = {
             hint=sentence("start_simulator", command=COMMAND),
             constrains="format",
             thinks_first=True,
+            images_in_results=True,
         ),
         OPENAI,
         replace(
@@ -103,6 +107,7 @@ PROVIDERS = {
             about="/props",
             loads_on_demand=True,
             codec=partial(OpenAICodec, dialect=LOCAL),
+            images_in_results=True,
         ),
         replace(
             OPENAI,
@@ -195,6 +200,7 @@ PROVIDERS = {
                 ),
             ),
             thinks_first=True,
+            images_in_results=True,
         ),
         replace(
             OPENAI,

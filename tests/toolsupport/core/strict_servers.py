@@ -54,6 +54,11 @@ def openai(history: Sequence[ChatMessage]) -> None:
     assert not open_ids, "calls without a result"
 
 
+def openai_images(history: Sequence[ChatMessage]) -> None:
+    """Images are in messages of people only."""
+    assert not any(message.images for message in history if message.role is not Role.USER)
+
+
 def anthropic(history: Sequence[ChatMessage]) -> None:
     """Ids of letters, digits, `_` and `-`, and no longer than OpenAI's servers take them."""
     openai(history)

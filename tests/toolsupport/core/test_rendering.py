@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,13 @@ from tests.tables import every
 from tests.toolsupport.core import strict_servers
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import RenderTarget, history
-from toolsupport.core.prompt.history_rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
+from toolsupport.core.prompt.history_rendering import (
+    BEGINNING,
+    BROKEN_OFF,
+    IMAGES_FOLLOW,
+    IMAGES_OF_RESULTS,
+    INTERRUPTED,
+)
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
 NATIVE, WORDS, HERMES = RenderTarget("native"), RenderTarget(), RenderTarget("hermes")
@@ -223,6 +230,27 @@ def test_images_stay_where_they_were_shown() -> None:
         assert [message.images for message in history(log, target) if message.images] == [(b"\x89PNG1",), shot.images]
 
 
+APART = RenderTarget("native", words_after_results=True, images_in_results=False)
+SHOT = ChatMessage(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
+
+
+def test_images_of_results_follow_in_a_message_where_only_those_of_people_may_have_them() -> None:
+    second = replace(SHOT, content="", call_id=TWO, images=(b"\x89PNG3", b"\x89PNG4"))
+    shown = ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=(*SHOT.images, *second.images))
+    called = (user(), said("", ONE, TWO), result(ONE, f"a shot\n\n{IMAGES_FOLLOW}"), result(TWO, IMAGES_FOLLOW))
+    log = (user(), said("", ONE, TWO), SHOT, second)
+    assert history(log, APART) == (*called, shown)
+    assert history((*log, said("Seen."), user("and?")), APART) == (*called, shown, said("Seen."), user("and?"))
+    joined = replace(shown, content=f"{IMAGES_OF_RESULTS}\n\nand?")
+    assert history((*log, user("and?")), APART) == (*called, joined)
+
+
+def test_images_of_results_stay_where_nothing_may_follow_results() -> None:
+    log = (user(), said("", ONE), SHOT, said("Seen."))
+    for target in (replace(APART, call_format="mistral_json"), replace(APART, words_after_results=False), WORDS):
+        assert history(log, target) == history(log, replace(target, images_in_results=True))
+
+
 @pytest.mark.parametrize("log", [(), (user(" "),), (said(),), (said("", ONE),)])
 def test_a_conversation_begins_with_a_person(log: tuple[ChatMessage, ...]) -> None:
     assert history((ChatMessage(Role.SYSTEM, "s"), *log), NATIVE)[:2] == (
@@ -248,14 +276,26 @@ LOGS = st.lists(
         st.builds(ChatMessage, st.just(Role.NOTICE), st.sampled_from(["noticed", "notice"])),
         st.builds(ChatMessage, st.just(Role.USER), st.sampled_from(["u", "", "\n"]), images=IMAGES),
         st.builds(ChatMessage, st.just(Role.ASSISTANT), st.sampled_from(["a", "", " "]), st.just("t"), CALLS),
-        st.builds(lambda id_, name: ChatMessage(Role.TOOL, "r", call_id=id_, name=name), IDS, NAMES),
+        st.builds(
+            lambda id_, name, images: ChatMessage(Role.TOOL, "r", call_id=id_, name=name, images=images),
+            IDS,
+            NAMES,
+            IMAGES,
+        ),
     ),
     max_size=14,
 )
 TARGETS = st.one_of(
     st.builds(
-        lambda family: RenderTarget("native", family, one_call=family == "llama3_json"),
+        lambda family, programs: RenderTarget(
+            "native",
+            family,
+            one_call=family == "llama3_json",
+            words_after_results=programs,
+            images_in_results=not programs,
+        ),
         st.sampled_from(sorted(strict_servers.NATIVE)),
+        st.booleans(),
     ),
     st.sampled_from(["", *FORMATS]).map(RenderTarget),
 )
@@ -265,7 +305,9 @@ def refusal(log: list[ChatMessage], target: RenderTarget) -> str:
     """Why the strictest server of a target would not take the log as it is rendered for it, or ""."""
     native = target.format == "native"
     check = strict_servers.NATIVE[target.call_format] if native else strict_servers.alternating
-    return strict_servers.refusal(history(log, target), check)
+    rendered = history(log, target)
+    shown = strict_servers.openai_images if native and not (target.images_in_results or target.needs_answer) else None
+    return strict_servers.refusal(rendered, check) or (strict_servers.refusal(rendered, shown) if shown else "")
 
 
 @given(LOGS, TARGETS)

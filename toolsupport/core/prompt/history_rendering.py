@@ -30,6 +30,8 @@ from toolsupport.core.types import ChatMessage, Role, ToolCall
 INTERRUPTED = "No result: the call was interrupted before it was done."
 BROKEN_OFF = "(The answer was cut off here.)"
 BEGINNING = "(The conversation begins here.)"
+IMAGES_FOLLOW = "[Its images follow after the results.]"
+IMAGES_OF_RESULTS = "The images of the results above, in their order:"
 UNSPOKEN = (Role.SYSTEM, Role.NOTICE)
 # Programs of Claude offer longer names of the tools of MCP servers, so a model may have called one.
 LONGEST_NAME, LONGEST_MCP_NAME = 64, 128
@@ -43,13 +45,15 @@ class RenderTarget:
 
     `format` is "native", a name of FORMATS, or "" for a model without tools. `call_format` is the format its family was
     trained on. `one_call`: its template takes a single call per message. `words_after_results`: a person's message
-    directly after results is meant so, as programs send it; else an answer was cut off there.
+    directly after results is meant so, as programs send it; else an answer was cut off there. `images_in_results`: its
+    server takes images in the results of tools; else a person's message after them shows the images.
     """
 
     format: str = ""
     call_format: str = ""
     one_call: bool = False
     words_after_results: bool = False
+    images_in_results: bool = True
 
     @property
     def needs_answer(self) -> bool:
@@ -75,7 +79,8 @@ def _renderer(target: RenderTarget) -> Render:
         return partial(_written, FORMATS[target.format])
     if target.format != "native":
         return known
-    return partial(_one_by_one if target.one_call else _native, target.needs_answer)
+    render = partial(_one_by_one if target.one_call else _native, target.needs_answer)
+    return render if target.images_in_results or target.needs_answer else partial(_images_apart, render)
 
 
 def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -146,6 +151,21 @@ def _one_by_one(needs_answer: bool, messages: Iterable[ChatMessage]) -> Iterator
         else:
             waiting = deque(message.calls[1:])
             yield replace(message, calls=message.calls[:1])
+
+
+def _images_apart(render: Render, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+    """Move the images of results into a message after them: OpenAI's API refuses them anywhere else."""
+    images: tuple[bytes, ...] = ()
+    for message in render(messages):
+        if message.role is Role.TOOL and message.images:
+            images += message.images
+            message = replace(message, content=paragraphs(message.content, IMAGES_FOLLOW), images=())
+        elif message.role is not Role.TOOL and images:
+            yield ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=images)
+            images = ()
+        yield message
+    if images:
+        yield ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=images)
 
 
 def _written(format_: Format, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
