@@ -24,6 +24,7 @@ class OpenAIDialect:
     `think` is a key of THINKING, "" if the protocol cannot switch it. `thoughts` names the field of an earlier message
     in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
+    `thoughts_too` is a second field for the same reasoning, which its versions named differently.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
     `response_format` beside tools limits the words of the reply only, never its calls.
@@ -35,6 +36,7 @@ class OpenAIDialect:
     asks_usage: bool = True
     tool_choice: bool = False
     parallel: bool = False
+    thoughts_too: str = ""
     strict: bool = False
     own_temperature: str = ""
     schema: str = "open"
@@ -198,6 +200,13 @@ def _result(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
     return _spoken(message, dialect) | {"tool_call_id": message.call_id}
 
 
+def _answer(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
+    written = _assistant(message, dialect)
+    if dialect.thoughts_too and dialect.thoughts in written:
+        written[dialect.thoughts_too] = written[dialect.thoughts]
+    return written
+
+
 def _notice(message: ChatMessage, _: OpenAIDialect) -> JSON:
     raise ToolsupportError("A notice is for people: it must not reach a model.")
 
@@ -205,7 +214,7 @@ def _notice(message: ChatMessage, _: OpenAIDialect) -> JSON:
 WRITERS: dict[Role, Callable[[ChatMessage, OpenAIDialect], JSON]] = {
     Role.SYSTEM: _spoken,
     Role.USER: _spoken,
-    Role.ASSISTANT: _assistant,
+    Role.ASSISTANT: _answer,
     Role.TOOL: _result,
     Role.NOTICE: _notice,
 }

@@ -116,7 +116,8 @@ PROVIDERS = {
             default_url="http://127.0.0.1:8000",
             hint=sentence("start_vllm"),
             about="/version",
-            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True)),
+            # Versions of 2026 read the reasoning of earlier messages from `reasoning` only, older ones from the other.
+            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True, thoughts_too="reasoning")),
             thinks_first=True,
             keywords=PATTERNS_AND_MULTIPLES,
             sets_strict=True,

@@ -119,6 +119,12 @@ def test_thoughts_are_sent_back_where_they_are_wanted(kind: str, field: str) -> 
     assert sent == {"role": "assistant", "content": "a", field: "hm"}
 
 
+def test_vllm_gets_thoughts_in_the_fields_of_all_its_versions() -> None:
+    [sent] = messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind="vllm")
+    assert sent == {"role": "assistant", "content": "a", "reasoning_content": "hm", "reasoning": "hm"}
+    assert messages(ChatMessage(Role.ASSISTANT, "a"), kind="vllm") == [{"role": "assistant", "content": "a"}]
+
+
 @pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
 def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
     assert messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
