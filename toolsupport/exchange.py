@@ -140,7 +140,7 @@ async def _answer(
 
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
-    request_spec = thinking_setting.as_possible(endpoint, request_spec)
+    request_spec = thinking_setting.as_possible(endpoint, request_spec, asking.messages)
     size = sum(message.size for message in asking.messages)
     defined = schema_limits.size_of(request_spec.tools)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)

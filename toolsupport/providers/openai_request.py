@@ -25,6 +25,7 @@ class OpenAIDialect:
     in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `thoughts_too` is a second field for the same reasoning, which its versions named differently.
+    `marks_prefix`: it refuses an answer as the last message without this mark, with which the reply continues it.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
     `response_format` beside tools limits the words of the reply only, never its calls.
@@ -37,6 +38,7 @@ class OpenAIDialect:
     tool_choice: bool = False
     parallel: bool = False
     thoughts_too: str = ""
+    marks_prefix: bool = False
     strict: bool = False
     own_temperature: str = ""
     schema: str = "open"
@@ -85,7 +87,7 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     try:
         if request.tools:
             body["tools"] = orjson.Fragment(written_tools(request.tools, dialect))
-        return orjson.dumps(body)
+        return orjson.dumps(body | _prefix(body["messages"], dialect))
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
 
@@ -167,6 +169,13 @@ THINKING: dict[str, Callable[[bool | str], JSON]] = {
     "effort": _by_effort,
     "reasoning": _by_reasoning,
 }
+
+
+def _prefix(messages: list[JSON], dialect: OpenAIDialect) -> JSON:
+    """Mark an answer at the end as the beginning of the reply, as programs mean it."""
+    if not (dialect.marks_prefix and messages and messages[-1]["role"] == "assistant"):
+        return {}
+    return {"messages": [*messages[:-1], messages[-1] | {"prefix": True}]}
 
 
 def _spoken(message: ChatMessage, _: OpenAIDialect) -> JSON:

@@ -32,6 +32,7 @@ class Provider:
     thinking is turned off for it. `keywords` are those that such a schema may have beside the basic ones.
     `sets_strict`: tools are sent with `strict` where the server enforces schemas. `images_in_results`: images may be in
     the results of tools, as its templates or its API have them; OpenAI's API has them in messages of people only.
+    `continues_unthinking`: it refuses to continue an answer if the model may think.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Provider:
     keywords: frozenset[str] = PATTERNS
     sets_strict: bool = False
     images_in_results: bool = False
+    continues_unthinking: bool = False
 
 
 OPENAI = Provider(
@@ -108,6 +110,7 @@ PROVIDERS = {
             loads_on_demand=True,
             codec=partial(OpenAICodec, dialect=LOCAL),
             images_in_results=True,
+            continues_unthinking=True,
         ),
         replace(
             OPENAI,
@@ -197,7 +200,11 @@ PROVIDERS = {
             codec=partial(
                 OpenAICodec,
                 dialect=OpenAIDialect(
-                    renamed={"seed": "random_seed"}, asks_usage=False, tool_choice=True, parallel=True
+                    renamed={"seed": "random_seed"},
+                    asks_usage=False,
+                    tool_choice=True,
+                    parallel=True,
+                    marks_prefix=True,
                 ),
             ),
             thinks_first=True,

@@ -125,9 +125,17 @@ def test_vllm_gets_thoughts_in_the_fields_of_all_its_versions() -> None:
     assert messages(ChatMessage(Role.ASSISTANT, "a"), kind="vllm") == [{"role": "assistant", "content": "a"}]
 
 
+def test_mistral_continues_an_answer_at_the_end() -> None:
+    asked, begun = ChatMessage(Role.USER, "As JSON."), ChatMessage(Role.ASSISTANT, "{")
+    assert messages(asked, begun, kind="mistral")[-1] == {"role": "assistant", "content": "{", "prefix": True}
+    assert not any("prefix" in one for one in messages(asked, begun, asked, kind="mistral"))
+    assert messages(asked, begun)[-1] == {"role": "assistant", "content": "{"}
+
+
 @pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
 def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
-    assert messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
+    sent = messages(ChatMessage(Role.ASSISTANT, "a", "hm"), ChatMessage(Role.USER, "b"), kind=kind)
+    assert sent == [{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]
 
 
 @every(
