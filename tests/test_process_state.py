@@ -33,6 +33,7 @@ KNOWN = {
     "toolsupport.registry.models.profile_cache._remembered": "keyed by the id, compared with the stored columns",
     "toolsupport.registry.knowledge.effective_values._folds": "keyed by model and chat, compared with the newest claim",
     "toolsupport.services.tool_search._indexes": "keyed by all entries of the index",
+    "toolsupport.refused_settings._refused": "keyed by address and model: which settings its server refuses",
     "toolsupport.loop_share._shares": "keyed by the event loop; costly steps take turns by person",
     "toolsupport.config.traces._recorder": "the spans of this process; each begins within that of its own task",
     "toolsupport.services.background_jobs._work": "the supervisor of this process",

@@ -17,7 +17,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from toolsupport import loop_share, providers, thinking_setting
+from toolsupport import loop_share, providers, refused_settings, thinking_setting
 from toolsupport.config import metrics
 from toolsupport.core import completed_tools, expected_reply, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.call_validation import check as check_call
@@ -25,6 +25,7 @@ from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, is_refusal
 from toolsupport.core.events import (
+    REFUSED,
     CallDelta,
     CallFound,
     CallGarbled,
@@ -156,7 +157,7 @@ async def _answer(
     def check(event: Event) -> Event | None:
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
-    async with aclosing(_sent(endpoint, request, asking)) as batches:
+    async with aclosing(refused_settings.stream(endpoint, request, asking.recorder)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None
@@ -259,20 +260,6 @@ def _slices(texts: Iterable[str]) -> Iterator[str]:
         yield "".join(parts)
 
 
-async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
-    """Send the request; where its server refuses to have the model think, without that setting."""
-    sent = (endpoint,) if asking.recorder is None else (endpoint, asking.recorder)
-    for attempt in (request, replace(request, think=None)):
-        denied = False
-        async with aclosing(providers.stream(sent[0], attempt, *sent[1:])) as batches:
-            async for batch in batches:
-                denied = thinking_setting.is_denied(batch[-1], attempt)
-                if not denied:
-                    yield batch
-        if not denied:
-            return
-
-
 def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
     """End an attempt with an unreadable call: return its events, and how the reply continues."""
     metrics.GARBLED.inc()
@@ -351,13 +338,13 @@ def _ends_at_once(trouble: Trouble, request: Request, asking: _ExchangeState) ->
 
 
 def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request) -> list[Event]:
-    """Return an event at the end of a constrained reply whose text shows that its server enforced nothing."""
+    """Return an event at the end of a constrained reply, no refusal, that shows that its server enforced nothing."""
     if request.schema is None or request.permit is Permit.PROBE:
         return []
     for event in batch:
         if isinstance(event, TextDelta):
             beginning.take(event.text)
-    whole = isinstance(batch[-1], Finished) and beginning.unconstrained
+    whole = isinstance(batch[-1], Finished) and batch[-1].reason != REFUSED and beginning.unconstrained
     return [SchemaDropped(beginning.text)] if whole else []
 
 

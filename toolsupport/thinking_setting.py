@@ -12,8 +12,16 @@ from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, Role
 
-# Ollama: “"gemma:2b" does not support thinking”.
-NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
+# Ollama: “"gemma:2b" does not support thinking”. Others name the field: OpenAI “Unrecognized request argument supplied:
+# reasoning_effort”, xAI “does not support parameter reasoningEffort”, Groq “`reasoning_effort` is not supported”.
+FIELD = r"(?:['\"`]?(?:reasoning_?effort|chat_template_kwargs)\b['\"`]?|['\"`]reasoning['\"`])"
+NO_THINKING = re.compile(
+    r"\bdoes not support (?:thinking|reasoning)\b"
+    r"|\b(?:un(?:supported|recogni[sz]ed|known)|not support(?:ed)?)"
+    r"(?: request)?(?: (?:param(?:eter)?|argument|field|name)s?)?"
+    rf"(?: supplied| on this model)?:? {FIELD}(?! (?:does|value))|(?:^|[.:] ?){FIELD} is not supported\b",
+    re.IGNORECASE,
+)
 
 
 def as_possible(endpoint: Endpoint, request_spec: RequestSpec, messages: Sequence[ChatMessage] = ()) -> RequestSpec:

@@ -97,10 +97,10 @@ def _grants(request: AuthedRequest, here: str, notice: str = "") -> HttpResponse
 
 
 def _given(request: AuthedRequest) -> questions.SubmittedAnswer:
-    """Return the text with its original line ends, as browsers send CR LF."""
+    """Return the answer. Browsers without scripts send each end of a line as CR LF, others as LF."""
     fields = {
         name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)
     }
     edited = {name: value.replace("\r\n", "\n") for name, value in fields.items()}
     reply = request.POST.get("reply", "")
-    return questions.SubmittedAnswer(request.POST.get("answer", ""), edited, reply)
+    return questions.SubmittedAnswer(request.POST.get("answer", ""), edited, reply, typed=True)

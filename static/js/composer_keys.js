@@ -7,7 +7,7 @@ const field = document.getElementById("text");
 const lastEdit = () => [...document.querySelectorAll("#transcript [data-edit]")].at(-1);
 
 field.addEventListener("keydown", (event) => {
-  if (event.isComposing || event.shiftKey) return;
+  if (event.shiftKey) return;
   if (event.key === "ArrowUp" && !field.value && !isRunning() && lastEdit()) lastEdit().click();
   else if (event.key === "Enter") submit();
   else return;

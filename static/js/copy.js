@@ -1,4 +1,6 @@
 // Copy and Wrap buttons, wherever they appear; live fragments need no wiring.
+import { say } from "./notices.js";
+
 const flash = (button) => {
   const label = button.getAttribute("aria-label") ?? "";
   button.dataset.copied = "";
@@ -21,17 +23,26 @@ const write = async (text) => {
   area.remove();
 };
 
-// An answer is copied as its Markdown, which the page does not contain.
+// An answer is copied as its Markdown, which the page does not contain. Where it cannot be had, another page comes instead of
+// it, such as that for signing in.
+const fetched = async (url) => {
+  const answer = await fetch(url, { redirect: "manual" });
+  if (!answer.ok) throw new Error("no text");
+  return answer.text();
+};
+
 const sourceOf = async (button) => {
-  if (button.dataset.copyUrl) return (await fetch(button.dataset.copyUrl)).text();
+  if (button.dataset.copyUrl) return fetched(button.dataset.copyUrl);
   return button.closest("[data-copy-scope], figure")?.querySelector("[data-copy-source], pre")?.textContent;
 };
 
 export const copyFrom = async (button) => {
-  const text = await sourceOf(button);
-  if (text === undefined) return;
-  await write(text);
-  flash(button);
+  try {
+    const text = await sourceOf(button);
+    if (text === undefined) return;
+    await write(text);
+    flash(button);
+  } catch { say(button, "Nothing was copied. Reload the page and try again."); }
 };
 
 document.addEventListener("click", (event) => {

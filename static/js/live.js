@@ -1,7 +1,7 @@
 // The last block of a growing answer, line by line. Whole lines stay as they are; only the open one is made again.
 import { inline } from "./inline.js";
 import { FORMS } from "./live_forms.js";
-import { make, NO_HEADING } from "./live_nodes.js";
+import { lineBreak, make, NO_HEADING } from "./live_nodes.js";
 
 // A longer line is taken in pieces, so that no frame costs more than one of them.
 const LONGEST = 2_000;
@@ -60,7 +60,7 @@ export class LiveBlock {
     const { within, text, code } = this.state;
     const state = this.state = { ...this.state, lists: [...this.state.lists], within: !end };
     if (code) return this.putCode(state, line, end);
-    if (within && text) return this.add(text, ...inline(line, this.open), end);
+    if (within && text) return this.add(text, ...inline(line, this.open), lineBreak(end));
     if (!line.trim()) return void Object.assign(state, { text: null, table: null, quote: null, blank: true });
     const form = FORMS.find(([pattern]) => pattern.test(line));
     if (form) form[1](this, state, line.match(form[0]), end);
@@ -88,6 +88,6 @@ export class LiveBlock {
       const parent = this.parent(state, indentOf(line));
       this.add(parent, state.text = make("p", { dir: "auto" }));
     }
-    this.add(state.text, ...inline(line.trimStart(), this.open), end);
+    this.add(state.text, ...inline(line.trimStart(), this.open), lineBreak(end));
   }
 }

@@ -1,6 +1,6 @@
 // The blocks that a line of a growing text can begin: a code box, a heading, a rule, an item of a list, a quote, a row of a table.
 import { inline } from "./inline.js";
-import { codeBox, make, outlined, tableBox, task } from "./live_nodes.js";
+import { codeBox, lineBreak, make, outlined, tableBox, task } from "./live_nodes.js";
 
 export const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$/;
 export const FENCE = /^( *)(`{3,}|~{3,})([^`]*)$/;
@@ -40,14 +40,14 @@ const putItem = (live, state, [, { length: indent }, mark, done, words], end) =>
   live.add(list.element, item);
   state.lists[state.lists.length - 1] = { ...list, item };
   Object.assign(state, { text, table: null, quote: null });
-  live.add(text, ...inline(words, live.open), end);
+  live.add(text, ...inline(words, live.open), lineBreak(end));
 };
 
 const putQuote = (live, state, [, words], end) => {
   const quote = state.quote ?? make("blockquote", { dir: "auto" });
   if (!state.quote) live.add(null, quote);
   if (!state.quote || !state.text) live.add(quote, state.text = make("p"));
-  if (words.trim()) live.add(state.text, ...inline(words, live.open), end);
+  if (words.trim()) live.add(state.text, ...inline(words, live.open), lineBreak(end));
   Object.assign(state, words.trim() ? { quote, lists: [] } : { quote, text: null });
 };
 

@@ -6,6 +6,9 @@ export const make = (name, attributes = {}, ...children) => {
   return made;
 };
 
+// The end of a line within a text, as the server shows it; "" while the line is open.
+export const lineBreak = (end) => (end ? make("br") : "");
+
 // A box from the opening fence on; its text goes into the code element.
 export const codeBox = (language) => make("figure", { class: "code", "data-writing": "" },
   make("figcaption", {}, make("span", {}, language.slice(0, 30) || "text"),

@@ -1,5 +1,6 @@
-// What every page has: copying, links in new tabs, short times, single keys, the focus, the palette, news of other chats,
-// failed requests, signing out, passkeys.
+// What every page has: keys of input methods, copying, links in new tabs, short times, single keys, the focus, the palette, news
+// of other chats, failed requests, signing out, passkeys.
+import "./composing.js";
 import "./copy.js";
 import "./new_tabs.js";
 import "./times.js";

@@ -57,7 +57,7 @@ field.addEventListener("input", look);
 field.addEventListener("blur", close);
 // Runs before the field's own key handler.
 field.addEventListener("keydown", (event) => {
-  const act = !event.isComposing && !event.shiftKey && open() && KEYS[event.key];
+  const act = !event.shiftKey && open() && KEYS[event.key];
   if (!act) return;
   if (event.key === "Enter" && whole()) return close();
   event.preventDefault();

@@ -208,3 +208,48 @@ def test_slash_commands_complete_and_paths_are_text(page: Page) -> None:
     field.fill("//help")
     field.press("Enter")
     expect(page.locator(".message[data-role=user] .bubble").last).to_have_text("/help")
+
+
+# Keys as browsers report them while a person writes with an input method, and the last one as Safari does.
+PRESS = """(field, [key, given]) => field.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...given }))"""
+
+
+def test_keys_of_an_input_method_do_nothing_else(page: Page) -> None:
+    field, palette = page.locator(FIELD), page.locator("#palette")
+    messages = page.locator(".message[data-role=user]")
+    for given in ({"isComposing": True}, {"keyCode": 229}):
+        field.fill("にほん")
+        field.evaluate(PRESS, ["Enter", given])
+        page.keyboard.press("Control+k")
+        palette.get_by_role("combobox").fill("models")
+        palette.get_by_role("combobox").evaluate(PRESS, ["Enter", given])
+        expect(palette).to_be_visible()
+        page.keyboard.press("Escape")
+        page.locator("#picker-button").click()
+        search = page.get_by_role("combobox", name="Search models")
+        search.fill("sim-thinks")
+        search.evaluate(PRESS, ["Enter", given])
+        expect(page.locator("#models")).to_be_visible()
+        page.keyboard.press("Escape")
+    expect(messages).to_have_count(0)
+    field.press("Enter")
+    expect(messages).to_have_text([re.compile("にほん")])
+    expect(page.locator("#picker-button")).to_contain_text("sim-honest")
+
+
+def test_only_the_answer_is_copied_as_the_answer(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(page, "What is 17*23?")
+    answered(page)
+    page.evaluate("navigator.clipboard.writeText('before')")
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    copy = page.locator(".message[data-role=assistant] [data-copy-url]")
+    copy.click()
+    expect(page.get_by_role("alert")).to_have_text("Nothing was copied. Reload the page and try again.")
+    assert page.evaluate("navigator.clipboard.readText()") == "before"
+    page.context.add_cookies([{"name": one["name"], "value": one["value"], "url": page.url} for one in cookies])
+    copy.click()
+    expect(copy).to_have_attribute("aria-label", "Copied")
+    assert "391" in page.evaluate("navigator.clipboard.readText()")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport import exchange
 from toolsupport.core.events import Failed, Finished, ReasoningSeen, TextDelta, TextReclassified
-from toolsupport.core.types import Capabilities, Capability, ChatMessage, Permit, RequestSpec, Role
+from toolsupport.core.types import Capabilities, Capability, ChatMessage, Permit, Request, RequestSpec, Role
 from toolsupport.providers import PROVIDERS
+from toolsupport.thinking_setting import is_denied
 
 DENIED = Failed("refused", "No.", 400, '{"error":"\\"m\\" does not support thinking"}')
 
@@ -30,6 +33,29 @@ async def test_a_model_without_thinking_is_not_asked_to_think(recorder) -> None:
     probe = recorder([[DENIED]])
     assert await ask(SERVER, request_spec(think=True, permit=Permit.PROBE)) == [DENIED], "a probe judges by itself"
     assert len(probe.requests) == 1
+
+
+# the server's words → whether they refuse to have the model think
+WORDS = {
+    '"gemma:2b" does not support thinking': True,
+    "Unrecognized request argument supplied: reasoning_effort": True,
+    "Unsupported parameter: 'reasoning_effort' is not supported with this model.": True,
+    "Unknown parameter: 'reasoning'.": True,
+    "Model grok-4-0709 does not support parameter reasoningEffort.": True,
+    "Argument not supported on this model: reasoning_effort": True,
+    "`reasoning_effort` is not supported with this model": True,
+    'Invalid JSON payload received. Unknown name "reasoning_effort": Cannot find field.': True,
+    "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.": False,
+    "Unsupported reasoning format": False,
+    "The image is not supported": False,
+}
+
+
+@every("words", WORDS)
+def test_the_words_of_a_refusal(words: str) -> None:
+    event = Failed("refused", "No.", 400, json.dumps({"error": {"message": words}}))
+    assert is_denied(event, Request("m", (), think=True)) is WORDS[words]
+    assert not is_denied(event, Request("m", (), think=False))
 
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}

@@ -23,8 +23,11 @@ DEEPEST = 8
 WORDS = (
     *("error", "errors", "message", "detail", "msg", "reason", "errormsg", "errormessage", "statusmsg"),
     *("metadata", "raw", "data", "response", "baseresp", "header", "fault", "faultstring", "rootcause", "causedby"),
-    *("cause", "innererror", "exception", "fieldviolations", "details", "title"),
+    *("cause", "exception", "fieldviolations", "details", "title"),
+    *("externalmodelmessage", "errmsg", "errordescription"),
 )
+# Gateways name their server's error in other ways: innererror, upstream_error, Databricks' external_model_error.
+AN_ERROR = "error"
 CODES = ("code", "statuscode", "status", "type", "errortype", "errorcode")
 # Linear however often a tag is opened and never closed.
 # How an HTML page begins, or a part of one. `<400> InternalError` is no tag.
@@ -133,7 +136,8 @@ class _TextCollector:
         if "loc" in value and "msg" in value:  # one error of a validator: its place matters as much as its text
             self.texts.append(f"{_place(value['loc'])}: {value['msg']}")
             return
-        for key in WORDS:
+        others = (key for key in value if key.endswith(AN_ERROR) and key not in WORDS)
+        for key in (*WORDS, *others):
             if value.get(key):
                 self.walk(value[key], depth + 1)
         for key, entry in value.items():  # {"error parsing tool call": "…"}: the key itself is the message
@@ -173,13 +177,18 @@ def _key(key: Any) -> str:
     return str(key).lower().replace("_", "")
 
 
+def _is_written(key: str) -> bool:
+    """Return whether a server writes what is under a key, in contrast to echoes of the request."""
+    return key in (*WORDS, "loc") or key.endswith(AN_ERROR)
+
+
 def _place(loc: Any) -> str:
     return ".".join(str(part) for part in loc) if isinstance(loc, list | tuple) else str(loc)
 
 
 def _names(value: Any) -> str:
     """Return the harmless part of an echo, quoted: the names in a list, or the keys of an object without messages."""
-    if isinstance(value, dict) and not {_key(key) for key in value} & {*WORDS, "loc"}:
+    if isinstance(value, dict) and not any(_is_written(_key(key)) for key in value):
         return ", ".join(f"'{key}'" for key in list(value)[:20])
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
         return ", ".join(f"'{entry}'" for entry in value[:20])

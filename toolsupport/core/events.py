@@ -130,9 +130,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end mark arrived. `reason` is stop, length, tool_calls, load, unload or the server's own value."""
+    """The end mark arrived. `reason` is stop, length, tool_calls, load, unload or the server's own value.
+
+    `stopped_at` is the stop string that ended the reply, where the server names it.
+    """
 
     reason: str
+    stopped_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +170,13 @@ SCHEMA_PARTS = {
 
 # Servers' names for a limit of tokens that ended the reply: MAX_TOKENS, model_length, incomplete, maxTokensReached …
 _LIMITED = re.compile(r"length|limit|max\w*tok|tok\w*(?:max|reach|exce)|incomplete|truncat|context|window", re.I)
-# Their names for other ends that the model did not choose.
-_BROKEN_OFF = re.compile(
-    r"filter|abort|cancel|error|time_?out|timed|insufficient|interrupt|safety|recitation|prohibited|blocklist|spii"
-    r"|sensitive|blocked|disconnect|preempt|kill",
-    re.I,
-)
+# Their names for other ends that the model did not choose: a filter of contents ended the reply, or the server did.
+_FILTERED = re.compile(r"filter|safety|recitation|prohibited|blocklist|spii|sensitive|blocked|refus|guardrail", re.I)
+_BROKEN_OFF = re.compile(r"abort|cancel|error|time_?out|timed|insufficient|interrupt|disconnect|preempt|kill", re.I)
 
 
+# OpenAI's finish reason of an answer that was withheld; also that of a reply that is a refusal.
+REFUSED = "content_filter"
 # Servers' names for an end that a stop string may have caused.
 STOPPED = ("stop", "stop_sequence")
 
@@ -185,17 +188,28 @@ def finish_reason(written: str) -> str:
 
 def ended_early(reason: str) -> bool:
     """Return whether the model did not end a reply itself: its last part is then incomplete."""
-    return reason == "length" or _BROKEN_OFF.search(reason) is not None
+    return reason == "length" or was_filtered(reason) or _BROKEN_OFF.search(reason) is not None
+
+
+def was_filtered(reason: str) -> bool:
+    """Return whether a filter of contents ended a reply."""
+    return _FILTERED.search(reason) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The reply failed. `kind` is one of FAILURES; `message` is for people, with advice."""
+    """The reply failed. `kind` is one of FAILURES; `message` is for people, with advice.
+
+    `finish` is the finish reason of an empty reply, "" for every other failure. `pause` is how many seconds a busy
+    server asks to wait, 0 if it names no number.
+    """
 
     kind: str
     message: str
     status: int = 0
     body: str = ""
+    finish: str = ""
+    pause: int = 0
 
 
 FAILURES = {

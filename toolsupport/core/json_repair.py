@@ -128,6 +128,11 @@ class _RepairingReader:
 
     def _object(self, depth: int) -> dict[str, Any]:
         self.at += 1
+        if self._next() == "{":  # Qwen2.5-Coder copies the doubled braces of its template
+            inner = self._object(depth)
+            self._mend("removed a second pair of braces")
+            self.at += self._next() == "}"
+            return inner
         found: dict[str, Any] = {}
         while not self._over("}"):
             key = self._key()

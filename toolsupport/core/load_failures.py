@@ -19,8 +19,12 @@ NOT_LOADED = re.compile(
 )
 
 
-# llama-server and its router, llamafile, TabbyAPI and KoboldCpp while the model is read from the disk.
-LOADING = re.compile(r"\bloading (?:the )?model\b|\bmodel is (?:still )?(?:being )?load(?:ed|ing)\b", re.IGNORECASE)
+# llama-server and its router, llamafile, TabbyAPI and KoboldCpp while the model is read from the disk; Hugging Face
+# names it: “Model org/name is currently loading”.
+LOADING = re.compile(
+    r"\bloading (?:the )?model\b|\bmodel (?:\S{1,200} )?is (?:still |currently )?(?:being )?load(?:ed|ing)\b",
+    re.IGNORECASE,
+)
 
 
 def is_loading(body: str) -> bool:

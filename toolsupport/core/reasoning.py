@@ -60,6 +60,7 @@ TABLE = (
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
     ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",),
           ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+    ReasoningMarks(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
     ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",),
           ("<|begin_of_solution|>", "<|end_of_solution|>")),
     ReasoningMarks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
@@ -74,14 +75,20 @@ TABLE = (
 )  # fmt: skip
 
 OPENING = {mark: row for row in TABLE for mark in row.opens}
-AROUND = frozenset(mark for row in TABLE for mark in row.around)
+BOXES = ("<|begin_of_box|>", "<|end_of_box|>")  # GLM with images: around the answer, or its result
+AROUND = frozenset((*BOXES, *(mark for row in TABLE for mark in row.around)))
 CLOSING = {mark: row for row in TABLE for mark in row.closes}
 PROOFS = MarkerSet(mark for mark, row in CLOSING.items() if row.proves)
 OPENINGS = MarkerSet(OPENING)
 TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
+# Some servers leave out the special tokens of harmony: the words between them stay, glued to the text around them.
+ANALYSIS, BARE_ANALYSIS = "analysis", "assistantanalysis"
+BARE_HEADS = (BARE_ANALYSIS, "assistantcommentary", "assistantfinal")
+BARE_BEGINNINGS = MarkerSet((ANALYSIS, "commentary to=", *BARE_HEADS))
 # A tag that is repeated on a line of its own was meant to close.
 ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
-    "": PROOFS
+    "": PROOFS,
+    ANALYSIS: MarkerSet(BARE_HEADS),
 }
 NO_WORDS = " \t\r\n\f\v`~"  # may stand after a draft that counts: space, and the end of its fence
 SPACES = r"(?:\s|\\n)*"
@@ -99,18 +106,18 @@ def template_begins_inside(template: str) -> bool | None:
     """Return whether a chat template opens reasoning at the end of its prompt; None if unclear.
 
     The text after the last mention of the generation prompt decides: an opening mark there that is not closed at once.
-    A template that closes it at once does so if thinking is off. One of Ollama, which has no such word, ends in the
-    mark itself, or before the answer.
+    A template that closes it at once does so if thinking is off. With a lone closing mark there too, either may end the
+    prompt. One of Ollama, which has no such word, ends in the mark itself, or before the answer.
     """
     last = template.rfind("add_generation_prompt")
     if last < 0:
         return ("{{" in template and prompt_begins_inside(_prompt_of(template))) or None
     tail = template[last : last + LONGEST_TAIL]
     for mark, row in OPENING.items():
-        written = re.escape(mark.rstrip())
         closed = "|".join(map(re.escape, row.closes))
-        if re.search(rf"{written}(?!{SPACES}(?:{closed}))", tail):
-            return True
+        left = re.sub(rf"{re.escape(mark.rstrip())}{SPACES}(?:{closed})", "", tail)
+        if mark.rstrip() in left:
+            return None if any(closing in left for closing in row.closes) else True
     return None
 
 
@@ -182,6 +189,8 @@ class ReasoningReader:
         if row:
             self.began_inside = False if not (self._seen or self._reply.visible) else self.began_inside
             yield from self.inside(mark)
+        elif mark == BARE_ANALYSIS:
+            yield from self.inside(ANALYSIS)
         elif mark in CLOSING:
             self._retract("".join(self._reply.answer))
             yield from self._space()
@@ -204,6 +213,23 @@ class ReasoningReader:
         self.began_inside = False if mark else None
         yield from self.inside(mark)
 
+    def bare(self) -> Steps[bool]:
+        """Return whether the reply begins with the words of harmony's marks; read its reasoning, if that is first.
+
+        A lower-case letter or a space after the word makes it one of a text: "analysis of".
+        """
+        source = self._source
+        mark = yield from source.marker(BARE_BEGINNINGS)
+        if mark == ANALYSIS:
+            yield from source.ready(len(mark) + 1)
+            following = source.buffer[source.at + len(mark) :][:1]
+            if not following.isalpha() or following.islower():
+                return False
+            source.skip(source.at + len(mark))
+            self.began_inside = False
+            yield from self.inside(mark)
+        return bool(mark)
+
     def inside(self, mark: str) -> Steps[None]:
         """Read reasoning up to its end mark, any kind if nothing opened it; without one, to the end."""
         source, before, thought = self._source, self._reply.visible, []
@@ -220,7 +246,7 @@ class ReasoningReader:
                 yield
         self.open = False
         if found:
-            source.skip(found.end())
+            source.skip(found.start() if mark == ANALYSIS else found.end())  # its end is the head of a message
             self.began_inside = self.began_inside if mark else True
             self.keep(self._draft.flush())
             yield from self._space()
@@ -294,7 +320,8 @@ class ReasoningReader:
         """Treat as answer what was taken for reasoning by a guess or a word within an answer."""
         self.keep(self._draft.flush())
         marked = bool(mark.strip())
-        if self._drafts or self._native or not thought.strip() or (marked and not before):
+        first = marked and not before and mark.strip() != ANALYSIS  # which may be a name: "analysisResult"
+        if self._drafts or self._native or not thought.strip() or first:
             return
         self.began_inside = self.began_inside if marked else False
         self._reply.unthink(mark + thought, len(thought))

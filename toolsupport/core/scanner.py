@@ -197,6 +197,15 @@ class TextSource:
         self.take(self.at + len(found))
         return found
 
+    def repeated(self, mark: str) -> Steps[None]:
+        """Consume repetitions of the mark that was just taken: some models open a call twice."""
+        again, found, end = MarkerSet([mark]), mark, 0
+        while found:
+            end = self.recorded
+            yield from self.space()
+            found = yield from self.found(again)
+        self.back_to(end)
+
     def closed(self, ends: MarkerSet) -> Steps[str]:
         """Consume the end mark if one stands at this position, and its repetitions: some models close a call twice."""
         first = found = yield from self.found(ends)

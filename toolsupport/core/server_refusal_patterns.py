@@ -52,8 +52,8 @@ SHORT = {
     "WORD": r"(?<![\w/@-])(?<!\w[.:])",
     "END": r"(?![\w/@-]|:\w)",
     # Text before and after a sentence that counts: a model, or nothing. Any other text limits it.
-    "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:the|this|that|its|native|external|because|since|as|but|so|any|error"
-    r"|use of|using|feature|capability) )",
+    "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:(?<!of )(?:the|this|that|its)|native|external|because|since|as|but|so"
+    r"|any|error|use of(?: the)?|using|feature|capability) )",
     "OF_IT": r"(?: (?:features?|capabilit(?:y|ies)|functionality|support|abilit(?:y|ies)|parameters?))?"
     r"(?: (?:for|by|with|in|on|of|from) (?:A_MODEL(?:'s)?:?(?: (?:''|[`\"']?[\w./:@-]+[`\"']?))?"
     r"|(?:the )?[`'\"]?(?!A_MACHINE)[\w./:@-]*[\d/:][\w./:@-]*[`'\"]?|it(?! ')|NAMED))?"
@@ -75,6 +75,9 @@ SHORT = {
     # The words after this limit the sentence to something other than tools in general.
     "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"
     r"|at the same time|unless|without|with (?!A_MODEL|A_NAME)|if )",
+    # Nothing after the words for tools narrows them: another feature, a moment, or the name of one tool.
+    "UNLIMITED": r"(?! ?[+&]| (?:with (?!A_MODEL|it\b)|(?:when|while|if|in|and(?! (?:tool|function))|that|which|more"
+    r"|together|combined|alongside|during|use|usage|calls?|calling|invocations?|tools?)\b)| \w*_\w)",
     "SPECIAL": r"parallel|multiple|multi-\w+|nested|custom|strict|hosted|built-?in|server|mcp|computer|web|search"
     r"|forced|named|remote|code|image|file|shell|browser|maps|retrieval|streaming|requested|specified|some"
     r"|certain|following|other",

@@ -267,6 +267,7 @@ _TAKES_NO_TOOLS = (
         r"(?<!choice )(?<!function )(?<!tool )(?<!name )[`'\"](?:tools"
         r"|functions)[`'\"] (?:param\w* )?IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"unsupported param(?:eter)?s?:? [`'\"](?:tools|functions)[`'\"] (?:for|by|with|in) A_MODEL",
+        r"(?<![\w.])(?:tools|functions) param(?:eter)? IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"[`'\"](?:tools|functions)[`'\"] (?:is|are)(?: not|n't) an? SUPPORTED (?:param\w*|argument|option|field)"
         r" (?:for|by|with|in|on|of) A_MODEL",
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_(?:the )?(?:parameter|param|argument|field|option|key|property):? ?[`'\"]?"
@@ -280,22 +281,23 @@ _TAKES_NO_TOOLS = (
         UNSUPPORTED,
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? "
-        r"(?:THING|the (?:provided|requested|given) THING(?: parameters?)?(?:\.|$))",
-        r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
+        r"(?:THINGUNLIMITED|the (?:provided|requested|given) THING(?: parameters?)?(?:\.|$))",
+        r"HEADABILITY (?:is|are) only SUPPORTED (?:by|for|on|with|in) (?!(?:[\w./-]+ ){0,3}(?:apis?|endpoints?|routes?"
+        r"|completions?|responses|modes?|tool_choice|json\w*|\w*_?formats?|customers?|users?|accounts?|versions?"
+        r"|requests?|messages?|sdks?|clients?)\b)",
         r"^only (?!.*\b(?:api|mode|plan|tier|version|stream\w*|requests?)\b)"
         r".{0,200}(?:models?\b|\d).{0,200} supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
-        r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
+        r"(?:model|llm) (?:that|which|with) (?:supports? )?THINGUNLIMITED",
     ),
     of_tools(
         UNSUPPORTED,
         "not-able",
         r"(?:models?|llms?)\b[^.]{0,80}(?:NOT_|in|un)(?:capable of|able to (?:use|call)|(?:trained|built|made"
-        r"|designed) for|compatible with) THING",
+        r"|designed) for|compatible with) THINGUNLIMITED",
         r"THING (?:is|are)(?: not|n't) (?:something|anything|a feature) (?:that )?A_MODEL",
         r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call|do|make|handle|perform|process) THING"
-        r"(?! (?:when|while|with|if|in|together|on"
-        r"|for)\b)",
+        r"UNLIMITED(?! (?:on|for)\b)",
         r"THING (?:can ?not|can't) be (?:used|attached|given|passed) (?:with|by|in|on|to) (?:it\b|A_MODEL)",
         r"models?\b[^.]{0,60} (?:can ?not|can't) be used with THING(?=[.!](?: |$)|$)",
         r"\brequests? with THING IS_UNSUPPORTED (?:for|by|on|with) A_MODEL",

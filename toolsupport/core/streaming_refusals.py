@@ -11,7 +11,8 @@ from re import Match
 from toolsupport.core.server_refusal_patterns import MISCONFIGURED, RefusalRule
 
 _STREAM = (
-    r"(?<!up)(?<!down)(?<!_)stream(?!_(?!mode))|流式|串流|ストリー|스트리밍|поток|стрим"
+    # Not in the names of Bedrock's operations, ConverseStream and InvokeModelWithResponseStream.
+    r"(?<!up)(?<!down)(?<!_)(?<!converse)(?<!response)stream(?!_(?!mode))|流式|串流|ストリー|스트리밍|поток|стрим"
     r"|strumie[nń]|akış|strömning"
 )
 _TOOLS = re.compile(

@@ -30,6 +30,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
     Usage,
+    ended_early,
     is_text,
 )
 from toolsupport.core.format_choice import FORCED
@@ -226,8 +227,10 @@ class Attempt:
         return [*self.held, event]
 
     def _failed(self, event: Failed) -> list[Event]:
-        # Ollama closes the stream without its end mark if a constrained model repeats itself.
         must_call = self.prepared.must_call
+        if event.kind == "empty" and ended_early(event.finish) and not must_call:
+            return self._finished(Finished(event.finish))  # the same limit or filter would end a retry too
+        # Ollama closes the stream without its end mark if a constrained model repeats itself.
         kinds = ("refused", "server", "cut") if must_call else ("server", "cut")
         tried = (self.request_spec.format == FORCED or (must_call and self.again)) and event.kind in kinds
         if (event.kind == "empty" or tried) and not self.passed:

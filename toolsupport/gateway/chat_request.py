@@ -67,7 +67,8 @@ def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, .
         return tools, choice or "auto"
     if "allowed_tools" in choice:
         allowed = choice["allowed_tools"]
-        tools = only(tools, {one["function"]["name"] for one in allowed["tools"]})
+        named_ones = [one for one in allowed["tools"] if one.get("type", "function") == "function"]
+        tools = only(tools, {one["function"]["name"] for one in named_ones})
         return required(tools) if allowed["mode"] == "required" else (tools, "auto")
     named = tuple(tool for tool in tools if tool.name == choice["function"]["name"])
     if not named:

@@ -20,6 +20,8 @@ from toolsupport.core.events import (
     TextDelta,
     TextReclassified,
     ThinkingDelta,
+    ended_early,
+    was_filtered,
 )
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
@@ -29,8 +31,8 @@ from toolsupport.gateway.attempts import RequestSummary
 NOT_AS_STREAMED = (
     "The arguments of a call needed a repair after a part of them was sent. Send the request again without stream."
 )
-
-
+# OpenAI's reason if a filter of contents ended a reply. It has none for a server that gave up: that is cut, too.
+FILTERED = "content_filter"
 PLACE = "the text"
 
 
@@ -70,8 +72,8 @@ def summary(tally: RequestSummary) -> JSON:
 
 def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
     """Return OpenAI's finish reason."""
-    if (tally.cut and finished.reason not in STOPPED) or (finished.reason == "length" and not called):
-        return "length"
+    if (tally.cut and finished.reason not in STOPPED) or (ended_early(finished.reason) and not called):
+        return FILTERED if was_filtered(finished.reason) else "length"
     return "tool_calls" if called else "stop"
 
 

@@ -21,7 +21,7 @@ SUMMARY = Shape(
     },
 )
 USAGE = Shape("ChatUsage", {"prompt_tokens": WHOLE, "completion_tokens": WHOLE, "total_tokens": WHOLE})
-FINISH = {"enum": ["stop", "length", "tool_calls"]}
+FINISH = {"enum": ["stop", "length", "tool_calls", "content_filter"]}
 
 FUNCTION = Shape("ChatFunction", {"name": TEXT, "arguments": TEXT})
 CALL = Shape("ChatCall", {"id": TEXT, "function": FUNCTION.ref}, {"type": "function"})

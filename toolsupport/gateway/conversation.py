@@ -36,7 +36,7 @@ def _user(given: JSON, place: str) -> ChatMessage:
 def _assistant(given: JSON, place: str) -> ChatMessage:
     return ChatMessage(
         Role.ASSISTANT,
-        _content(given, place)[0],
+        _content(given, place)[0] or given.get("refusal") or "",
         thinking=given.get("reasoning_content") or "",
         calls=tuple(_call(call) for call in given.get("tool_calls") or []),
     )
@@ -56,6 +56,8 @@ READERS: Mapping[str, Callable[[JSON, str], ChatMessage]] = MappingProxyType(
 
 
 def _call(given: JSON) -> ToolCall:
+    if given.get("type") == "custom":
+        return ToolCall(given["id"], given["custom"]["name"], {"input": given["custom"]["input"]})
     function = given["function"]
     return ToolCall(given["id"], function["name"], arguments_of(function.get("arguments")))
 

@@ -45,7 +45,16 @@ def code(failed: Failed) -> str:
 
 
 def answer(failed: Failed) -> JsonResponse:
-    return JsonResponse(body(failed), status=status(failed))
+    answered = JsonResponse(body(failed), status=status(failed))
+    if failed.pause:
+        answered.headers["Retry-After"] = str(failed.pause)
+    return _final(answered) if failed.kind == "unauthorized" else answered
+
+
+def _final(answered: JsonResponse) -> JsonResponse:
+    """Ask the packages of OpenAI and Anthropic not to repeat the request, as they do after 409 and 5xx."""
+    answered.headers["X-Should-Retry"] = "false"
+    return answered
 
 
 def missing(error: NotFound) -> JsonResponse:
@@ -53,11 +62,10 @@ def missing(error: NotFound) -> JsonResponse:
 
 
 def spent(error: QuotaSpent) -> JsonResponse:
-    """Return the response for a used-up quota. The packages of OpenAI and Anthropic obey the second header."""
+    """Return the response for a used-up quota."""
     refused = api_errors.refusal(error)
     refused.headers["Retry-After"] = str(error.seconds)
-    refused.headers["X-Should-Retry"] = "false"
-    return refused
+    return _final(refused)
 
 
 def before(error: ToolsupportError) -> JsonResponse:
@@ -69,7 +77,7 @@ def before(error: ToolsupportError) -> JsonResponse:
     if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
     if isinstance(error, UntestedModel):
-        return api_errors.answer(409, str(error), "tools", "model_not_tested")
+        return _final(api_errors.answer(409, str(error), "tools", "model_not_tested"))
     if isinstance(error, TooLarge):
         return api_errors.answer(413, str(error))
     if isinstance(error, QuotaSpent):

@@ -21,6 +21,7 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ThinkingDelta,
+    ended_early,
 )
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON, ChatMessage, Role
@@ -48,7 +49,7 @@ async def _answered_again(prepared: PreparedRequest, tally: RequestSummary) -> A
     if held.ended is None:
         return
     text, form = held.reply.text, prepared.asked.options["response_format"]
-    if tally.cut or held.ended.reason == "length" or await loop_share.apart(lambda: fits(text, form), len(text)):
+    if tally.cut or ended_early(held.ended.reason) or await loop_share.apart(lambda: fits(text, form), len(text)):
         yield [*held.events, held.ended]
         return
     called_in = tally.format

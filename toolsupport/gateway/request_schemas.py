@@ -59,12 +59,22 @@ PART: JSON = {
     "anyOf": [part("text", TEXT), part("refusal", TEXT), part("image_url", IMAGE), part("file", FILE)],
     "description": "a part of the type text, refusal, image_url or file",
 }
+# A custom tool takes one text. None is offered here, but a conversation may have begun elsewhere.
+CUSTOM_CALL: JSON = {
+    "type": "object",
+    "required": ["name", "input"],
+    "properties": {
+        "name": {"type": "string", "description": "a text"},
+        "input": {"type": "string", "description": "a text"},
+    },
+    "description": "an object with a name and an input",
+}
 MADE_CALL: JSON = {
     "type": "object",
-    "required": ["id", "function"],
+    "required": ["id"],
     "properties": {
         "id": {"type": "string", "minLength": 1},
-        "type": FUNCTION,
+        "type": {"enum": ["function", "custom", None], "description": "function or custom"},
         "function": {
             "type": "object",
             "required": ["name"],
@@ -72,6 +82,9 @@ MADE_CALL: JSON = {
             "properties": {"name": TOOL_NAME, "arguments": {}},
         },
     },
+    "if": {"properties": {"type": {"const": "custom"}}, "required": ["type"]},
+    "then": {"required": ["custom"], "properties": {"custom": CUSTOM_CALL}},
+    "else": {"required": ["function"], "properties": {"function": {}}},
     "description": "a call with an id and a function, which has a name and arguments",
 }
 MESSAGE: JSON = {
@@ -81,6 +94,7 @@ MESSAGE: JSON = {
         "role": {"enum": list(ROLES), "description": f"one of {', '.join(ROLES)}"},
         "content": {"type": ["string", "array", "null"], "items": PART, "description": "a text or a list of parts"},
         "reasoning_content": {"type": ["string", "null"], "description": "a text"},
+        "refusal": {"type": ["string", "null"], "description": "a text, instead of the content"},
         "tool_calls": {"type": ["array", "null"], "items": MADE_CALL, "description": "a list of calls"},
         "tool_call_id": {"type": ["string", "null"], "description": "the id of the call that a result belongs to"},
     },
@@ -129,6 +143,13 @@ NAMED: JSON = {
         "function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
     },
 }
+# Allowed tools of other types are left out, as in `tools`.
+ALLOWED: JSON = {
+    "type": "object",
+    "properties": {"type": TEXT},
+    "if": {"properties": {"type": FUNCTION}},
+    "then": NAMED,
+}
 MODE: JSON = {"enum": ["auto", "required"]}
 CHOICE: JSON = {
     "anyOf": [
@@ -142,7 +163,7 @@ CHOICE: JSON = {
                 "allowed_tools": {
                     "type": "object",
                     "required": ["mode", "tools"],
-                    "properties": {"mode": MODE, "tools": {"type": "array", "items": NAMED}},
+                    "properties": {"mode": MODE, "tools": {"type": "array", "items": ALLOWED}},
                 },
             },
         },

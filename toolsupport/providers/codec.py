@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from toolsupport.core.events import Event
+from toolsupport.core.events import Event, Failed
 from toolsupport.core.quote_foreign_text import quoted
 from toolsupport.core.types import Request
 
@@ -42,6 +42,13 @@ class Codec(Protocol):
     def flush(self) -> list[Event]:
         """Return the events that are certain after the last byte: a missing end mark is a Failed."""
         ...
+
+
+def empty(finish: str) -> Failed:
+    """Return the end of a reply that holds neither words nor calls."""
+    return Failed(
+        "empty", f"The model finished without an answer. Its finish reason was “{finish}”.", 200, finish=finish
+    )
 
 
 def failed_with(words: str) -> str:

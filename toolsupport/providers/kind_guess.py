@@ -10,8 +10,9 @@ from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text, http_client, openai_survey
 
 SECONDS = 3.0
-# `owned_by` of the first listed model → kind.
-OWNERS = {"llamacpp": "llamacpp", "vllm": "vllm", "sglang": "sglang"}
+# `owned_by` of the first listed model → kind. KoboldCpp and Lemonade also imitate Ollama's list, but only a part of its
+# protocol.
+OWNERS = {"llamacpp": "llamacpp", "vllm": "vllm", "sglang": "sglang", "koboldcpp": "openai", "lemonade": "openai"}
 # Kinds with a list of models of their own beside that of OpenAI: (kind, path, field of the list).
 LISTS = (("ollama", "/api/tags", "models"), ("lmstudio", "/api/v0/models", "data"))
 
@@ -36,6 +37,8 @@ async def _guess(endpoint: Endpoint) -> str:
     if kind := OWNERS.get(str(first.get("owned_by", ""))):
         return kind
     for kind, path, field in LISTS:
+        if kind == "ollama" and first and not first.get("owned_by"):
+            continue  # LocalAI, which imitates its list as well: Ollama's models have owners
         answer = await _answer(endpoint, path)
         if isinstance(answer, dict) and isinstance(answer.get(field), list):
             return kind

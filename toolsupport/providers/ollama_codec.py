@@ -27,7 +27,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import ollama_request
-from toolsupport.providers.codec import failed_with
+from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.ollama_calls import NativeCalls
 
@@ -123,11 +123,8 @@ class OllamaCodec:
         reason = finish_reason(str(chunk.get("done_reason") or "stop"))
         events += self._calls.flush(reason)
         events.append(_usage(chunk))
-        if self._has_content:
-            self._over = True
-            events.append(Finished(reason))
-        else:
-            self._fail("empty", f"The model finished without an answer. Its finish reason was “{reason}”.", events)
+        self._over = True
+        events.append(Finished(reason) if self._has_content else empty(reason))
 
     def _read_line(self, line: bytes, events: list[Event]) -> None:
         self._fail("server", failed_with(unwrap(line.decode(errors="replace")).message), events, line)

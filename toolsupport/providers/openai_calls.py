@@ -2,8 +2,9 @@
 
 A call begins with its name, its arguments follow as pieces of JSON text under the same `index`. Servers differ: the id
 and the name may stand in every piece (llama-cpp-python), be empty or null in later ones, come without an index, or all
-under index 0. So a piece that has a name begins a new call only where it cannot belong to the one before: another
-name, or arguments that are whole already. Only the end of the reply ends a call.
+under index 0. Some send one object instead of a list; proxies of Anthropic's protocol, such as LiteLLM's, put an empty
+object before the arguments. So a piece that has a name begins a new call only where it cannot belong to the one before:
+another name, or arguments that are whole already. Only the end of the reply ends a call.
 """
 
 from __future__ import annotations
@@ -40,7 +41,20 @@ class _OpenAIDraft:
         return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
 
     def pending_events(self) -> list[Event]:
-        """The pieces not emitted yet; they wait for the name."""
+        """The pieces not emitted yet; they wait for the name, and an empty object for what may replace it."""
+        return [] if self.placeholder else self.last_events()
+
+    @property
+    def placeholder(self) -> bool:
+        return len(self.pieces) == 1 and self.pieces[0].strip() == "{}"
+
+    def add(self, arguments: str) -> None:
+        if self.placeholder and arguments.lstrip().startswith("{"):
+            self.pieces.clear()
+        self.pieces.append(arguments)
+
+    def last_events(self) -> list[Event]:
+        """The pieces not emitted yet, of a call with a name."""
         if not self.name:
             return []
         fresh, self.stated = self.pieces[self.stated :], len(self.pieces)
@@ -66,6 +80,8 @@ class PiecedCalls:
 
     def feed(self, elements: Any) -> list[Event]:
         """Return the events of these elements. Raises ValueError unless they are a list of calls."""
+        if isinstance(elements, Mapping):
+            elements = [elements]
         if not isinstance(elements, list):
             raise ValueError("tool_calls is not a list")
         events: list[Event] = []
@@ -76,7 +92,8 @@ class PiecedCalls:
     def flush(self, finish: str) -> list[Event]:
         """Return every call, after the reply ended for the reason `finish`."""
         drafts, self._drafts = self._drafts, []
-        return [_event(draft, cut=ended_early(finish) and draft is drafts[-1]) for draft in drafts]
+        pending = [event for draft in drafts for event in draft.last_events()]
+        return pending + [_event(draft, cut=ended_early(finish) and draft is drafts[-1]) for draft in drafts]
 
     def _take(self, piece: _CallPiece) -> list[Event]:
         draft = self._belongs_to(piece)
@@ -87,7 +104,7 @@ class PiecedCalls:
             self._drafts.append(draft)
         draft.name = draft.name or piece.name
         if piece.arguments:
-            draft.pieces.append(piece.arguments)
+            draft.add(piece.arguments)
         return draft.pending_events()
 
     def _belongs_to(self, piece: _CallPiece) -> _OpenAIDraft | None:

@@ -4,12 +4,13 @@ Bytes → events. The reply is a stream of server-sent events, one JSON object a
 keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
 recognised by its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status:
 `[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply.
+A last message that repeats all pieces adds nothing; a call in the older `function_call` is one like any other.
 After the end or a failure there are no more events, whatever follows. JSON has the same limits as in Ollama's protocol.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ import orjson
 from toolsupport.core import reported_numbers
 from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import (
+    REFUSED,
     Event,
     Failed,
     Finished,
@@ -28,7 +30,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
-from toolsupport.providers.codec import failed_with
+from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
@@ -50,9 +52,10 @@ class OpenAICodec:
         self._calls = PiecedCalls()
         self._document: list[bytes] | None = None
         self._document_bytes = 0
-        self._begun = self._has_content = self._error_follows = self._over = False
-        self._finish = ""
+        self._begun = self._has_content = self._error_follows = self._over = self._refused = False
+        self._finish = self._stopped_at = ""
         self._usage: Usage | None = None
+        self._streamed: set[str] = set()  # the fields that came in pieces
 
     @property
     def switches_thinking(self) -> bool:
@@ -161,19 +164,41 @@ class OpenAICodec:
         if chunk.get("usage") or chunk.get("timings"):
             self._usage = _joined(self._usage, _usage(chunk))
         choices = chunk.get("choices") or []
-        if choices and isinstance(choices, list):
-            self._choice(choices[0], events)
+        # One answer is asked for: a second choice is its other part, such as the calls after the text.
+        for choice in choices if isinstance(choices, list) else ():
+            if not self._over:
+                self._choice(choice, events)
 
     def _choice(self, choice: JSON, events: list[Event]) -> None:
-        delta = choice.get("delta") or choice.get("message") or {}
-        thinking = delta.get("reasoning_content") or delta.get("reasoning")
-        if thinking:
-            self._say(_texts(thinking, ThinkingDelta), events)
-        if content := delta.get("content"):
-            self._say(_texts(content, TextDelta), events)
-        if elements := delta.get("tool_calls"):
-            events += self._calls.feed(elements)
+        if error := choice.get("error"):
+            self._read_line(orjson.dumps(error), events)
+            return
+        if delta := choice.get("delta"):
+            self._parts(delta, (), events)
+        elif message := choice.get("message"):  # after the pieces it may repeat all of them
+            self._parts(message, frozenset(self._streamed), events)
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
+        stop = choice.get("stop_reason") or choice.get("matched_stop")  # of vLLM, of SGLang; a number is a token
+        self._stopped_at = stop if isinstance(stop, str) else self._stopped_at
+
+    def _parts(self, written: JSON, known: Collection[str], events: list[Event]) -> None:
+        """Add the parts of a message that are not `known` yet."""
+        thinking, refusal = written.get("reasoning_content") or written.get("reasoning"), written.get("refusal")
+        if thinking and "thinking" not in known:
+            self._streamed.add("thinking")
+            self._say(_texts(thinking, ThinkingDelta), events)
+        # OpenAI writes a refusal in the place of the content.
+        self._refused = self._refused or bool(refusal)
+        content = written.get("content") or (refusal if isinstance(refusal, str) else "")
+        if content and "content" not in known:
+            self._streamed.add("content")
+            self._say(_texts(content, TextDelta), events)
+        if (calls := written.get("tool_calls")) and "calls" not in known:
+            self._streamed.add("calls")
+            events += self._calls.feed(calls)
+        elif (older := written.get("function_call")) and "older call" not in known and "calls" not in self._streamed:
+            self._streamed.add("older call")
+            events += self._calls.feed([{"function": older}])
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
         for event in deltas:
@@ -185,6 +210,8 @@ class OpenAICodec:
         if not self._finish:
             self._fail("cut", CUT if self._begun else NOTHING, events)
             return
+        if self._refused:
+            self._finish = REFUSED
         calls = self._calls.flush(self._finish)
         events += calls
         if self._usage is not None:
@@ -193,13 +220,10 @@ class OpenAICodec:
             self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
-        elif self._has_content or calls:
-            self._over = True
-            events.append(Finished(self._finish))
         else:
-            self._fail(
-                "empty", f"The model finished without an answer. Its finish reason was “{self._finish}”.", events
-            )
+            self._over = True
+            whole = Finished(self._finish, self._stopped_at)
+            events.append(whole if self._has_content or calls else empty(self._finish))
 
     # -- failures --
 
@@ -222,10 +246,11 @@ def _is_error(chunk: Any, data: bytes) -> bool:
         return b"error" in data[:200].lower()
     if chunk.get("error"):
         return True
-    if "choices" in chunk:
+    if "choices" in chunk and "base_resp" not in chunk:
         return False
-    named = any(key.startswith("error ") for key in chunk)
-    return named or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
+    status = chunk.get("base_resp")  # MiniMax
+    named = any(key.startswith("error ") for key in chunk) or (isinstance(status, dict) and status.get("status_code"))
+    return bool(named) or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
 
 
 def _is_json(data: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,17 +22,20 @@ class OpenAIDialect:
     """Differences between servers; every server accepts the defaults.
 
     `think` is a key of THINKING, "" if the protocol cannot switch it. `thoughts` names the field of an earlier message
-    in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
+    in which its reasoning is sent back, "" if that is refused; `needs_thoughts`: it may not be missing or empty in any
+    of them. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `thoughts_too` is a second field for the same reasoning, which its versions named differently.
     `marks_prefix`: it refuses an answer as the last message without this mark, with which the reply continues it.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
-    `response_format` beside tools limits the words of the reply only, never its calls.
+    `response_format` beside tools limits the words of the reply only, never its calls. `signed` matches models that
+    refuse a history whose calls have no signature.
     """
 
     think: str = ""
     thoughts: str = ""
+    needs_thoughts: bool = False
     renamed: Mapping[str, str] | None = None
     asks_usage: bool = True
     tool_choice: bool = False
@@ -43,6 +46,7 @@ class OpenAIDialect:
     own_temperature: str = ""
     schema: str = "open"
     format_beside_tools: bool = False
+    signed: str = ""
 
 
 PLAIN = OpenAIDialect()
@@ -60,6 +64,8 @@ OPTIONS = {
     "response_format": "response_format",
 }
 CHOICES = {"auto": "auto", "required": "required", "any": "required"}
+# Google's value for calls of another model or program. A history may hold both, and ours keeps no signatures.
+UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
 
 
@@ -72,24 +78,33 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
         raise ToolsupportError(why)
     body: JSON = {
         "model": request.model,
-        "messages": [WRITERS[message.role](message, dialect) for message in request.messages],
+        "messages": _messages(request, dialect),
         "stream": request.stream,
     }
-    if request.stream and dialect.asks_usage:
+    if request.stream and dialect.asks_usage and "stream_options" not in request.left_out:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body |= _choice(request.options, dialect)
     body |= _options(request, dialect)
     if request.schema is not None and dialect.schema:
         body["response_format"] = SCHEMAS[dialect.schema](request.schema)
-    if request.think is not None and dialect.think:
-        body |= THINKING[dialect.think](request.think)
+    body |= _thinking(request, dialect)
     try:
         if request.tools:
             body["tools"] = orjson.Fragment(written_tools(request.tools, dialect))
         return orjson.dumps(body | _prefix(body["messages"], dialect))
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
+    if "thoughts" in request.left_out:
+        dialect = replace(dialect, thoughts="reasoning_content", needs_thoughts=True)
+    written = [WRITERS[message.role](message, dialect) for message in request.messages]
+    if "signatures" in request.left_out or (dialect.signed and re.match(dialect.signed, request.model)):
+        for calls in (message["tool_calls"] for message in written if "tool_calls" in message):
+            calls[0]["extra_content"] = UNSIGNED  # Google's models look for a signature on the first call only
+    return written
 
 
 def written_tools(tools: tuple[ToolSpec, ...], dialect: OpenAIDialect) -> bytes:
@@ -117,7 +132,9 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
         sent.pop("temperature", None)
     if request.tools and not dialect.format_beside_tools:  # it would apply to the calls too
         sent.pop("response_format", None)
-    return sent
+    if "max_tokens" in request.left_out and "max_tokens" in sent:
+        sent["max_completion_tokens"] = sent["max_tokens"]
+    return {name: value for name, value in sent.items() if name.removeprefix("random_") not in request.left_out}
 
 
 def _open(schema: JSON) -> JSON:
@@ -148,6 +165,12 @@ def _choice(options: Mapping[str, Any], dialect: OpenAIDialect) -> JSON:
     if dialect.parallel and isinstance(parallel, bool):
         sent["parallel_tool_calls"] = parallel
     return sent
+
+
+def _thinking(request: Request, dialect: OpenAIDialect) -> JSON:
+    if request.tools and "reasoning_effort" in request.left_out:
+        return _by_effort(False)
+    return THINKING[dialect.think](request.think) if request.think is not None and dialect.think else {}
 
 
 def _by_template(think: bool | str) -> JSON:
@@ -193,8 +216,9 @@ def _data_url(image: bytes) -> str:
 
 def _assistant(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
     written = {"role": "assistant", "content": message.content}  # never null: llama-cpp-python answers that with a 500
-    if message.thinking and dialect.thoughts:
-        written[dialect.thoughts] = message.thinking
+    thoughts = message.thinking or (" " if dialect.needs_thoughts else "")
+    if thoughts and dialect.thoughts:
+        written[dialect.thoughts] = thoughts
     if message.calls:
         return written | {"tool_calls": [_call(call) for call in message.calls]}
     return written

@@ -1,14 +1,15 @@
 """Reads an OpenAI-compatible server's description of itself and its models.
 
 The list of models is the same request everywhere; most servers return only names. Further facts are in the list
-(OpenRouter, Mistral, vLLM, Groq, llama.cpp) or at the path of `Provider.about`. A server that does not mention an
-ability has not denied it. llama.cpp imitates Ollama's list with `capabilities` "completion" for every model; these are
-ignored.
+(OpenRouter, Mistral, vLLM, Groq, llama.cpp, Fireworks, Hugging Face) or at the path of `Provider.about`. A server that
+does not mention an ability has not denied it. llama.cpp imitates Ollama's list with `capabilities` "completion" for
+every model; these are ignored.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,7 +27,11 @@ from toolsupport.providers.survey_types import MODEL_SIZE, ModelDetails, ModelRe
 LIST = "/v1/models"
 HEALTH = "/health"
 ABILITIES = ("tools", "thinking", "vision")
-OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # owner of the first model → path with more details
+# Owner of the first model → path with more details.
+OWNERS = {"llamacpp": "/props", "koboldcpp": "/props", "vllm": "/version"}
+SETTINGS = "default_generation_settings"  # /props of llama-server, also before its builds of 2026, and of KoboldCpp
+# What llama.cpp reports of a template: the tools of a request, and the calls of its history. Some only have the second.
+TEMPLATE_TAKES = ("supports_tools", "supports_tool_calls")
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
@@ -39,7 +44,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
     about = await _about(endpoint, entries)
     extras = {text_in(extra, "id"): extra for extra in _entries(about) or []}
-    if "chat_template_caps" in about and len(entries) == 1:
+    if SETTINGS in about and len(entries) == 1:
         extras = {text_in(entries[0], "id"): about}  # with more models, /props describes only the server
     models = await loop_share.apart(lambda: _reports(entries, extras), len(entries) * MODEL_SIZE)
     return ServerReport(text_in(about, "build_info") or text_in(about, "version"), models)
@@ -93,6 +98,8 @@ async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
 def _entries(answer: Any) -> list[ModelData] | None:
     """Return the models of a list, None if it is not a list. Some servers omit the envelope."""
     listed = answer.get("data") if isinstance(answer, dict) else answer
+    if listed is None and isinstance(answer, dict) and answer.get("object") == "list":
+        return []  # an Ollama without models
     if not isinstance(listed, list):
         return None
     return [entry for entry in listed if isinstance(entry, dict)]
@@ -102,6 +109,7 @@ def _report(name: str, row: ModelData) -> ModelReport:
     details = _details(row)
     return ModelReport(
         name=name,
+        digest=_digest(name, row),
         size_bytes=whole(mapping_in(row, "meta").get("size"), MOST_BYTES),
         quantization=details.quantization,
         loaded=_state(row) == "loaded",
@@ -110,13 +118,28 @@ def _report(name: str, row: ModelData) -> ModelReport:
     )
 
 
+def _digest(name: str, row: ModelData) -> str:
+    """Return a digest of the facts by which a server shows which model is behind a name, "" if there are none.
+
+    Only facts that a server has whether or not it has loaded the model, so that loading makes no other build.
+    """
+    meta, path = mapping_in(row, "meta"), text_in(row, "model_path")
+    facts = {
+        "vllm": [text_in(row, "root"), text_in(row, "parent")] if text_in(row, "root") not in ("", name) else [],
+        "llamacpp": [path, meta.get("n_params"), meta["size"]] if path and meta.get("size") and not _state(row) else [],
+        "lmstudio": [text_in(row, key) for key in ("arch", "quantization") if row.get(key)],
+    }
+    known = json.dumps({server: shown for server, shown in facts.items() if shown})
+    return hashlib.sha256(known.encode()).hexdigest()[:32] if any(facts.values()) else ""
+
+
 def _state(row: ModelData) -> str:
     """LM Studio's word for whether a model is loaded, or that of a llama-server with several models."""
     return text_in(row, "state") or text_in(mapping_in(row, "status"), "value")
 
 
 def _details(row: ModelData) -> ModelDetails:
-    meta, running = mapping_in(row, "meta"), mapping_in(row, "default_generation_settings")
+    meta, running = mapping_in(row, "meta"), mapping_in(row, SETTINGS)
     if row.get("type") == "embeddings":  # LM Studio
         return ModelDetails(capabilities=("embedding",))
     known = {word: value for word in ABILITIES if (value := READERS[word](row)) is not None}
@@ -144,12 +167,22 @@ def _tools(row: ModelData) -> bool | None:
     parameters, caps = row.get("supported_parameters"), mapping_in(row, "chat_template_caps")
     if isinstance(parameters, list):
         return "tools" in parameters
-    if isinstance(caps.get("supports_tool_calls"), bool):
-        return bool(caps["supports_tool_calls"])
+    reported = [value for key in TEMPLATE_TAKES if (value := _flag(caps, key)) is not None]
+    if reported:
+        return all(reported)
     capabilities = row.get("capabilities")
     if isinstance(capabilities, list):  # LM Studio: models trained for tools; others may still accept them
         return True if "tool_use" in capabilities else None
-    return _flag(mapping_in(row, "capabilities"), "function_calling")
+    stated = (_flag(mapping_in(row, "capabilities"), "function_calling"), _flag(row, "supports_tools"))
+    return next((value for value in (*stated, _of_providers(row)) if value is not None), None)
+
+
+def _of_providers(row: ModelData) -> bool | None:
+    """Return what all providers behind a model have in common; None if they differ, or report nothing."""
+    listed = row.get("providers")
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    offered = {value for entry in entries if (value := _flag(entry, "supports_tools")) is not None}
+    return offered.pop() if len(offered) == 1 else None
 
 
 def _thinking(row: ModelData) -> bool | None:

@@ -217,7 +217,12 @@ PROVIDERS = {
             default_url="https://generativelanguage.googleapis.com/v1beta/openai",
             hint=HOSTED,
             keywords=frozenset(),
-            codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True)),
+            codec=partial(
+                OpenAICodec,
+                dialect=OpenAIDialect(
+                    think="effort", tool_choice=True, signed=r"(?:models/)?gemini-(?:[3-9]|\d\d|[a-z-]*latest)"
+                ),
+            ),
             thinks_first=True,
         ),
         replace(
@@ -227,9 +232,12 @@ PROVIDERS = {
             default_url="https://api.deepseek.com",
             hint=HOSTED,
             keywords=frozenset(),
-            # A model that thinks between calls needs its thoughts in later requests; one of them refuses tool_choice.
+            # A model that thinks needs thoughts in all messages of its history: V4 refuses a request without them, and
+            # takes a space for those of earlier turns and of other models. One of them refuses tool_choice.
             # Replies may be any JSON object, but follow no schema.
-            codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content", schema="")),
+            codec=partial(
+                OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content", needs_thoughts=True, schema="")
+            ),
             constrains="",
         ),
         replace(

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import httpx
 
@@ -35,6 +37,7 @@ from toolsupport.providers.server_kinds import provider
 LOADING_PAUSE = 1.0  # seconds before a server that loads its model is asked again
 PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
 LONGEST_PAUSE = 10.0
+SECONDS = re.compile(r"\d{1,8}(?:\.\d{0,20})?", re.ASCII)  # some services write parts of a second
 ERROR_BODY = 5.0  # seconds to wait for the words of an error
 SMALL = 4 * 1024  # bytes that a codec reads in some microseconds
 GROWING = (TextDelta, ThinkingDelta)
@@ -240,15 +243,24 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
         lambda: error_text.answered(sending.endpoint, response.status_code, text), len(text) * READINGS
     )
     loading = response.status_code == 503 and load_failures.is_loading(text)
-    return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
+    busy, pause = failure.kind == "busy", _asked_pause(response)
+    return _FailedAttempt(replace(failure, pause=_seconds(response)) if busy else failure, busy, pause, loading)
 
 
 def _asked_pause(response: httpx.Response) -> float | None:
-    """Return Retry-After in seconds; a date counts as too long."""
+    """Return the seconds to wait that a server asks for; a date counts as too long."""
+    if SECONDS.fullmatch(milliseconds := response.headers.get("retry-after-ms", "")):  # OpenAI and Azure
+        return float(milliseconds) / 1000
     asked = response.headers.get("retry-after", "")
     if not asked:
         return None
-    return float(asked) if asked.isdecimal() and len(asked) < 9 else LONGEST_PAUSE + 1
+    return float(asked) if SECONDS.fullmatch(asked) else LONGEST_PAUSE + 1
+
+
+def _seconds(response: httpx.Response) -> int:
+    """Return Retry-After in whole seconds, 0 if it is no number."""
+    asked = response.headers.get("retry-after", "")
+    return ceil(float(asked)) if SECONDS.fullmatch(asked) else 0
 
 
 async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:

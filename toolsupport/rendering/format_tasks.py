@@ -14,7 +14,7 @@ LONGEST, LONGEST_BLOCK = 1_000_000, 100_000
 TOO_LONG = "Shown as plain text: it is too long to be formatted."
 TOO_COSTLY = "Shown as plain text: formatting it would take too long."
 # HTML of another version is made again: the number counts our changes, the rest those of the libraries.
-VERSION = " ".join(["2", *(version(name) for name in ("markdown-it-py", "Pygments", "nh3"))])
+VERSION = " ".join(["3", *(version(name) for name in ("markdown-it-py", "Pygments", "nh3"))])
 
 
 def plain(text: str, note: str = "") -> str:

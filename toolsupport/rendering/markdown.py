@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import nh3
@@ -14,9 +15,9 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from pygments.token import STANDARD_TYPES
 
-from toolsupport.rendering import formulas, mathml, task_lists
+from toolsupport.rendering import bare_links, emphasis, formulas, mathml, task_lists
 
-BARE_LINK = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}*_]")
+BREAK_TAG = re.compile(r"<br[ \t]*/?>", re.I)
 Env = MutableMapping[str, Any]
 
 _TAGS = (
@@ -156,41 +157,43 @@ def direct(state: StateCore) -> None:
             token.attrSet("dir", "auto")
 
 
-def link_bare_addresses(state: StateCore) -> None:
-    """Turn a URL within a text into a link."""
+def break_cells(state: StateCore) -> None:
+    """Break the line at <br> in a cell: Markdown has no other way to write several lines in one."""
+    for opening, cell in pairwise(state.tokens):
+        if opening.type in ("td_open", "th_open") and "<" in cell.content:
+            cell.children = [piece for token in cell.children or () for piece in _lines(token)]
+
+
+def _lines(token: Token) -> Iterator[Token]:
+    if token.type != "text":
+        yield token
+        return
+    first, *others = BREAK_TAG.split(token.content)
+    yield bare_links.text(first)
+    for line in others:
+        yield Token("hardbreak", "br", 0)
+        yield bare_links.text(line)
+
+
+def name_linked_images(state: StateCore) -> None:
+    """Show an image within a link as its name: a link cannot hold another one."""
     for block in state.tokens:
-        if block.type == "inline" and block.children and "://" in block.content:
-            block.children = _linked(block.children)
+        depth = 0
+        for number, token in enumerate(block.children or ()):
+            depth += token.nesting if token.type in ("link_open", "link_close") else 0
+            if depth and token.type == "image" and block.children:
+                block.children[number] = bare_links.text(token.content or "Image")
 
 
-def _linked(tokens: list[Token]) -> list[Token]:
-    found: list[Token] = []
-    depth = 0
-    for token in tokens:
-        depth += token.nesting if token.type in ("link_open", "link_close") else 0
-        found.extend(_split(token) if token.type == "text" and not depth else [token])
-    return found
-
-
-def _split(token: Token) -> list[Token]:
-    pieces: list[Token] = []
-    end = 0
-    for match in BARE_LINK.finditer(token.content):
-        opening, closing = Token("link_open", "a", 1, attrs={"href": match.group()}), Token("link_close", "a", -1)
-        pieces += [_text(token.content[end : match.start()]), opening, _text(match.group()), closing]
-        end = match.end()
-    return [*pieces, _text(token.content[end:])]
-
-
-def _text(content: str) -> Token:
-    return Token("text", "", 0, content=content)
-
-
-MARKDOWN = MarkdownIt("js-default", {"html": False, "maxNesting": 20}, renderer_cls=MarkdownRenderer)
+# A single line break is kept, as models write verses, addresses and lists of names and values with it.
+MARKDOWN = MarkdownIt("js-default", {"html": False, "breaks": True, "maxNesting": 20}, renderer_cls=MarkdownRenderer)
+MARKDOWN.core.ruler.before("text_join", "break_cells", break_cells)
 MARKDOWN.core.ruler.push("outline", outline)
 MARKDOWN.core.ruler.push("direct", direct)
 MARKDOWN.core.ruler.push("task_lists", task_lists.mark)
-MARKDOWN.core.ruler.push("link_bare_addresses", link_bare_addresses)
+MARKDOWN.core.ruler.push("name_linked_images", name_linked_images)
+MARKDOWN.core.ruler.push("link_bare_addresses", bare_links.link)
+emphasis.install(MARKDOWN)
 formulas.install(MARKDOWN)
 DEFINITIONS = MarkdownIt("js-default", {"html": False, "maxNesting": 20})
 DEFINITIONS.core.ruler.enableOnly(["normalize", "block"])

@@ -18,10 +18,12 @@ from django.utils.decorators import sync_and_async_middleware
 from toolsupport.config import metrics, traces
 from toolsupport.config.logs import request_id
 from toolsupport.config.traces import TraceSpan
+from toolsupport.web.api_errors import MESSAGES
 
 log = logging.getLogger(__name__)
 
 HEADER = "X-Request-ID"
+ANTHROPIC_HEADER = "Request-Id"  # where Anthropic's packages look for the number
 FIT = re.compile(r"[\w.-]{8,64}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 # Requested every few seconds by probes: counted, but not logged.
@@ -58,6 +60,8 @@ def _numbered(request: HttpRequest) -> Iterator[Callable[[HttpResponseBase], Htt
 
     def finish(response: HttpResponseBase) -> HttpResponseBase:
         response.headers[HEADER] = number
+        if f"{request.path}/".startswith(MESSAGES):
+            response.headers[ANTHROPIC_HEADER] = number
         _end(span, request, response)
         _account(request, response.status_code, time.perf_counter() - begun)
         return response

@@ -41,13 +41,14 @@ class ResultReader:
 
     def read(self, result: JSON) -> ToolResult:
         """Return the whole result. Blocks on the disk; raises ToolError for an invalid one."""
-        parts = result.get("content")
+        parts, structured = result.get("content"), result.get("structuredContent")
+        if parts is None and structured is not None:
+            parts = []  # a server may repeat it as text, and need not
         if not isinstance(parts, list):
             raise ToolError(f"{self.server} asked for something back instead of giving a result.")
         strippeds = [self._part(part) for part in parts[:MOST_PARTS] if isinstance(part, dict)]
         if len(parts) > MOST_PARTS:
             strippeds.append(f"[Cut here: these are the first {MOST_PARTS} of {len(parts)} parts.]")
-        structured = result.get("structuredContent")
         if structured is not None and not any(_same(part, structured) for part in parts):
             strippeds.append(f"[structured]\n{json.dumps(structured, ensure_ascii=False, indent=1)}")
         text = "\n\n".join(filter(None, strippeds)) or "[The tool returned nothing.]"
@@ -79,8 +80,9 @@ class ResultReader:
         """Return a sentence with the path of the saved bytes."""
         kind = _line(kind)[:80] or "of no kind"
         try:
-            content = base64.b64decode(data, validate=True)
-        except (binascii.Error, TypeError, ValueError):
+            # `base64` and encoders of mail break the lines.
+            content = base64.b64decode("".join(data.split()), validate=True)
+        except (AttributeError, binascii.Error, TypeError, ValueError):
             return f"{kind}, which cannot be read"
         name = hashlib.sha256(content).hexdigest()[:12]
         path = f"mcp/{self.server}/{name}.{ENDINGS.get(kind, 'bin')}"

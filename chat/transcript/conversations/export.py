@@ -17,7 +17,10 @@ from toolsupport.core.types import Role
 
 @dataclass(frozen=True, slots=True)
 class ExportedMessage:
-    """One entry; `model` is "server/name" for answers, `ended` how its turn ended, `images` are paths of files."""
+    """One entry; `model` is "server/name" for answers, `images` are paths of files.
+
+    `ended` is how its turn ended, in the turn's last message only.
+    """
 
     id: int
     parent: int | None
@@ -58,6 +61,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False, raw: bo
     """
     conversation = own(person, conversation_id)
     rows = list(conversation.messages.select_related("turn__profile__server").order_by("id"))
+    last = {row.turn_id: row.pk for row in rows if row.role == Role.ASSISTANT}
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
         runs[run.message_id].append(run)
@@ -69,7 +73,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False, raw: bo
         created_at=conversation.created_at,
         updated_at=conversation.updated_at,
         settings={name: conversation.settings[name] for name in SETTINGS if name in conversation.settings},
-        messages=tuple(_message(row, runs[row.pk], thinking) for row in rows),
+        messages=tuple(_message(row, runs[row.pk], thinking, last.get(row.turn_id) == row.pk) for row in rows),
         shown=tuple(row.pk for row in branch(rows, conversation.leaf_id)),
         memory=memory_of(conversation.pk),
         exchanges=raw_exchanges.exported(conversation.pk) if raw else (),
@@ -80,7 +84,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False, raw: bo
 SETTINGS = ("system", "temperature", "tools_on", "prompts")
 
 
-def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessage:
+def _message(row: Message, runs: list[ToolRun], thinking: bool, last: bool) -> ExportedMessage:
     turn = row.turn if row.role == Role.ASSISTANT else None
     writer = row.writer if turn else None
     return ExportedMessage(
@@ -91,7 +95,7 @@ def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessa
         text=present.text_of(row),
         thinking=row.thinking if thinking else "",
         model=f"{writer.server.name}/{writer.name}" if writer else "",
-        ended=turn.status if turn else "",
+        ended=turn.status if turn and last else "",
         code=row.code,
         calls=tuple(_call(run, runs) for run in runs if run.program_id is None),
         images=tuple(row.attachments),

@@ -83,11 +83,15 @@ class TurnUsage:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
-    """A person's answer; `arguments` only with "edit", `reply` (for the model) only with "deny"."""
+    """A person's answer; `arguments` only with "edit", `reply` (for the model) only with "deny".
+
+    `typed`: the arguments come from text fields, which give every end of a line as LF.
+    """
 
     answer: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     reply: str = ""
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,7 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     if given.answer not in question.options and not (given.answer == FOR_FILE and _file_of(question)):
         raise ValueError(f"Answer with one of {', '.join(question.options)}.")
     if given.answer == "edit":
-        _edit(question, given.arguments)
+        _edit(question, given)
     first = Question.objects.filter(pk=question.pk, answer="").filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
     reply = " ".join(given.reply.split())[:REPLY_LENGTH] if given.answer == "deny" else ""
     changed = {"answer": given.answer, "reply": reply, "answered_by": person.pk} | _bound(question)
@@ -200,7 +204,7 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
     return replace(closed, announced=(notice, *closed.announced)) if notice else closed
 
 
-def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
+def _edit(question: Question, given: SubmittedAnswer) -> None:
     """Merge edited arguments into the requested ones: the result is allowed. Raises ValueError if impossible."""
     run, turn = question.tool_run, question.turn
     if run is None or turn is None:
@@ -209,6 +213,9 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     if tool is None:
         raise ValueError("This tool no longer exists.")
     edited = _edited(run, tool.spec)
+    arguments = dict(given.arguments)
+    if given.typed:
+        arguments = {name: _with_line_ends(before.get(name), value) for name, value in arguments.items()}
     # Arguments that a person wrote run unchanged or not at all, without repairs.
     complaints = call_validation.complaints_about({**edited, **arguments}, tool.spec.parameters)
     if complaints:
@@ -221,6 +228,16 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
         # No person has seen the content at the other path: there must be no file.
         question.basis = NO_FILE
+
+
+def _with_line_ends(before: object, typed: Any) -> Any:
+    """Return a typed text with its former line ends: unchanged if only they differ, CR LF if it had no others."""
+    if not isinstance(before, str) or not isinstance(typed, str):
+        return typed
+    if before.replace("\r\n", "\n").replace("\r", "\n") == typed:
+        return before
+    only = "\r\n" in before and not {"\r", "\n"} & set(before.replace("\r\n", ""))
+    return typed.replace("\n", "\r\n") if only else typed
 
 
 def _edited(run: ToolRun, spec: ToolSpec) -> JSON:

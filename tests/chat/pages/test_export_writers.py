@@ -93,6 +93,24 @@ def test_markdown_tells_the_branch_that_is_shown(alice: User, conversation: Conv
     assert "````\n```\nfenced\n```\n````" in text
 
 
+def test_only_the_last_message_of_an_answer_tells_how_it_ended(alice: User, conversation: Conversation) -> None:
+    accepted = accept(alice, str(conversation.pk), SentMessage("c3", "Read both."), "me")
+    store = TurnStore("me", accepted.turn)
+    asked = record.RequestedCall(ToolCall("y", "read_file", {"path": "b.md"}), "native", "A1")
+    record.finish_reply(store, reply_of(accepted).id, record.FinishedReply("One moment.", "", None, (asked,)))
+    call = record.start_call(store, "y").thing.call
+    record.finish_call(store, int(call.id), policy.CallOutcome("done", ToolResult("b"), 12))
+    second = record.start_reply(store).thing.message.id
+    end(store, TurnOutcome("stopped", "by_you", reply=(second, "It", "", None)))
+    found = export(alice, str(conversation.pk))
+    written = export_writers.markdown(found).partition("Read both.")[2]
+    assert written.count("The answer was stopped.") == 1 and written.rstrip().endswith("*The answer was stopped.*")
+    assert [entry.get("ended", "") for entry in json.loads(export_writers.to_json(found))["messages"]][-2:] == [
+        "",
+        "stopped",
+    ]
+
+
 def test_addresses_keys_and_inner_settings_stay_here(alice: User, conversation: Conversation) -> None:
     found = export(alice, str(conversation.pk), thinking=True)
     for text in (export_writers.to_json(found), export_writers.markdown(found)):

@@ -63,7 +63,7 @@ async def asked(application: Any, given: dict[str, Any], body: bytes = b"") -> A
 # What each of them makes anew, and what only compression and sessions add.
 CHECKS = {"toolsupport.web.gateway_middleware.DjangoChecks", "toolsupport.web.unstorable_texts.NoNulInAddress"}
 FRAMES = b"X-Frame-Options"
-OWN = (b"X-Request-ID", b"Vary")
+OWN = (b"X-Request-ID", b"Request-Id", b"Vary")
 
 
 def comparable(answer: Answer) -> Answer:
@@ -127,6 +127,20 @@ async def test_both_chains_answer_alike() -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.django_db(transaction=True)
+async def test_a_blank_token_beside_a_key_is_no_token() -> None:
+    """Programs of Anthropic's package send both headers, one of them blank where its variable is set to nothing."""
+    key = (await in_database(key_of)()).encode()
+    for blank in (b"Bearer", b"Bearer ", b"bearer  ", b""):
+        given = scope("/v1/models", "GET", [HOST, (b"authorization", blank), (b"x-api-key", key)])
+        first, second = [await asked(one, given) for one in (ThreadedASGIHandler(), ProgramASGIHandler())]
+        assert first[0] == second[0] == 200, (blank, first, second)
+        assert alike(first, second), blank
+    twice = scope("/v1/models", "GET", [HOST, (b"authorization", b"Basic a"), (b"authorization", b"Bearer " + key)])
+    assert [(await asked(one, twice))[0] for one in (ThreadedASGIHandler(), ProgramASGIHandler())] == [401, 401]
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
 async def test_they_keep_the_same_headers_limits_and_states(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     key = (b"authorization", b"Bearer " + (await in_database(key_of)()).encode())
     request = scope("/v1/models", "GET", [HOST, key])
@@ -164,6 +178,12 @@ async def test_a_request_is_numbered_counted_and_logged(caplog: pytest.LogCaptur
     given = scope("/v1/models", "GET", [HOST, key, (b"x-request-id", b"number-12345")])
     status, headers, _ = await asked(HttpApplication(), given)
     assert (status, headers[b"X-Request-ID"]) == (200, b"number-12345")
+    assert b"Request-Id" not in headers
+    # Packages of Anthropic read the number from a header of this name.
+    for path, wanted in (("/v1/messages", 400), ("/v1/messages/count_tokens", 400), ("/v1/messages/x", 404)):
+        request = scope(path, "POST", [HOST, key, (b"x-request-id", b"number-12345")])
+        status, headers, _ = await asked(HttpApplication(), request, b"{}")
+        assert (status, headers[b"Request-Id"], headers[b"X-Request-ID"]) == (wanted, *[b"number-12345"] * 2), path
     after = metrics.REGISTRY.get_sample_value("toolsupport_requests_total", {"method": "GET", "status": "200"})
     assert after == before + 1
     assert "GET /v1/models 200" in caplog.text and key[1].decode() not in caplog.text

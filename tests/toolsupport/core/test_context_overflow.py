@@ -36,6 +36,49 @@ SENTENCES = [
         5000,
         4096,
     ),
+    (
+        "This endpoint's maximum context length is 16384 tokens. However, you requested about 94307 tokens (94307 of "
+        "text input). Please reduce the length of either one.",
+        94307,
+        16384,
+    ),
+    (
+        "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your "
+        "prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.",
+        128001,
+        128000,
+    ),
+    ("This model's maximum context length is 4096 tokens. However, your request has 5000 input tokens.", 5000, 4096),
+    (
+        "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 5000"
+        " tokens: 4000 tokens from the input messages and 1000 tokens for the completion.",
+        5000,
+        4096,
+    ),
+    (
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.",
+        300000,
+        272000,
+    ),
+    ("The decoder prompt (length 5001) is longer than the maximum model length of 4096.", 5001, 4096),
+    ("Input length (5000 tokens) exceeds the maximum allowed length (4096 tokens). Use a shorter one.", 5000, 4096),
+    (
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and "
+        "100 `max_new_tokens`",
+        5000,
+        4096,
+    ),
+    ("Input validation error: `inputs` must have less than 4095 tokens. Given: 5000", 5000, 4095),
+    ("The prompt is too long: 5000, model maximum context length: 4095", 5000, 4095),
+    ("The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", 1200293, 1048576),
+    (
+        "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+        40000,
+        32768,
+    ),
+    ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 40000, 32768),
+    ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 537812, 131072),
+    ("Please reduce the length of the messages. Current length is 9000 while limit is 8192", 9000, 8192),
     ("prompt is too long: 210000 tokens > 200000 maximum", 210000, 200000),
 ]
 

@@ -50,6 +50,7 @@ NOW = [
     "Model ini saat ini tidak mendukung alat",
 ]
 OTHER_SUBJECTS = [
+    "The endpoint that you are using does not support tools",
     "The chat template of this model does not support tools",
     "Prompt template does not support tool calls; set a tool template",
     "Error rendering prompt: template does not support tools",
@@ -91,6 +92,14 @@ OTHER_SUBJECTS = [
     "Узел 7 не поддерживает инструменты",
 ]
 REFUSED = [
+    "No providers support tools with this model",
+    "The model is not capable of tool use, see the docs",
+    "Tool use is only supported in Claude 3 and later models",
+    "The use of the tools is not supported by this model",
+    "The model that you are using does not support tool use. Remove toolConfig and try again.",
+    "The model which you've selected does not accept tools",
+    # The name of Bedrock's operation is no refusal of streaming.
+    "An error occurred when calling the ConverseStream operation: This model doesn't support tool use.",
     "The selected model cannot be used with tools.",
     "This model cannot be used with tools. Remove `tools` from the request.",
     "No endpoints found that support the provided 'tools' parameter. Try another model",
@@ -123,6 +132,22 @@ REFUSED = [
 ]
 # Chosen tools, not all of them; and what holds in one mode, for one place or until one day, wherever that stands.
 LIMITED = [
+    "No provider supports tool calls with logprobs",
+    "You need a model that supports tool use with images",
+    "Model is not capable of tool use when thinking",
+    "model not compatible with tools + vision",
+    "The model cannot call tool get_weather",
+    "Model cannot call functions that are not declared",
+    "Custom tools are only supported for GPT-5 models",
+    "Built-in tools are only available for Gemini 2 models",
+    "Tools are only supported in the Responses API",
+    "Function calling is only supported for chat completions",
+    "tools is only supported with tool_choice auto",
+    "Tools are only supported with json_schema",
+    "Tool use is only available for Enterprise customers",
+    "One of the tools is not supported by this model",
+    "Some of the tools are not supported by this model.",
+    "The schema of the tool is not supported by this model",
     "このツールはモデルではサポートされていません",
     "このツールはこのモデルでは使用できません",
     "選択したツールはこのモデルでサポートされていません",

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tables import every
 from toolsupport.core.events import Failed
-from toolsupport.core.load_failures import why
+from toolsupport.core.load_failures import is_loading, why
 
 
 @every(
@@ -55,3 +55,19 @@ def test_a_model_that_did_not_load(said: str) -> None:
 )
 def test_other_failures(failed: Failed) -> None:
     assert why(failed) == ""
+
+
+# the server's words → whether it loads its model
+WORDS = {
+    "Loading model": True,
+    "The model is still being loaded.": True,
+    "Model meta-llama/Llama-2-70b-chat is currently loading": True,
+    "Model 'a b' is currently overloaded": False,
+    "error loading model: out of memory": False,
+    "The server is busy.": False,
+}
+
+
+@every("words", WORDS)
+def test_a_model_that_is_still_loading(words: str) -> None:
+    assert is_loading(json.dumps({"error": words, "estimated_time": 20.0})) is WORDS[words]

@@ -142,6 +142,34 @@ def test_harmony_in_any_format(format: str) -> None:
         assert (found.text, found.thinking) == ("Hello", "Hm.")
 
 
+BARE = {
+    "analysisWe add.assistantfinalFour.": ("Four.", "We add."),
+    "analysis用户问好。assistantfinal你好": ("你好", "用户问好。"),
+    "analysisHm.assistantanalysisWell.assistantfinalHi.": ("Hi.", "Hm.Well."),
+    "assistantfinalHello": ("Hello", ""),
+    "analysisResult = 5": ("analysisResult = 5", ""),
+    "analysis of it, assistantfinal": ("analysis of it, assistantfinal", ""),
+    "The word is assistantfinal.": ("The word is assistantfinal.", ""),
+    "analysis": ("analysis", ""),
+}
+
+
+@every(("reply", "expected"), BARE.items())
+@every("format", ["harmony", "auto", "hermes", "pythonic", "native", ""])
+def test_harmony_of_a_server_that_leaves_out_special_tokens(format: str, reply: str, expected: tuple[str, str]) -> None:
+    for size in SIZES:
+        found = told(format, reply, size)
+        assert (found.text, found.thinking) == expected
+    cut = told(format, reply.partition("assistant")[0], 1, finish="length")
+    assert not reply.startswith("analysisWe") or (cut.text, cut.thinking) == ("", "We add.")
+
+
+def test_the_box_around_an_answer_of_glm_is_left_out() -> None:
+    for size in SIZES:
+        assert told("glm45", "<think>a</think><|begin_of_box|>42<|end_of_box|>", size) == Told("42", "a")
+        assert told("", "The mark `<|begin_of_box|>`.", size).text == "The mark `<|begin_of_box|>`."
+
+
 def test_the_words_of_apriel_count_only_as_the_first_ones() -> None:
     for size in SIZES:
         assert told("jamba", APRIEL, size).text.strip() == "Hello"
@@ -344,6 +372,8 @@ TEMPLATES = {
     "{% if add_generation_prompt and not ns.is_tool %}{{'<｜Assistant｜><think>\\n'}}{% endif %}": True,
     "{% if add_generation_prompt %}{% if enable_thinking %}<think>\n{% else %}<think>\n\n</think>{% endif %}": True,
     "{% if add_generation_prompt %}{{ 'a\\n' }}{% if off %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}": None,
+    # DeepSeek V3.1: without `thinking` the prompt ends in the closing mark.
+    "{% if add_generation_prompt %}{% if no %}</think>{% else %}<think>{% endif %}{% endif %}": None,
     "{{ '<think>' + content }}{% if add_generation_prompt %}{{ 'assistant' }}{% endif %}": None,
     "{{ range .Messages }}{{ .Content }}{{ end }}<|im_start|>assistant\n<think>\n": True,
     "{{ range .Messages }}{{ if $last }}<|im_start|>assistant\n<think>\n{{- end }}\n{{ end }}": True,

@@ -172,7 +172,7 @@ IN_CALL = "messages[0].tool_calls[0]"
         *((named(name), NAME) for name in BAD_NAMES),
         *((in_history(function={"name": name}), f"{IN_CALL}.function.name") for name in BAD_NAMES),
         (in_history(id=""), IN_CALL),
-        (in_history(type="custom"), f"{IN_CALL}.type"),
+        (in_history(type="tool"), f"{IN_CALL}.type"),
         (of_tool(description=3), "tools[0].function.description"),
         (of_tool(strict="yes"), "tools[0].function.strict"),
         (of_tool(parameters={"type": "array"}), "tools[0].function.parameters"),
@@ -303,6 +303,49 @@ def test_the_messages_become_our_log() -> None:
     assert (log[1].content, log[1].images) == ("Look", (b"PNG",))
     assert [made.arguments for made in log[2].calls] == [{"a": 1}, {"arguments": "{broken"}]
     assert (log[3].call_id, log[3].content) == ("c1", "1")
+
+
+@every(
+    "fields, text",
+    [
+        ({"content": None, "refusal": "I cannot help."}, "I cannot help."),
+        ({"refusal": "I cannot help."}, "I cannot help."),
+        ({"content": "", "refusal": "I cannot help."}, "I cannot help."),
+        ({"content": "Yes.", "refusal": None}, "Yes."),
+        ({"content": "I cannot", "refusal": "I cannot help."}, "I cannot"),
+        ({"content": [{"type": "refusal", "refusal": "No."}], "refusal": None}, "No."),
+    ],
+)
+def test_a_refusal_beside_the_content_stays_in_the_conversation(fields: dict[str, Any], text: str) -> None:
+    # Programs send the message back as OpenAI wrote it, when they change the model.
+    [_, answer, _] = asked(messages=[HELLO, {"role": "assistant", **fields}, HELLO]).log
+    assert answer.content == text
+
+
+def test_custom_tools_are_read_in_a_choice_and_in_earlier_calls() -> None:
+    # Documented: tools that are left out are no error. A conversation may have begun with another service.
+    custom = {"id": "c1", "type": "custom", "custom": {"name": "patch", "input": "***"}}
+    allowed = {"mode": "auto", "tools": [{"type": "custom", "custom": {"name": "patch"}}, {"type": "function"} | OTHER]}
+    found = asked(
+        messages=[HELLO, {"role": "assistant", "tool_calls": [custom]}, {"role": "tool", "tool_call_id": "c1"}],
+        tools=[TOOL, OTHER, {"type": "custom", "custom": {"name": "patch"}}],
+        tool_choice={"type": "allowed_tools", "allowed_tools": allowed},
+    )
+    assert ([tool.name for tool in found.tools], found.choice, found.skipped) == (["other"], "auto", ("custom",))
+    assert [(call.name, call.arguments) for call in found.log[1].calls] == [("patch", {"input": "***"})]
+
+
+@every("made", [{"type": "custom"}, {"type": "custom", "custom": {}}, {"type": "custom", "custom": {"name": "a"}}])
+def test_a_wrong_custom_call_is_refused(made: dict[str, Any]) -> None:
+    with pytest.raises(InvalidField) as wrong:
+        asked(messages=[{"role": "assistant", "tool_calls": [{"id": "c1"} | made]}])
+    assert wrong.value.param.startswith("messages[0].tool_calls[0].custom")
+
+
+def test_a_refusal_is_a_text() -> None:
+    with pytest.raises(InvalidField) as wrong:
+        asked(messages=[{"role": "assistant", "refusal": {"text": "No."}}])
+    assert wrong.value.param == "messages[0].refusal"
 
 
 @pytest.mark.parametrize("url", ["https://example.org/a.png", "file:///etc/passwd", "data:text/html;base64,AA==", "x"])

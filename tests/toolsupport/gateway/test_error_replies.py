@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+from channels.db import database_sync_to_async as in_database
 
+from tests.toolsupport.gateway.conftest import Program
+from tests.toolsupport.gateway.test_required_calls import ASKED, post, row
+from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport.core.events import Failed
 from toolsupport.core.types import Endpoint
 from toolsupport.gateway import error_replies
+from toolsupport.gateway.request_errors import UntestedModel
 from toolsupport.providers import error_text
 
 LLAMA_SERVER = {
@@ -41,3 +46,39 @@ def test_an_error_has_the_code_that_programs_expect(status: int, body: object, e
 
 def test_other_failures_keep_their_kind() -> None:
     assert error_replies.body(Failed("timeout", "It took too long."))["error"]["code"] == "timeout"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_the_pause_of_a_busy_server_is_passed_on(program: Program, path: str) -> None:
+    """Packages wait as long as they are asked to, up to a minute; without the header they give up after 2 s."""
+    body = {name: value for name, value in ASKED[path][0].items() if not name.startswith("tool")}
+    rows = {"30": "30", "3600": "3600", "Wed, 21 Oct 2115 07:28:00 GMT": None, "soon": None, "9" * 30: None}
+    async with scripted(answer(429)) as server:
+        await in_database(row)(server, "openai", tools=True)
+        for asked, shown in rows.items():
+            for stream in (False, True):
+                server.answers[:] = [answer(429, b"", f"retry-after: {asked}\r\n")]
+                refused = await post(program, path, **body, model="made/m", stream=stream)
+                assert (refused.status_code, refused.headers.get("Retry-After")) == (503, shown), asked
+        server.answers[:] = [answer(400, b"", "retry-after: 30\r\n")]
+        refused = await post(program, path, **body, model="made/m")
+        assert (refused.status_code, refused.headers.get("Retry-After")) == (400, None)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_packages_are_asked_not_to_repeat_what_a_wrong_key_ends(program: Program, path: str) -> None:
+    """They repeat every 5xx: a server may lock out whoever sends it a wrong key again and again."""
+    body = {name: value for name, value in ASKED[path][0].items() if not name.startswith("tool")}
+    async with scripted(answer(401)) as server:
+        await in_database(row)(server, "openai", tools=True)
+        for status, shown in ((401, "false"), (403, "false"), (500, None), (429, None)):
+            server.answers[:] = [answer(status, b"", "retry-after: 30\r\n" if status == 429 else "")]
+            refused = await post(program, path, **body, model="made/m")
+            assert refused.headers.get("X-Should-Retry") == shown, (status, refused.content)
+
+
+def test_packages_are_asked_not_to_repeat_a_request_to_an_untested_model() -> None:
+    refused = error_replies.before(UntestedModel("Test it first."))
+    assert (refused.status_code, refused.headers["X-Should-Retry"]) == (409, "false")

@@ -71,6 +71,7 @@ def described(schema: JSON, place: str = "") -> set[str]:
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
 CALL = {"id": "c", "function": {"name": "add", "arguments": {}}}
+CUSTOM = {"id": "d", "type": "custom", "custom": {"name": "run", "input": "ls"}}
 PARTS = [
     {"type": "text", "text": "Look"},
     {"type": "refusal", "refusal": "No."},
@@ -83,7 +84,7 @@ QUESTION_BODY: JSON = {
     "model": "m",
     "messages": [
         *({"role": role, "content": PARTS} for role in ("system", "developer", "user")),
-        {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL]},
+        {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL, CUSTOM]},
         {"role": "tool", "content": "3", "tool_call_id": "c"},
     ],
     "tools": [TOOL],
@@ -141,8 +142,7 @@ EMBEDDINGS_BODY: JSON = {"model": "m", "input": ["a"]}
 SCHEMA_OF_TOOL = ("type", "properties", "required")
 # What is checked, as hosted servers check it, and then has nothing to be read: most of it may have one value only.
 CHECKED_ONLY = {
-    *(".n", ".tool_choice.type", ".messages[].tool_calls[].type"),
-    ".tool_choice.allowed_tools.tools[].type",
+    *(".n", ".tool_choice.type"),
     *(f".{name}" for name in UNUSED),
     *(f".tools[].function.parameters.{name}" for name in SCHEMA_OF_TOOL),
     *(f".response_format.{name}" for name in ("type", "json_schema", "json_schema.schema")),

@@ -132,6 +132,14 @@ def test_mistral_continues_an_answer_at_the_end() -> None:
     assert messages(asked, begun)[-1] == {"role": "assistant", "content": "{"}
 
 
+def test_no_message_of_deepseeks_history_is_without_thoughts() -> None:
+    call = ToolCall("1", "f", {})
+    history = (ChatMessage(Role.ASSISTANT, "a"), ChatMessage(Role.ASSISTANT, "", calls=(call,)))
+    sent = messages(*history, ChatMessage(Role.ASSISTANT, "b", "hm"), ChatMessage(Role.USER, "c"), kind="deepseek")
+    assert [message.get("reasoning_content") for message in sent] == [" ", " ", "hm", None]
+    assert all("reasoning_content" not in message for message in messages(*history, kind="llamacpp"))
+
+
 @pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
 def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
     sent = messages(ChatMessage(Role.ASSISTANT, "a", "hm"), ChatMessage(Role.USER, "b"), kind=kind)
@@ -200,3 +208,24 @@ def test_a_notice_never_reaches_a_model() -> None:
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be written as JSON"):
         messages(ChatMessage(Role.USER, "\ud800"))
+
+
+# model of Gemini's service → the extra content of the calls in its history
+SIGNED = {
+    "gemini-3-pro-preview": True,
+    "models/gemini-3.1-flash": True,
+    "gemini-flash-latest": True,
+    "gemini-2.5-flash": False,
+    "gemini-1.5-pro": False,
+    "gemma-3-27b-it": False,
+}
+
+
+@every("model", SIGNED)
+def test_calls_that_gemini_did_not_sign_are_marked(model: str) -> None:
+    calls = (ToolCall("1", "f", {}), ToolCall("2", "f", {}))
+    history = (ChatMessage(Role.USER, "Hi"), ChatMessage(Role.ASSISTANT, "", calls=calls))
+    first, second = body(Request(model, history), "gemini")["messages"][1]["tool_calls"]
+    mark = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+    assert first.get("extra_content") == (mark if SIGNED[model] else None) and "extra_content" not in second
+    assert "extra_content" not in str(body(Request(model, history))), "only there"

@@ -66,6 +66,24 @@ async def test_llama_server_tells_what_its_template_does(survey: Survey, kind: s
 
 
 @pytest.mark.asyncio
+async def test_props_without_what_the_template_does(survey: Survey) -> None:
+    """Builds before 2026, and KoboldCpp."""
+    props = recorded("llamacpp_props")
+    del props["chat_template_caps"]
+    for owner in ("llamacpp", "koboldcpp"):
+        [model] = (await survey("openai", models=listing({"id": "m", "owned_by": owner}), props=props)).models
+        assert model.details.unsaid == ("tools", "thinking") and model.details.one_call is None
+        assert model.details.context_length == 1024
+        assert len(model.details.template_hash) == 32
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("models", [listing(), {"object": "list", "data": None}, []])
+async def test_a_list_without_models(survey: Survey, models: Any) -> None:
+    assert (await survey("openai", models=models)).models == ()
+
+
+@pytest.mark.asyncio
 async def test_its_imitation_of_ollamas_list_proves_nothing(survey: Survey) -> None:  # D1
     report = await survey("llamacpp", models=recorded("llamacpp_models"))
     assert report.models[0].capabilities is None
@@ -73,9 +91,17 @@ async def test_its_imitation_of_ollamas_list_proves_nothing(survey: Survey) -> N
 
 
 @pytest.mark.asyncio
-async def test_a_template_without_tools_is_a_no(survey: Survey) -> None:
+@pytest.mark.parametrize(
+    "caps",
+    [
+        {"supports_tools": True, "supports_tool_calls": False},
+        # DeepSeek R1's writes the calls of a history, and drops the tools of the request.
+        {"supports_tools": False, "supports_tool_calls": True},
+    ],
+)
+async def test_a_template_without_tools_is_a_no(survey: Survey, caps: dict) -> None:
     props = recorded("llamacpp_props")
-    props["chat_template_caps"] |= {"supports_tools": True, "supports_tool_calls": False}
+    props["chat_template_caps"] |= caps
     [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
     assert model.capabilities == ("completion",)
     assert "tools" not in model.details.unsaid
@@ -99,12 +125,79 @@ async def test_a_template_that_takes_one_call_a_message(survey: Survey, caps: di
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("caps", [{"supports_tools": True}, {"supports_tool_calls": True}])
+async def test_one_of_the_two_facts_about_a_template_is_enough(survey: Survey, caps: dict) -> None:
+    props = recorded("llamacpp_props") | {"chat_template_caps": caps}
+    [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
+    assert model.capabilities == ("completion", "tools")
+
+
+LLAMA = recorded("llamacpp_models")["data"][0]
+PROPS = recorded("llamacpp_props")
+LM_STUDIO = {"id": "m", "type": "llm", "arch": "qwen3", "quantization": "Q4_K_M", "state": "loaded"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        ("vllm", {"models": {"root": "Qwen/Qwen3-8B"}}, {"models": {"root": "/models/Llama-3.1-8B-Instruct"}}),
+        ("vllm", {"models": {"root": "/lora/a", "parent": "b"}}, {"models": {"root": "/lora/a", "parent": "c"}}),
+        ("llamacpp", {"models": LLAMA, "props": PROPS}, {"models": LLAMA, "props": PROPS | {"model_path": "b.gguf"}}),
+        (
+            "llamacpp",
+            {"models": LLAMA, "props": PROPS},
+            {"models": LLAMA | {"meta": LLAMA["meta"] | {"size": 330624}}, "props": PROPS},
+        ),
+        ("lmstudio", {"v0": LM_STUDIO}, {"v0": LM_STUDIO | {"quantization": "Q8_0"}}),
+    ],
+)
+async def test_another_model_behind_the_same_name_is_another_build(
+    survey: Survey, kind: str, before: dict, after: dict
+) -> None:
+    async def digest(answers: dict) -> str:
+        entries = {path: listing({"id": "m", **answers.get(path, {})}) for path in {"models", *answers} - {"props"}}
+        [model] = (await survey(kind, **{**answers, **entries})).models
+        return str(model.digest)
+
+    first, second = await digest(before), await digest(after)
+    assert first and second and first != second
+    assert first == await digest(before)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "entry"),
+    [
+        # The name is the whole truth, a time of start is none, and what is not loaded yet has no size.
+        ("vllm", {"id": "m", "root": "m", "parent": None, "created": 1}),
+        ("openai", {"id": "m", "created": 2, "owned_by": "system"}),
+        ("llamacpp", {"id": "m", "meta": None}),
+        ("lmstudio", {"id": "m", "state": "not-loaded"}),
+    ],
+)
+async def test_no_digest_where_nothing_names_the_build(survey: Survey, kind: str, entry: dict) -> None:
+    [model] = (await survey(kind, models=listing(entry))).models
+    assert model.digest == ""
+
+
+@pytest.mark.asyncio
+async def test_a_loaded_model_of_a_router_is_no_other_build(survey: Survey) -> None:
+    report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
+    assert {model.digest for model in report.models} == {""}
+
+
+@pytest.mark.asyncio
 async def test_a_router_says_nothing_of_single_models(survey: Survey) -> None:
     report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
     loaded = {model.name for model in report.models if model.loaded}
     assert len(report.models) == 5 and loaded == {"mistral-calls", "think-calls"}
     assert all("tools" in model.details.unsaid for model in report.models)
     assert all(model.details.template_hash == "" for model in report.models)
+
+
+def offers(*supports: bool) -> list[dict]:
+    return [{"provider": str(at), "status": "live", "supports_tools": one} for at, one in enumerate(supports)]
 
 
 OPENROUTER = {
@@ -135,6 +228,13 @@ OPENROUTER = {
             ("thinking", "vision"),
             None,
         ),
+        # Fireworks, then the router of Hugging Face, whose providers may differ.
+        ("openai", {"id": "m", "supports_tools": True}, ("completion", "tools"), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "supports_tools": False}, ("completion",), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "providers": offers(True, True)}, ("completion", "tools"), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "providers": offers(False)}, ("completion",), ("thinking", "vision"), None),
+        ("openai", {"id": "m", "providers": offers(True, False)}, None, EVERYTHING, None),
+        ("openai", {"id": "m", "providers": [{"provider": "a"}, "odd"]}, None, EVERYTHING, None),
         ("vllm", {"id": "m", "owned_by": "vllm", "max_model_len": 4096}, None, EVERYTHING, 4096),
         ("groq", {"id": "m", "context_window": 8192}, None, EVERYTHING, 8192),
         ("openai.com", {"id": "m", "created": 1, "owned_by": "system"}, None, EVERYTHING, None),

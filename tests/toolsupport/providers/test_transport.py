@@ -9,6 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.providers.scripted import (
     CLOSE,
     DONE,
@@ -237,9 +238,19 @@ async def test_never_asked_again(steps: tuple) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("asked", "requests"), [("0", 2), ("11", 1), ("Wed, 21 Oct 2099 07:28:00 GMT", 1)])
+@every(
+    ("asked", "requests"),
+    [
+        ("retry-after: 0", 2),
+        ("retry-after: 0.02", 2),
+        ("retry-after: 11", 1),
+        ("retry-after: Wed, 21 Oct 2099 07:28:00 GMT", 1),
+        ("retry-after-ms: 20\r\nretry-after: 11", 2),
+        ("retry-after-ms: soon\r\nretry-after: 11", 1),
+    ],
+)
 async def test_retry_after(asked: str, requests: int) -> None:
-    async with scripted(answer(429, b"", f"retry-after: {asked}\r\n"), FINE) as server:
+    async with scripted(answer(429, b"", f"{asked}\r\n"), FINE) as server:
         last = (await ask(server.endpoint()))[-1]
         assert len(server.requests) == requests
         assert isinstance(last, Finished if requests == 2 else Failed)

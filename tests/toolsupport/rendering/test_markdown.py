@@ -358,7 +358,27 @@ def test_a_very_long_text_is_shown_plain() -> None:
 
 @pytest.mark.parametrize(
     "bit",
-    ["[", "![a](", "*", "_a_b", "`a", "<", ">", "[a](b ", "**a *b ", "~", "|", "&#", "\\", "$", "$a", "\\(", "$x$ "],
+    [
+        "[",
+        "![a](",
+        "*",
+        "_a_b",
+        "`a",
+        "<",
+        ">",
+        "[a](b ",
+        "**a *b ",
+        "~",
+        "|",
+        "&#",
+        "\\",
+        "$",
+        "$a",
+        "\\(",
+        "$x$ ",
+        "https://a)",
+        "**（",
+    ],
 )
 def test_no_text_takes_more_than_its_length(bit: str) -> None:
     assert grows_no_faster(lambda length: render((bit * length)[:length]), 2_500, 20_000)

@@ -33,6 +33,9 @@ class FamilyIndex:
 
 
 def _means(family: FamilyProfile, rest: tuple[str, ...]) -> bool:
+    """Return whether a name with these further words is of the family; its no is not that of a model made for tools."""
+    if family.tools is False and name_words.trained_for_calls(rest):
+        return False
     return family.excepted.isdisjoint(rest) and name_words.same_model(rest)
 
 

@@ -17,6 +17,8 @@ _SPLIT_DATE = re.compile(
 )
 _FILE = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin)$")
 _QUANTISED = re.compile(r"(?:^|[-_.])(?:i1-|ud-)?[it]?q\d+(?:f\d+)?(?:_[a-z0-9]+)*(?=$|[-_.])")
+# A release before version 1 on Bedrock, whose own revisions begin at v1:0: mistral-7b-instruct-v0:2.
+_HOSTED_RELEASE = re.compile(r"-v0:(\d+)$")
 # Bedrock's revisions, the beginning of OpenAI's fine-tuned models, and Fireworks' spelling: llama-v3p3-70b.
 _HOSTED_REVISION = re.compile(r"-v?\d+:\d+$")
 _FINE_TUNED = re.compile(r"^ft:([^:]+):.*")
@@ -25,8 +27,9 @@ _VENDOR = re.compile(
     r"^(?:(?:ai21labs|allenai|bytedance-seed|cohereforai|coherelabs|deepcogito|deepseek-ai|google|huggingfacetb"
     r"|ibm-granite|internlm|liquidai|meta-llama|microsoft|minimaxai|mistralai|moonshotai|nousresearch|nvidia|openai|qwen"
     r"|salesforce|stepfun-ai|swiss-ai|tencent|thudm|zai-org)_"
-    r"|(?:ai21|c4ai|ibm|meta|mistralai|nvidia|openai)-"
-    r"|(?:us|eu|apac|global|ai21|amazon|anthropic|cohere|meta|mistral|openai|qwen|writer)\.)+"
+    r"|(?:ai21|c4ai|cohere|databricks|ibm|meta|mistralai|nvidia|openai|zai)-"
+    r"|(?:us|eu|apac|global|ai21|amazon|anthropic|cohere|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai"
+    r"|qwen|writer|zai)\.)+"
 )
 _BREAK = re.compile(r"[-_:\s]+|(?<!\d)\.|\.(?!\d)")
 _NUMBERED = re.compile(r"([a-z]{2,})(\d+(?:\.\d+)*)")
@@ -100,6 +103,7 @@ _OTHER_KIND = frozenset(
         "asr",
         "audio",
         "base",
+        "classifier",
         "code",
         "coder",
         "embed",
@@ -121,6 +125,7 @@ _OTHER_KIND = frozenset(
         "rm",
         "safeguard",
         "search",
+        "speech",
         "transcribe",
         "translate",
         "tts",
@@ -129,6 +134,8 @@ _OTHER_KIND = frozenset(
     }
 )
 
+_CALLS = frozenset({"calling", "fc", "function", "functions", "tool", "tools"})
+
 
 def words(model_id: str) -> tuple[str, ...]:
     """Return the words of a model id in lower case: `hf.co/Qwen/Qwen3-8B-GGUF:Q4_K_M` is `("qwen", "3", "8b")`.
@@ -136,7 +143,8 @@ def words(model_id: str) -> tuple[str, ...]:
     Hosts, owners, file extensions and quantisations are removed; the rest of a tag follows the word `TAG`.
     """
     last = model_id.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
-    bare = _FINE_TUNED.sub(r"\1", _HOSTED_REVISION.sub("", last.partition("@")[0]))
+    released = _HOSTED_RELEASE.sub(r"-v0.\1", last.partition("@")[0])
+    bare = _FINE_TUNED.sub(r"\1", _HOSTED_REVISION.sub("", released))
     name, _, tag = _POINT.sub(r"\1.\2", bare).partition(":")
     tagged = _split(tag)
     packed = _QUANTISED.sub("", _FILE.sub("", name))  # mistral.Q8_0.gguf: the part before the point is no vendor
@@ -161,6 +169,11 @@ def same_model(rest: tuple[str, ...]) -> bool:
         return False
     sized = next((place for place, word in enumerate(own) if is_size(word)), len(own))
     return all(word in _SAME_MODEL or _DATE.fullmatch(word) for word in own[:sized])
+
+
+def trained_for_calls(rest: tuple[str, ...]) -> bool:
+    """Return True if the words after a family's name describe a model trained to call tools."""
+    return not _CALLS.isdisjoint(rest)
 
 
 def is_size(word: str) -> bool:

@@ -32,6 +32,8 @@ FORMATS_BY_MARK = {
     "<｜DSML｜": "deepseek_dsml",
     "<|tool_calls_section": "kimi_k2",
     "<|channel|>": "harmony",
+    "assistantcommentaryto=": "harmony",
+    "commentaryto=": "harmony",
     "<minimax:tool_call>": "minimax_m2",
     "<dots_function_call>": "dots",
     "<atem:": "muse_glimmer",

@@ -33,6 +33,13 @@ END_MARKS = (
     "<turn|>",
     "<end_of_utterance>",
     "<eos>",
+    # The beginnings of a result, at which FunctionGemma and Gemma 4 stop.
+    "<start_function_response>",
+    "<|tool_response>",
+    "<|assistant_end|>",
+    "<|role_end|>",
+    "<|EOT|>",
+    "<|user|>",
     "</s>",
     "[EOS]",
     "[e~[",

@@ -17,9 +17,14 @@ MARK = GLM.opens[0]
 
 def _format(name: str, label: str, pairs: PairTagSet) -> Format:
     def read(reading: ReaderContext, opener: str) -> Steps[None]:
-        """Read a call in pairs; after the plain mark the tags of Qwen3-Coder may follow as well."""
-        tags = opener == MARK and (yield from reading.source.space()) == "<"
-        yield from (tool_call_reader.read if tags else pairs.read)(reading, opener)
+        """Read a call in pairs; after the plain mark the forms of other models may follow as well."""
+        character = (yield from reading.source.space()) if opener == MARK else ""
+        if character == "<":
+            yield from tool_call_reader.read(reading, opener)
+        elif character and character not in "{[" and pairs is GLM:
+            yield from tool_call_reader.read_named(reading, pairs)
+        else:
+            yield from pairs.read(reading, opener)
 
     grammar = Grammar(dict.fromkeys(pairs.openers_of_calls, read))
     return Format(name, label, grammar.parser, pairs.instructions, pairs.write_calls, write_results)

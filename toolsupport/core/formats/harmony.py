@@ -35,6 +35,11 @@ HEADED = re.compile(rf"(?P<name>[\w.:/-]{{1,128}})\s?(?:<\|(?:channel|constrain)
 HEADED_BEGUN = re.compile(
     rf"[\w.:/-]{{0,128}}\s?(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}(?:<(?:\|\w{{0,10}}\|?)?)?"
 )
+# A server that leaves out special tokens passes on the words between them, glued together.
+BARE_TO = tuple(f"{role}{channel} to=" for role in ("assistant", "") for channel in ("commentary", "analysis"))
+BARE = re.compile(r"(?:functions\.)?(?P<name>[\w.:/-]{1,128})\s?(?:(?:json|code)\s?)?(?=\{)")
+BARE_BEGUN = re.compile(r"[\w.:/-]{0,138}\s?(?:\w{0,4}\s?)?")
+GLUED = re.compile(r"(?:commentary|analysis)?(?:json|code)?\Z")
 BEGUN = re.compile(r"\s{0,8}(?:to=[\w.:/-]{1,128})?\s?<\|message\|>")
 BEGUN_BEGUN = re.compile(r"\s{0,8}(?:t|to|to=[\w.:/-]{0,128})?\s?(?:<(?:\|\w{0,7}\|?)?)?")
 REASONING = re.compile(r"<\|channel\|>\s*analysis\b|\bto=self\b")
@@ -77,6 +82,20 @@ def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
     if found is not None:
         reading.source.take(found.end())
         yield from _call(reading, found["name"])
+    else:
+        yield from read_bare(reading, opener)
+
+
+def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
+    """Read a call without any mark: only one of an offered tool, whose arguments are an object."""
+    found = yield from match(reading.source, BARE, BARE_BEGUN)
+    if found is None:
+        return
+    name = found["name"]
+    known = next((one for one in (name, GLUED.sub("", name)) if find_tool(one, reading.tools)), "")
+    if known:
+        reading.source.take(found.end())
+        yield from _call(reading, known)
 
 
 def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
@@ -173,7 +192,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
 
 
 def write_calls(calls: Sequence[ToolCall]) -> str:
-    return START.join(f"{_head(call.name)}{compact(call.arguments)}{CALLED}" for call in calls)
+    return f"{START}assistant".join(f"{_head(call.name)}{compact(call.arguments)}{CALLED}" for call in calls)
 
 
 def _head(name: str) -> str:
@@ -187,6 +206,7 @@ GRAMMAR = Grammar(
         CHANNEL: read,
         TO: read_recipient,
         f"assistant {TO}": read_recipient,
+        **dict.fromkeys(BARE_TO, read_bare),
     }
 )
 FORMAT = Format("harmony", "Harmony", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -78,7 +78,7 @@ class NamedCalls:
         source, marks = self._reading.source, self._marks
         if opener in marks.block_opens:
             yield from source.space()
-            if not (yield from source.found(marks.call_opens)):
+            if not (yield from self._opened()):
                 return
         more = True
         while more and (yield from self._named()):
@@ -93,9 +93,15 @@ class NamedCalls:
             source.back_to(end)
             self._report(source.cut())
             yield from source.space()
-            more = bool((yield from source.found(marks.call_opens)))
+            more = yield from self._opened()
             if not more:
                 source.back_to(0)
+
+    def _opened(self) -> Steps[bool]:
+        opened = yield from self._reading.source.found(self._marks.call_opens)
+        if opened:
+            yield from self._reading.source.repeated(opened)
+        return bool(opened)
 
     def _named(self) -> Steps[bool]:
         """Return whether a name and the required mark after it were read."""

@@ -170,6 +170,13 @@ def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
         yield from _to_closer(reading, around.closer)
 
 
+def read_closed(reading: ReaderContext, closer: str) -> Steps[None]:
+    """Read the calls that begin here, up to that closing mark."""
+    found = yield from match(reading.source, WRAPPED, WRAPPED_BEGUN)
+    if found is not None:
+        yield from _calls(reading, found, EnclosingMarks(closer, bool(found["list"]), bool(found["fence"])))
+
+
 def read_one(reading: ReaderContext, name: str) -> Steps[None]:
     """Read one call after a mark; its name and the opening bracket were consumed."""
     outcome = yield from _call(reading, name, EnclosingMarks("<|eom_id|>"))

@@ -15,7 +15,7 @@ from toolsupport.core.events import Event
 from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.formats.mentioned_calls import FenceRule
 from toolsupport.core.formats.reply_events import ReplyEvents
-from toolsupport.core.reasoning import ReasoningReader
+from toolsupport.core.reasoning import BARE_HEADS, ReasoningReader
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolSpec
@@ -42,6 +42,7 @@ class ReaderContext:
         return bool(name) and (not self.tools or find_tool(name, self.tools) is not None)
 
 
+WHOLE = (">", "]")  # the ends of marks that no name follows
 Reader = Callable[[ReaderContext, str], Steps[None]]
 
 
@@ -66,6 +67,11 @@ class Grammar:
         """Those of the format, and those of reasoning beside them."""
         return MarkerSet(dict.fromkeys((*ReasoningReader.marks_beside(self.openers), *self.openers, *self.silent)))
 
+    @cached_property
+    def bare_marks(self) -> MarkerSet:
+        """Return all marks, and the words of harmony's for a server that leaves out special tokens."""
+        return MarkerSet((*self.all_marks.markers, *BARE_HEADS))
+
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
 
@@ -80,6 +86,7 @@ class ReplyParser:
         self._reading = ReaderContext(tuple(tools), reply=ReplyEvents(grammar.fence))
         source, reply = self._reading.source, self._reading.reply
         self.reasoning = ReasoningReader(source, reply, partial(_draft_parser, grammar, self._reading))
+        self._draft = draft
         self._marks = grammar.own_marks if draft else grammar.all_marks
         self._steps = self._whole_reply(thinking is True)
         next(self._steps)
@@ -125,12 +132,13 @@ class ReplyParser:
         yield
         if thinking:
             yield from self.reasoning.assumed()
+        elif not self._draft and (yield from self.reasoning.bare()):
+            self._marks = self._grammar.bare_marks
         yield from self._begin()
         while source.left or not source.ended or self.reasoning.at_end():
             opener = self._next_opener()
             if opener:
-                source.take(source.at + len(opener))
-                yield from self._grammar.openers.get(opener, self._at_mark)(self._reading, opener)
+                yield from self._read(opener)
                 self._reading.before = ""
                 self._say(source.cut())
                 if self.reasoning.after_call() or self._reading.begins:
@@ -141,6 +149,13 @@ class ReplyParser:
         for draft in self.reasoning.drafted():
             reply.drafted(replace(draft, call=replace(draft.call, id=reply.new_id(draft.call.id))))
         reply.finish()
+
+    def _read(self, opener: str) -> Steps[None]:
+        source, read = self._reading.source, self._grammar.openers.get(opener)
+        source.take(source.at + len(opener))
+        if read and opener.endswith(WHOLE):
+            yield from source.repeated(opener)
+        yield from (read or self._at_mark)(self._reading, opener)
 
     def _begin(self) -> Steps[None]:
         self._reading.begins = False

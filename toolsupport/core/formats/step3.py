@@ -50,7 +50,11 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     yield from NamedCalls(reading, deepseek.MARKS).read(opener)
     if source.recorded:  # no call was emitted: the consumed text is still in the record
         source.back_to(0 if opener in deepseek.MARKS.opens else len(opener))
-        yield from TaggedCalls(reading, TAGS, bare=False).read() if source.recorded else _from_its_mark(reading, opener)
+        if not source.recorded:
+            yield from _from_its_mark(reading, opener)
+            return
+        yield from source.repeated(opener)
+        yield from TaggedCalls(reading, TAGS, bare=False).read()
 
 
 def _from_its_mark(reading: ReaderContext, opener: str) -> Steps[None]:

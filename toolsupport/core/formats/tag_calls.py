@@ -137,10 +137,11 @@ class TaggedCalls:
         source = self._reading.source
         while True:
             yield from source.space()
+            place = source.recorded
             if not (yield from source.found(self._tags.openings)):
                 return
             call = TaggedCall(self._reading, self._tags, bare=self._bare)
-            if not (yield from call.read()):
+            if not (yield from call.read(place)):
                 return
             end = source.recorded
             yield from source.space()
@@ -168,8 +169,8 @@ class TaggedCall:
         self._key = ""
         self._unclosed = self._another = self._empty = False
 
-    def read(self) -> Steps[bool]:
-        """Return False if this is not a call after all."""
+    def read(self, place: int) -> Steps[bool]:
+        """Read the function whose tag begins at that place of the record; return False if it is no call after all."""
         name = (yield from self._name()).partition('" ')[0]
         # Without a wrapper around it (ollama #16686: <tool_call> is left out) only an offered tool is a call.
         if not name or (self._bare and not self._reading.may_call(name)):
@@ -178,6 +179,7 @@ class TaggedCall:
         self._spec = find_tool(name, self._reading.tools)
         if self._empty:
             return True
+        yield from self._reading.source.repeated(self._reading.source.since(place))
         if (yield from self._begins_with_json()):
             yield from self._json()
         while (yield from self._part()):

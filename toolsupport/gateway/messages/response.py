@@ -14,13 +14,15 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
-from toolsupport.gateway.chat_response import new_id, reason, summary
+from toolsupport.gateway.chat_response import FILTERED, new_id, reason, summary
 from toolsupport.gateway.messages import shapes
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.web import api_errors
 
+ENDED = "end_turn"
+OPEN: Mapping[str, str | None] = MappingProxyType({"stop_reason": None, "stop_sequence": None})
 STOP_REASONS: Mapping[str, str] = MappingProxyType(
-    {"length": "max_tokens", "tool_calls": "tool_use", "stop": "end_turn"}
+    {"length": "max_tokens", "tool_calls": "tool_use", "stop": ENDED, FILTERED: "refusal"}
 )
 
 
@@ -64,7 +66,7 @@ class MessageEncoder:
         if self.failed is not None:
             made.append(_written("error", error_of(self.failed)))
         elif self.ended:
-            delta = shapes.END(stop_reason=self._stop_reason())
+            delta = shapes.END(**self._end())
             made.append(
                 _event("message_delta", delta=delta, usage=usage(self.tally), x_toolsupport=summary(self.tally))
             )
@@ -77,27 +79,33 @@ class MessageEncoder:
         blocks = [
             content(block, block.text) for block in self.stream.blocks if block.kind is not Kind.CALL or block.whole
         ]
-        return self._message(blocks, self._stop_reason(), x_toolsupport=summary(self.tally))
+        return self._message(blocks, self._end(), x_toolsupport=summary(self.tally))
 
     def _start(self) -> bytes:
         if self._begun:
             return b""
         self._begun = True
-        return _event("message_start", message=self._message([], None))
+        return _event("message_start", message=self._message([], OPEN))
 
-    def _message(self, blocks: list[JSON], stop_reason: str | None, **more: JSON) -> JSON:
+    def _message(self, blocks: list[JSON], end: Mapping[str, str | None], **more: JSON) -> JSON:
         return shapes.MESSAGE(
             id=self.id,
             model=self.prepared.model,
             content=blocks,
-            stop_reason=stop_reason,
             usage=usage(self.tally),
+            **end,
             **more,
         )
 
-    def _stop_reason(self) -> str:
-        assert self.stream.finished
-        return STOP_REASONS[reason(self.stream.finished, self.tally, called=self.stream.called)]
+    def _end(self) -> Mapping[str, str | None]:
+        """Return the fields about the end; a stop string counts if the program asked for it."""
+        finished = self.stream.finished
+        assert finished
+        ended = STOP_REASONS[reason(finished, self.tally, called=self.stream.called)]
+        stop = finished.stopped_at
+        if ended == ENDED and stop and stop in self.prepared.asked.options.get("stop", ()):
+            return {"stop_reason": "stop_sequence", "stop_sequence": stop}
+        return {"stop_reason": ended, "stop_sequence": None}
 
     def _change(self, step: Step, block: Block, text: str) -> bytes:
         if step is Step.BEGINS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from toolsupport.core.json_shapes import TEXT, WHOLE, Choice, Shape, list_of, or_null
+from toolsupport.core.json_shapes import TEXT, TEXT_OR_NULL, WHOLE, Choice, Shape, list_of, or_null
 from toolsupport.core.types import JSON
 from toolsupport.gateway.block_ordering import Kind
 from toolsupport.gateway.chat_shapes import SUMMARY
@@ -16,17 +16,18 @@ USAGE = Shape(
     {"input_tokens": WHOLE, "output_tokens": WHOLE},
     {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
 )
-STOP_REASON: JSON = {"enum": ["end_turn", "max_tokens", "tool_use"]}
+STOP_REASON: JSON = {"enum": ["end_turn", "max_tokens", "tool_use", "stop_sequence", "refusal"]}
 
 TEXT_BLOCK = Shape("MessagesText", {"text": TEXT}, {"type": "text"})
 THINKING_BLOCK = Shape("MessagesThinking", {"thinking": TEXT}, {"type": "thinking", "signature": ""})
 CALL_BLOCK = Shape("MessagesToolUse", {"id": TEXT, "name": TEXT, "input": {"type": "object"}}, {"type": "tool_use"})
 BLOCK = Choice("MessagesBlock", (TEXT_BLOCK, THINKING_BLOCK, CALL_BLOCK))
-HEAD = {"id": TEXT, "model": TEXT, "content": list_of(BLOCK.ref), "stop_reason": or_null(STOP_REASON)}
+ENDED = {"stop_reason": or_null(STOP_REASON), "stop_sequence": TEXT_OR_NULL}
+HEAD = {"id": TEXT, "model": TEXT, "content": list_of(BLOCK.ref), **ENDED}
 MESSAGE = Shape(
     "MessagesMessage",
     {**HEAD, "usage": USAGE.ref},
-    {"type": "message", "role": "assistant", "stop_sequence": None},
+    {"type": "message", "role": "assistant"},
     {"x_toolsupport": SUMMARY.ref},
 )
 
@@ -43,7 +44,7 @@ GROWTH: Mapping[Kind, tuple[Shape, str]] = MappingProxyType(
         Kind.CALL: (JSON_DELTA, "partial_json"),
     }
 )
-END = Shape("MessagesEnd", {"stop_reason": STOP_REASON}, {"stop_sequence": None})
+END = Shape("MessagesEnd", {"stop_reason": STOP_REASON, "stop_sequence": TEXT_OR_NULL})
 
 
 def _event(name: str, /, **fields: JSON) -> Shape:

@@ -15,7 +15,7 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
-from toolsupport.gateway.chat_response import new_id, reason, summary
+from toolsupport.gateway.chat_response import FILTERED, new_id, reason, summary
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.gateway.responses import shapes
 
@@ -123,9 +123,8 @@ class ResponseEncoder:
         return [*made, self._event("output_item.done", output_index=block.number, item=item(block))]
 
     def _object(self) -> JSON:
-        cut = self.stream.finished is not None and (
-            reason(self.stream.finished, self.tally, called=self.stream.called) == "length"
-        )
+        end = self.stream.finished and reason(self.stream.finished, self.tally, called=self.stream.called)
+        cut = CUT_BY.get(end or "")
         ended = "incomplete" if cut else "completed"
         status = "failed" if self.failed else ended if self.ended else "in_progress"
         return shapes.RESPONSE(
@@ -133,7 +132,7 @@ class ResponseEncoder:
             created_at=self.created,
             status=status,
             error=_error(self.failed),
-            incomplete_details=shapes.CUT() if cut else None,
+            incomplete_details=shapes.CUT(reason=cut) if cut else None,
             model=self.prepared.model,
             output=[item(block) for block in self.stream.blocks] if status != "in_progress" else [],
             reasoning=shapes.EFFORT(),
@@ -143,6 +142,8 @@ class ResponseEncoder:
         )
 
 
+# The reason of the end in chat completions → here.
+CUT_BY: Mapping[str, str] = MappingProxyType({"length": "max_output_tokens", FILTERED: "content_filter"})
 # Further fields of the events of text and of reasoning, besides place and text.
 DETAILS: Mapping[Kind, JSON] = MappingProxyType(
     {Kind.TEXT: {"content_index": 0, "logprobs": []}, Kind.REASONING: {"content_index": 0}, Kind.CALL: {}}

@@ -53,7 +53,7 @@ REASONING_ITEM = Shape(
 )
 ITEM = Choice("ResponsesItem", (MESSAGE_ITEM, REASONING_ITEM, CALL_ITEM))
 FAILURE = Shape("ResponsesFailure", {"code": TEXT, "message": TEXT, "type": TEXT})
-CUT = Shape("ResponsesIncompleteDetails", {}, {"reason": "max_output_tokens"})
+CUT = Shape("ResponsesIncompleteDetails", {"reason": {"enum": ["max_output_tokens", "content_filter"]}})
 EFFORT = Shape("ResponsesEffort", {}, {"effort": None, "summary": None})
 RESPONSE = Shape(
     "ResponsesResponse",

@@ -132,9 +132,10 @@ def _mark_gone(row: ModelProfile, now: datetime) -> None:
 
 
 def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
-    if row.digest != model.digest or _differs(row, model):
+    digest = model.digest or row.digest  # it may come from a further answer, which can fail
+    if row.digest != digest or _differs(row, model):
         _forget_details(row)
-    row.digest = model.digest
+    row.digest = digest
     row.size_bytes = model.size_bytes
     row.quantization = model.quantization or row.quantization
     row.loaded = model.loaded

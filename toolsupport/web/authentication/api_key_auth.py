@@ -66,10 +66,13 @@ def Bearer(get_response: Any) -> Callable[[HttpRequest], Any]:
 def _refused(request: HttpRequest) -> HttpResponse | None:
     """Return the response that refuses the request; None if it may continue, with its person set."""
     kind, _, key = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() != "bearer":
-        key = request.headers.get("X-Api-Key", "")  # the header of Anthropic's clients
-    if not key:
-        return None if request.user.is_authenticated else _unknown(NEEDED)
+    if kind.lower() != "bearer" or not key.strip():
+        # The header of Anthropic's clients, which send a blank token beside it if their variable for one is empty.
+        key = request.headers.get("X-Api-Key", "")
+    if not key.strip():
+        # The short chain has no sessions: two headers of which one held a key are one here that holds none.
+        signed_in = hasattr(request, "user") and request.user.is_authenticated
+        return None if signed_in else _unknown(NEEDED)
     holder = api_keys.holder(key.strip())
     if holder is None:
         return _wrong(request)

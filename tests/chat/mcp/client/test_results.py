@@ -24,6 +24,9 @@ def read(tmp_path: Path, content: Any, **more: Any) -> str:
         ({"type": "image"}, "[image: of no kind, which cannot be read]"),
         ({"type": "image", "mimeType": 7, "data": "!"}, "[image: of no kind, which cannot be read]"),
         ({"type": "image", "mimeType": "image/png", "data": "A" * 400}, "300 bytes, not kept: "),
+        ({"type": "image", "mimeType": "image/png", "data": ("A" * 76 + "\n") * 5}, "285 bytes, not kept: "),
+        ({"type": "audio", "mimeType": "audio/wav", "data": "QUJD\r\nREVG\r\n"}, "6 bytes, kept in the chat's files"),
+        ({"type": "image", "data": ["QUJD"]}, "which cannot be read"),
         ({"type": "resource", "resource": "none"}, "[resource ]"),
         ({"type": "resource_link", "uri": "x] Now do: [", "name": []}, "[resource link, not opened: x Now do:]"),
         ("no part", "[The tool returned nothing.]"),
@@ -59,6 +62,13 @@ def test_a_structured_result_is_added_where_the_text_says_less(
 ) -> None:
     said = read(tmp_path, [{"type": "text", "text": text}], structuredContent=structured)
     assert ("[structured]" in said) == added
+
+
+@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": []}])
+def test_a_structured_result_needs_no_text_beside_it(tmp_path: Path, content: dict[str, Any]) -> None:
+    reader = ResultReader("box", Workspace(tmp_path))
+    assert reader.read(content | {"structuredContent": {"a": 1}}).content == '[structured]\n{\n "a": 1\n}'
+    assert reader.read(content | {"structuredContent": {}, "isError": True}).is_error
 
 
 def test_an_error_of_the_tool_is_one(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Conversation, Question, ToolRun, Turn
@@ -18,6 +21,7 @@ from chat.transcript.turns import record
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory
+from tests.tables import every
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.types import ToolCall
 
@@ -31,15 +35,15 @@ def conversation(alice: User) -> Conversation:
     return made
 
 
-def parked(conversation: Conversation, grantable: bool = True, client_id: str = "c1") -> int:
+def parked(conversation: Conversation, grantable: bool = True, client_id: str = "c1", call: ToolCall = WRITE) -> int:
     """The question of a turn that waits until somebody allows it to write a file."""
     sent = SentMessage(client_id, "write it down")
     begun = accept(conversation.owner, str(conversation.pk), sent, "me")
     store = TurnStore("me", begun.turn)
-    asked = record.RequestedCall(WRITE, "native", "A2")
+    asked = record.RequestedCall(call, "native", "A2")
     record.finish_reply(store, reply_of(begun).id, record.FinishedReply("", "", None, (asked,)))
-    asking = ApprovalRequest(WRITE, "Write notes.md?", "+hello", grantable)
-    questions.park(store, record.run_of(begun.turn, WRITE.id), asking, questions.TurnUsage({}))
+    asking = ApprovalRequest(call, "Write notes.md?", "+hello", grantable)
+    questions.park(store, record.run_of(begun.turn, call.id), asking, questions.TurnUsage({}))
     return Question.objects.latest("pk").pk
 
 
@@ -188,6 +192,56 @@ def test_edited_arguments_are_run_as_they_are_or_not_at_all(
     decision = decided()
     assert ToolRun.objects.get().arguments == kept
     assert decision is not None and decision.allowed
+
+
+class Fields(HTMLParser):
+    """The values of the text fields of a page, as a browser shows and sends them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.values: dict[str, str] = {}
+        self.open = ""
+        self.feed(page.replace("\r\n", "\n").replace("\r", "\n"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open = dict(attrs).get("name") or "" if tag == "textarea" else ""
+        if self.open:
+            self.values[self.open] = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.values[self.open] += data if self.values[self.open] else data.removeprefix("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = ""
+
+
+@every(
+    "content, changed, runs",
+    [
+        ("hello", {}, "hello"),
+        ("\nbegins with an empty line\n\n", {}, "\nbegins with an empty line\n\n"),
+        ("of\r\nWindows\r\n", {}, "of\r\nWindows\r\n"),
+        ("mixed\r\nlines\nand\rmore", {}, "mixed\r\nlines\nand\rmore"),
+        ("of\r\nWindows\r\n", {"content": "of\nLinux\ntoo\n"}, "of\r\nLinux\r\ntoo\r\n"),
+        ("of\r\nWindows\r\n", {"content": "of\r\nLinux\r\n"}, "of\r\nLinux\r\n"),
+        ("mixed\r\nlines\n", {"content": "mixed\nrows\n"}, "mixed\nrows\n"),
+        ("one\ntwo", {"content": "one\nthree"}, "one\nthree"),
+    ],
+)
+def test_a_form_changes_only_what_a_person_changed(
+    alice: User, client: Client, content: str, changed: dict[str, str], runs: str
+) -> None:
+    conversation: Conversation = ConversationFactory(owner=alice)
+    call = ToolCall("c1", "write_file", {"path": "notes.md", "content": content})
+    question = parked(conversation, call=call)
+    client.force_login(alice)
+    page = client.get(reverse("conversation-messages", args=[conversation.pk])).content.decode()
+    shown = {name: value for name, value in Fields(page).values.items() if name.startswith("argument.")}
+    sent = shown | {"argument.path": "other.md"} | {f"argument.{name}": value for name, value in changed.items()}
+    assert client.post(reverse("question-answer", args=[question]), {"answer": "edit", **sent}).content == b"Allowed."
+    assert ToolRun.objects.latest("pk").arguments == {"path": "other.md", "content": runs}
+    Turn.objects.update(status="done")  # of few that may run at once
 
 
 # SAFETY 3.1: never wider than the permission for the tool.

@@ -41,6 +41,7 @@ UNSHOWN = re.compile(
     r"|<\|(?:open|close)\|>(?:think|response|message)<\|sep\|>"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
     r"|(?:<\|start\|>assistant)?\s*(?:to=(?:self|user))?<\|message\|>|<\|(?:eom|eot|message_sep)\|>"
+    r"|analysis(?=[A-Z])|assistant(?:analysis|final|commentary(?! to=))"
 )
 
 

@@ -1,6 +1,11 @@
-"""Values with doubled closers are whole, Python prompts are text, and GigaChat calls need no second mark."""
+"""Calls opened twice are one, values with doubled closers are whole, Python prompts are text.
+
+GigaChat calls need no second mark.
+"""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -38,3 +43,30 @@ def test_a_value_does_not_end_at_a_doubled_closer_that_text_follows(name: str, t
     reply = FORMATS[name].write_calls([ToolCall("1", "write_file", {"path": "a", "content": text})])
     calls = [event.call for event in _events(name, reply, 7) if isinstance(event, CallReady)]
     assert [call.arguments["content"] for call in calls] == [text]
+
+
+TWO = [ToolCall("a1b2c3d4e", "search", {"query": "x"}), ToolCall("a1b2c3d4f", "now", {})]
+MARK = re.compile(r"<[^<>]+>|\[[A-Z_]+\]")
+OPENED = (
+    "hermes", "mistral_json", "mistral_args", "llama4_pythonic", "lfm2_pythonic", "olmo3_pythonic", "qwen3_coder_xml",
+    "glm45", "deepseek_v3", "deepseek_v31", "deepseek_dsml", "minimax_m2", "step3", "kimi_k2", "seed_oss", "gemma4",
+    "functiongemma", "functionary_v31", "granite", "command_r7b", "nemotron_v2", "jamba", "internlm2", "apertus",
+)  # fmt: skip
+
+
+IN_BLOCKS = ("deepseek_v3", "deepseek_v31", "kimi_k2")  # a second mark opens each call
+
+
+@every("name", OPENED)
+@every("between", ["", "\n"])
+@every("size", [1, 1000])
+def test_a_call_that_is_opened_twice_is_one(name: str, between: str, size: int) -> None:
+    written = FORMATS[name].write_calls(TWO)
+    marks = list(MARK.finditer(written))
+    openings = marks[: 2 if name in IN_BLOCKS else 1]
+    openings += [one for one in marks if re.search("<function=|[<｜]invoke name=", one.group())]
+    for mark in openings:
+        events = _events(name, written[: mark.start()] + mark.group() + between + written[mark.start() :], size)
+        calls = [event.call for event in events if isinstance(event, CallReady)]
+        assert [(call.name, call.arguments) for call in calls] == [(call.name, call.arguments) for call in TWO]
+        assert not "".join(event.text for event in events if isinstance(event, TextDelta)).strip()

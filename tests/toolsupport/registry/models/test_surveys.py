@@ -111,6 +111,18 @@ def test_a_new_build_makes_measurements_stale():  # M3
     assert (_standing(profile).source, _standing(profile).value) == ("auto_detected_stale", True)
 
 
+def test_a_list_without_digests_is_no_sign_of_a_new_build():
+    # A llama-server or LM Studio whose further answer failed, such as while it loads a model.
+    server = ServerFactory()
+    surveys.record_survey(server.pk, _report("strange"))
+    profile = ModelProfile.objects.select_related("server").get(name="strange")
+    overrides.add(NewOverride(profile.pk, "tools", True, "auto_detected"))
+    surveys.record_survey(server.pk, _report("strange", digest=""))
+    assert _standing(profile).source == "auto_detected"
+    surveys.record_survey(server.pk, _report("strange", digest="other"))
+    assert _standing(profile).source == "auto_detected_stale"
+
+
 def test_a_failure_keeps_its_first_moment_and_an_answer_ends_it():
     server = ServerFactory()
     reachability.record_failure(server.pk, "refused")

@@ -11,6 +11,13 @@ MARKED = "hermes qwen3_coder_xml seed_oss glm45 hy_v3 granite xlam minicpm5 auto
 TAGS = "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>"
 PAIRS = "weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>"
 BODIES = {"JSON": JSON_CALL, "Qwen's tags": TAGS, "GLM's pairs": PAIRS, "a name alone": "now"}
+OTHER_BODIES = {
+    "a name above JSON": 'weather\n{"city": "Oslo"}',
+    "a name before JSON": 'weather {"city": "Oslo"}',
+    "Python": 'weather(city="Oslo")',
+    "a name in a tag": '<function>weather</function>\n{"city": "Oslo"}',
+    "Claude's tags": '<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n</invoke>',
+}
 BARE = "pure_json llama3_json xlam auto"
 FINAL = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>"
 KIMI = '<|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>{"city":"Oslo"}'
@@ -19,13 +26,13 @@ HERMES = f"<tool_call>\n{JSON_CALL}\n</tool_call>"
 ATEM = '<atem:invoke name="weather"><atem:parameter name="city">Oslo</atem:parameter></atem:invoke>'
 
 
-def of_body(name: str, body: str) -> list[Case]:
+def of_body(name: str, body: str, marked: str = MARKED) -> list[Case]:
     calls, twice = [("now", {})] if body == "now" else CALL, f"<tool_call>{body}</tool_call>\n" * 2
     return [
-        case(MARKED, f"{name} behind <tool_call>", f"<tool_call>\n{body}\n</tool_call>", calls),
-        case(MARKED, f"{name} behind <tool_call>, twice", twice, calls * 2, text="\n\n"),
+        case(marked, f"{name} behind <tool_call>", f"<tool_call>\n{body}\n</tool_call>", calls),
+        case(marked, f"{name} behind <tool_call>, twice", twice, calls * 2, text="\n\n"),
         case(
-            MARKED,
+            marked,
             f"{name} behind <tool_call>, a mention",
             f"It is `<tool_call>{body}</tool_call>` there.",
             [],
@@ -153,6 +160,11 @@ CASES = [
     *of_habits(),
     *of_prints(),
     *(one for name, body in BODIES.items() for one in of_body(name, body)),
+    *(one for name, body in OTHER_BODIES.items() for one in of_body(name, body, MARKED.replace("hy_v3 ", ""))),
+    case("hermes glm45 auto", "a name and no JSON", "Use <tool_call>weather {city}</tool_call>.", [],
+         text="Use <tool_call>weather {city}</tool_call>."),
+    case("hermes glm45 auto", "a name and dots", "Use <tool_call>weather(...)</tool_call>.", [],
+         text="Use <tool_call>weather(...)</tool_call>."),
     case("hermes auto", "a word between the marks", WORD, [], text=WORD),
     *unquoted(),
     *doubled(),

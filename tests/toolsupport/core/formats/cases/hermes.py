@@ -20,6 +20,15 @@ CASES = [
     *cases_of(FRAME),
     Case("no line breaks in the tag", f"<tool_call>{JSON_CALL}</tool_call>", CALL, mended=False),
     Case("line breaks of Windows in the tag", f"<tool_call>\r\n{JSON_CALL}\r\n</tool_call>", CALL, mended=False),
+    *(
+        Case(f"doubled braces: {call}", f"<tool_call>\n{call}\n</tool_call>", CALL, mended=True)
+        for call in (
+            '{{"name": "weather", "arguments": {"city": "Oslo"}}}',
+            '{{"name": "weather", "arguments": {{"city": "Oslo"}}}}',
+            '{"name": "weather", "arguments": {{"city": "Oslo"}}}',
+            '{{"name": "weather", "arguments": {"city": "Oslo"}}',
+        )
+    ),
     Case("much space in the tag", f"<tool_call>  \n\n {JSON_CALL} \n\n</tool_call>", CALL, mended=False),
     Case("the end tag never comes", f"<tool_call>\n{JSON_CALL}", CALL),
     Case("the end tag never comes, a line break does", f"<tool_call>\n{JSON_CALL}\n", CALL),

@@ -45,6 +45,16 @@ CASES = [
         "the name under function", '{"type": "function", "function": "weather", "parameters": {"city": "Oslo"}}', CALL
     ),
     Case("a type beside the name", '{"type": "function", "name": "weather", "parameters": {"city": "Oslo"}}', CALL),
+    *(
+        Case(f"the list of OpenAI{where}", reply, calls)
+        for where, reply, calls in (
+            ("", f'{{"tool_calls": [{JSON_CALL}]}}', CALL),
+            (", two of them", f'{{\n  "tool_calls": [\n    {JSON_CALL},\n    {JSON_CALL}\n  ]\n}}', CALL * 2),
+            (", wrapped", f'{{"tool_calls": [{{"id": "1", "type": "function", "function": {JSON_CALL}}}]}}', CALL),
+            (" in a fence", f'```json\n{{"tool_calls": [{JSON_CALL}]}}\n```', CALL),
+        )
+    ),
+    Case("a list of calls that is none", '{"tool_calls": [3]}', text='{"tool_calls": [3]}'),
     Case("arguments first", '{"parameters": {"city": "Oslo"}, "name": "weather"}', CALL),
     Case(
         "a tool nobody offered", '{"name": "teleport", "parameters": {}}', text='{"name": "teleport", "parameters": {}}'
@@ -69,6 +79,15 @@ CASES = [
         '<|python_tag|>search.call(query="tea")',
         [("search", {"query": "tea"})],
         formats=("llama3_json",),
+    ),
+    *(
+        Case(f"the tag before {name}", f"<|python_tag|>{reply}", calls, text=text, formats=("llama3_json", "auto"))
+        for name, reply, calls, text in (
+            ("Python", 'weather(city="Oslo")', CALL, ""),
+            ("Python and its end", 'weather(city="Oslo")<|eom_id|>', CALL, ""),
+            ("Python in a list", '[weather(city="Oslo"), now()]', [*CALL, ("now", {})], ""),
+            ("code", "print(weather)", [], "<|python_tag|>print(weather)"),
+        )
     ),
     Case("a lonely brace", "Look: {", text="Look: {"),
     Case("a brace and a name", 'Look: {"name": "Ada"', text='Look: {"name": "Ada"'),

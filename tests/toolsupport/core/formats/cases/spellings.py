@@ -8,6 +8,8 @@ from tests.toolsupport.core.formats.cases.seldom import BEGIN, CITY, DSML, END, 
 from toolsupport.core.types import JSON
 
 FORMATS: tuple[str, ...] = ()
+BARE_CALL = 'commentary to=functions.weather json{"city": "Oslo"}'
+BARE_THOUGHT = "analysisHm."
 M3_CALL = f'{MARK}<invoke name="{{}}">{{}}{MARK}</invoke>'
 
 
@@ -171,6 +173,26 @@ CASES = [
         "It says to=functions.weather in there.",
         [],
         text="It says to=functions.weather in there.",
+    ),
+    *(
+        case("harmony auto", f"Harmony without special tokens, {name}", f"{reply}", calls, text=text, thinking=thinking)
+        for name, reply, calls, text, thinking in (
+            ("reasoning first", f"{BARE_THOUGHT}assistant{BARE_CALL}", CALL, "", "Hm."),
+            ("a call alone", BARE_CALL, CALL, "", None),
+            ("glued to the channel", BARE_CALL.replace(" json", "commentary json"), CALL, "", None),
+            ("glued to the kind", BARE_CALL.replace(" json", "json"), CALL, "", None),
+            ("the receiver first", BARE_CALL.replace("commentary to=", "assistant to="), CALL, "", None),
+            (
+                "words before",
+                f"{BARE_THOUGHT}assistantcommentaryOne moment.assistant{BARE_CALL}",
+                CALL,
+                "One moment.",
+                "Hm.",
+            ),
+            ("words after it", f"{BARE_CALL}assistantfinalHi.", CALL, "Hi.", None),
+            ("another tool", BARE_CALL.replace("weather", "other"), [], BARE_CALL.replace("weather", "other"), None),
+            ("in quotes", f'"{BARE_CALL}" is one.', [], f'"{BARE_CALL}" is one.', None),
+        )
     ),
     case("gemma4 auto", "Gemma 4 without the word", gemma('weather{city:<|"|>Oslo<|"|>}'), mended=False),
     case(

@@ -1,0 +1,104 @@
+"""Repeats a request without the settings that its server refuses, and remembers them for the model.
+
+Hosted models and proxies refuse a whole request for one field: newer models of OpenAI, also on Azure and behind
+LiteLLM, take `max_completion_tokens` instead of `max_tokens` and only one temperature; older versions of services know
+no `stream_options`. GPT-5.4 and later take tools at this protocol only with `reasoning_effort` none. Only fields that
+change how an answer is thought out, sampled or counted are left out, never what it means: a refused `stop`, tool choice
+or format stays an error. Models that think also refuse a history without reasoning or signatures, which other models
+never gave: it is sent again with placeholders. What a server refused counts for an hour, once it has answered.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from toolsupport import providers, thinking_setting
+from toolsupport.core.events import Event, Failed
+from toolsupport.core.server_refusals import OTHER, classify
+from toolsupport.core.types import Endpoint, Request
+from toolsupport.providers.exchange_recorder import ExchangeRecorder
+
+# A field of the protocol → its names in errors. Of two that exclude each other the first one is left out.
+FIELDS = {
+    "top_p": r"top_?p",
+    "top_k": r"top_?k",
+    "temperature": "temperature",
+    "seed": "(?:random_)?seed",
+    "presence_penalty": "presence_?penalty",
+    "frequency_penalty": "frequency_?penalty",
+    "stream_options": "stream_?options",
+    "max_tokens": "max_tokens",
+}
+REFUSES = (
+    r"(?:\bunsupported|\bun(?:recogni[sz]ed|known|expected)|\bextra (?:inputs|fields)|\bdeprecated"
+    r"|(?:\bnot|n't) (?:be |been |currently )?(?:support\w*|permitted|allowed|recogni[sz]ed|enabled|available|accepted)"
+    r"|\bcannot (?:both )?be (?:set|used|specified|combined))\b"
+)
+BETWEEN = r"(?:[^\n.]|\.(?! )){0,120}"  # within a sentence
+REFUSED = {
+    field: re.compile(rf"{REFUSES}{BETWEEN}\b{name}(?![\w-])|\b{name}(?![\w-]){BETWEEN}{REFUSES}")
+    for field, name in FIELDS.items()
+}
+# Refused as it is, sent or not: the codec then sends "none" beside tools.
+REFUSED["reasoning_effort"] = re.compile(
+    r"\btools with reasoning_?effort (?:is|are) not supported|\btools\b.{0,120}\bset reasoning_?effort to '?none\b"
+)
+# Histories without what a model that thinks had in its own reply, also behind proxies: DeepSeek, Kimi, Gemini.
+REFUSED["thoughts"] = re.compile(
+    r"\breasoning_content\b.{0,60}\b(?:must be passed back|is missing)|\bmissing .{0,30}\breasoning_content\b"
+)
+REFUSED["signatures"] = re.compile(r"\bmissing (?:an? )?[`'\"]?thought_?signature\b")
+STATUSES = frozenset({400, 422})
+SECONDS, MOST = 3600.0, 500
+
+_refused: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
+
+
+async def stream(
+    endpoint: Endpoint, request: Request, recorder: ExchangeRecorder | None = None
+) -> AsyncGenerator[list[Event], None]:
+    """Yield the batches of providers.stream for the request, or for as much of it as its server takes."""
+    given = () if recorder is None else (recorder,)
+    again: Request | None = replace(request, left_out=_known(endpoint, request))
+    while again is not None:
+        request, again = again, None
+        async with aclosing(providers.stream(endpoint, request, *given)) as batches:
+            async for batch in batches:
+                again = _without_refused(batch, request)
+                if again is None:
+                    if request.left_out and not isinstance(batch[-1], Failed):
+                        _remember(endpoint, request)
+                    yield batch
+
+
+def _known(endpoint: Endpoint, request: Request) -> frozenset[str]:
+    since, fields = _refused.get((endpoint.base_url, request.model), (0.0, frozenset()))
+    return fields if fields and time.monotonic() - since < SECONDS else frozenset()
+
+
+def _remember(endpoint: Endpoint, request: Request) -> None:
+    if _known(endpoint, request) != request.left_out:
+        if len(_refused) >= MOST:
+            _refused.clear()
+        _refused[endpoint.base_url, request.model] = time.monotonic(), request.left_out
+
+
+def _without_refused(batch: Sequence[Event], request: Request) -> Request | None:
+    """Return the request without what this batch refuses; None if it refuses nothing that can be left out."""
+    if thinking_setting.is_denied(batch[-1], request):
+        return replace(request, think=None)
+    field = refused_field(batch[-1])
+    return replace(request, left_out=request.left_out | {field}) if field and field not in request.left_out else None
+
+
+def refused_field(event: Event) -> str:
+    """Return the setting for which a server refused a request, a key of REFUSED, or ""."""
+    if not isinstance(event, Failed) or event.status not in STATUSES:
+        return ""
+    found = classify(event.status, event.body)
+    words = found.message.lower().replace("’", "'") if found.label == OTHER else ""
+    return next((field for field, pattern in REFUSED.items() if pattern.search(words)), "")
