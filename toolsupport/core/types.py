@@ -291,8 +291,8 @@ class Request:
 
     `tools` is empty if the model must not see native tools; a codec never sends an empty list. `supports_tools` repeats
     the capability (None: unknown), so that a codec can refuse on its own: see `may_carry_tools`. `schema` is what the
-    reply is constrained to, never beside native tools: see `forbidden`. `left_out` names what
-    this model's server refused: fields of the protocol, and a history without `thoughts` or `signatures`.
+    reply is constrained to, never beside native tools: see `forbidden`. `left_out` names what this model's server
+    refused: fields of the protocol, a history without `thoughts` or `signatures`, and keys of refused_history.REFUSED.
     """
 
     model: str

@@ -65,13 +65,18 @@ def anthropic(history: Sequence[ChatMessage]) -> None:
     assert all(ID.fullmatch(call.id) for message in history for call in message.calls)
 
 
-def mistral(history: Sequence[ChatMessage]) -> None:
-    """The order of roles, as many results as calls, and ids of nine letters and digits."""
+def in_order(history: Sequence[ChatMessage]) -> None:
+    """The order of roles, and as many results as calls."""
     openai(history)
     spoken = [message for message in history if message.role is not Role.SYSTEM]
     for one, other in pairwise(spoken):
         assert other.role in AFTER[one.role], f"{other.role} after {one.role}"
-    assert all(NINE.fullmatch(call.id) for message in spoken for call in message.calls)
+
+
+def mistral(history: Sequence[ChatMessage]) -> None:
+    """The order of roles, and ids of nine letters and digits."""
+    in_order(history)
+    assert all(NINE.fullmatch(call.id) for message in history for call in message.calls)
 
 
 def llama3(history: Sequence[ChatMessage]) -> None:
