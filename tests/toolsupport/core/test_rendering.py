@@ -165,6 +165,16 @@ def test_thinking_belongs_to_the_running_turn() -> None:
     assert not any(message.thinking for message in history(log, WORDS))
 
 
+def test_a_reminder_behind_results_begins_no_turn() -> None:
+    """Claude Code and others send one after nearly every result: models that think between calls need all of it."""
+    log = (user(), said("a", thinking="old"), user(), said("", "1", thinking="one"), result("1"), user("<r>x</r>"))
+    more = (*log, said("", "2", thinking="two"), result("2"), user("<r>y</r>"))
+    programs = RenderTarget("native", words_after_results=True)
+    assert [message.thinking for message in history(log, programs) if message.thinking] == ["one"]
+    assert [message.thinking for message in history(more, programs) if message.thinking] == ["one", "two"]
+    assert [message.thinking for message in history(more, NATIVE) if message.thinking] == []
+
+
 def test_for_a_model_without_tools_calls_are_told_in_words() -> None:
     log = (user(), said("Let me see.", "1"), result("1", "42"), said("It is 42."), user("sure?"))
     assert history(log, WORDS) == (

@@ -66,7 +66,8 @@ def history(messages: Sequence[ChatMessage], target: RenderTarget) -> tuple[Chat
     render = _renderer(target)
     system = "\n\n".join(message.content for message in messages if message.role is Role.SYSTEM and message.content)
     spoken = [_without_blank(one) for one in messages if one.role not in UNSPOKEN and not _says_nothing(one)]
-    rendered = _joined(render(_paired(_with_fresh_thinking(spoken), CallIds(target.call_format))))
+    fresh = _with_fresh_thinking(spoken, _turn(spoken, target.words_after_results))
+    rendered = _joined(render(_paired(fresh, CallIds(target.call_format))))
     head = [ChatMessage(Role.SYSTEM, system)] if system else []
     if not rendered or rendered[0].role is not Role.USER:
         head.append(ChatMessage(Role.USER, BEGINNING))
@@ -83,10 +84,17 @@ def _renderer(target: RenderTarget) -> Render:
     return render if target.images_in_results or target.needs_answer else partial(_images_apart, render)
 
 
-def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Keep the reasoning of the current turn only; drop any before the latest question."""
-    users = [number for number, message in enumerate(messages) if message.role is Role.USER]
-    latest = users[-1] if users else -1
+def _turn(messages: Sequence[ChatMessage], words_after_results: bool) -> int:
+    """Return the number of the question of the current turn: agents put reminders behind results in the same turn."""
+    for number in range(len(messages) - 1, -1, -1):
+        after_results = number > 0 and messages[number - 1].role is Role.TOOL
+        if messages[number].role is Role.USER and not (words_after_results and after_results):
+            return number
+    return -1
+
+
+def _with_fresh_thinking(messages: Sequence[ChatMessage], latest: int) -> list[ChatMessage]:
+    """Keep the reasoning of the current turn only; drop any before its question."""
     return [
         replace(message, thinking="") if number < latest and message.thinking else message
         for number, message in enumerate(messages)
