@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,13 +14,7 @@ from tests.tables import every
 from tests.toolsupport.core import strict_servers
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import RenderTarget, history
-from toolsupport.core.prompt.history_rendering import (
-    BEGINNING,
-    BROKEN_OFF,
-    IMAGES_FOLLOW,
-    IMAGES_OF_RESULTS,
-    INTERRUPTED,
-)
+from toolsupport.core.prompt.history_rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
 NATIVE, WORDS, HERMES = RenderTarget("native"), RenderTarget(), RenderTarget("hermes")
@@ -230,35 +223,6 @@ def test_a_made_up_name_cannot_spoil_the_history(name: str, sent: str) -> None:
     log = (user(), ChatMessage(Role.ASSISTANT, calls=(ToolCall(ONE, name, {}),)), result(ONE, "There is no such tool."))
     asked, told = history(log, NATIVE)[1:]
     assert (asked.calls[0].name, told.name) == (sent, sent)
-
-
-def test_images_stay_where_they_were_shown() -> None:
-    picture = ChatMessage(Role.USER, "", images=(b"\x89PNG1",))
-    shot = ChatMessage(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
-    log = (picture, said("", ONE), shot, user("and?"))
-    for target in (NATIVE, WORDS, HERMES):
-        assert [message.images for message in history(log, target) if message.images] == [(b"\x89PNG1",), shot.images]
-
-
-APART = RenderTarget("native", words_after_results=True, images_in_results=False)
-SHOT = ChatMessage(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
-
-
-def test_images_of_results_follow_in_a_message_where_only_those_of_people_may_have_them() -> None:
-    second = replace(SHOT, content="", call_id=TWO, images=(b"\x89PNG3", b"\x89PNG4"))
-    shown = ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=(*SHOT.images, *second.images))
-    called = (user(), said("", ONE, TWO), result(ONE, f"a shot\n\n{IMAGES_FOLLOW}"), result(TWO, IMAGES_FOLLOW))
-    log = (user(), said("", ONE, TWO), SHOT, second)
-    assert history(log, APART) == (*called, shown)
-    assert history((*log, said("Seen."), user("and?")), APART) == (*called, shown, said("Seen."), user("and?"))
-    joined = replace(shown, content=f"{IMAGES_OF_RESULTS}\n\nand?")
-    assert history((*log, user("and?")), APART) == (*called, joined)
-
-
-def test_images_of_results_stay_where_nothing_may_follow_results() -> None:
-    log = (user(), said("", ONE), SHOT, said("Seen."))
-    for target in (replace(APART, call_format="mistral_json"), replace(APART, words_after_results=False), WORDS):
-        assert history(log, target) == history(log, replace(target, images_in_results=True))
 
 
 @pytest.mark.parametrize("log", [(), (user(" "),), (said(),), (said("", ONE),)])
