@@ -6,7 +6,8 @@ no `stream_options`. GPT-5.4 and later take tools at this protocol only with `re
 change how an answer is thought out, sampled or counted are left out, never what it means: a refused `stop`, tool choice
 or format stays an error. Models that think also refuse a history without reasoning or signatures, which other models
 never gave: it is sent again with placeholders. A history whose roles are refused is rewritten (`refused_history`).
-What a server refused counts for an hour, once it has answered.
+What a server refused counts for an hour, once it has answered. An output limit that is too high for a request is
+lowered for that request.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from toolsupport import providers, thinking_setting
+from toolsupport.core import output_limits
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
@@ -68,12 +70,16 @@ async def stream(
     """Yield the batches of providers.stream for the request, or for as much of it as its server takes."""
     given = () if recorder is None else (recorder,)
     again: Request | None = replace(request, left_out=_known(endpoint, request))
+    lowered = False
     while again is not None:
         request, again = again, None
         history = refused_history.rewritten(request.messages, request.left_out)
         async with aclosing(providers.stream(endpoint, replace(request, messages=history), *given)) as batches:
             async for batch in batches:
                 again = _without_refused(batch, request)
+                if again is None and not lowered:
+                    again = _with_lower_limit(batch[-1], request)
+                    lowered = again is not None
                 if again is None:
                     if request.left_out and not isinstance(batch[-1], Failed):
                         _remember(endpoint, request)
@@ -100,6 +106,14 @@ def _without_refused(batch: Sequence[Event], request: Request) -> Request | None
     if not field:
         field = next((each for each in _roles(batch[-1]) if _helps(each, request)), "")
     return replace(request, left_out=request.left_out | {field}) if field and field not in request.left_out else None
+
+
+def _with_lower_limit(event: Event, request: Request) -> Request | None:
+    """Return the request with the output limit that its server permits; None for any other event."""
+    if not isinstance(event, Failed) or event.status not in STATUSES:
+        return None
+    options = output_limits.lowered(request.options, _words(event))
+    return None if options is None else replace(request, options=options)
 
 
 def _roles(event: Event) -> Iterator[str]:

@@ -171,3 +171,22 @@ async def test_roles_are_changed_as_long_as_that_changes_anything(recorder) -> N
     last: Event = (await ask(AZURE, request_spec(system="Be brief.")))[-1]
     assert isinstance(last, Failed) and last.status == 400
     assert [request.left_out for request in made.requests] == [set(), {"system"}]
+
+
+SMALL = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens "
+    "and your request has 17459 input tokens (32000 > 32768 - 17459)."
+)
+
+
+@pytest.mark.asyncio
+async def test_an_output_limit_that_is_too_high_is_lowered_once_for_each_request(recorder) -> None:  # noqa: F811
+    """Claude Code asks for 32,000 tokens, which vLLM refuses for a model with a context of that size."""
+    made = recorder([[no(SMALL)]], [HI], [[no(SMALL)]], [[no(SMALL.replace("17459", "27459"))]])
+    asked = request_spec(options={"num_predict": 32000})
+    assert (await ask(AZURE, asked))[-1] == HI[-1]
+    last: Event = (await ask(AZURE, asked))[-1]
+    assert isinstance(last, Failed) and last.status == 400
+    limits = [request.options.get("num_predict") for request in made.requests]
+    assert limits == [32000, 15309, 32000, 15309]
+    assert all(request.left_out == set() for request in made.requests)
