@@ -19,7 +19,15 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers, refused_settings, thinking_setting
 from toolsupport.config import metrics
-from toolsupport.core import completed_tools, expected_reply, forced_calls, prompt, retry_prompts, schema_limits
+from toolsupport.core import (
+    completed_tools,
+    copied_marks,
+    expected_reply,
+    forced_calls,
+    prompt,
+    retry_prompts,
+    schema_limits,
+)
 from toolsupport.core.call_validation import check as check_call
 from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
@@ -141,9 +149,8 @@ async def _answer(
 
     Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
-    request_spec = thinking_setting.as_possible(endpoint, request_spec)
-    size = sum(message.size for message in asking.messages)
-    defined = schema_limits.size_of(request_spec.tools)
+    request_spec = thinking_setting.as_possible(endpoint, request_spec, asking.messages)
+    size, defined = sum(message.size for message in asking.messages), schema_limits.size_of(request_spec.tools)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
     asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
     offered = request_spec.callable
@@ -155,6 +162,7 @@ async def _answer(
     listener.set_circumstances(expected_reply.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
+        event = copied_marks.in_call(event, request_spec.format, asking.messages)
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
     async with aclosing(refused_settings.stream(endpoint, request, asking.recorder)) as batches:

@@ -5,19 +5,23 @@ LiteLLM, take `max_completion_tokens` instead of `max_tokens` and only one tempe
 no `stream_options`. GPT-5.4 and later take tools at this protocol only with `reasoning_effort` none. Only fields that
 change how an answer is thought out, sampled or counted are left out, never what it means: a refused `stop`, tool choice
 or format stays an error. Models that think also refuse a history without reasoning or signatures, which other models
-never gave: it is sent again with placeholders. What a server refused counts for an hour, once it has answered.
+never gave: it is sent again with placeholders. A history whose roles are refused is rewritten (`refused_history`).
+What a server refused counts for an hour, once it has answered. An output limit that is too high for a request is
+lowered for that request.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
 from toolsupport import providers, thinking_setting
+from toolsupport.core import output_limits
 from toolsupport.core.events import Event, Failed
+from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
 from toolsupport.core.types import Endpoint, Request
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
@@ -53,6 +57,8 @@ REFUSED["thoughts"] = re.compile(
 )
 REFUSED["signatures"] = re.compile(r"\bmissing (?:an? )?[`'\"]?thought_?signature\b")
 STATUSES = frozenset({400, 422})
+# SGLang and llama-cpp-python answer an exception of a template so.
+OF_TEMPLATES = STATUSES | {500}
 SECONDS, MOST = 3600.0, 500
 
 _refused: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
@@ -64,11 +70,16 @@ async def stream(
     """Yield the batches of providers.stream for the request, or for as much of it as its server takes."""
     given = () if recorder is None else (recorder,)
     again: Request | None = replace(request, left_out=_known(endpoint, request))
+    lowered = False
     while again is not None:
         request, again = again, None
-        async with aclosing(providers.stream(endpoint, request, *given)) as batches:
+        history = refused_history.rewritten(request.messages, request.left_out)
+        async with aclosing(providers.stream(endpoint, replace(request, messages=history), *given)) as batches:
             async for batch in batches:
                 again = _without_refused(batch, request)
+                if again is None and not lowered:
+                    again = _with_lower_limit(batch[-1], request)
+                    lowered = again is not None
                 if again is None:
                     if request.left_out and not isinstance(batch[-1], Failed):
                         _remember(endpoint, request)
@@ -92,13 +103,38 @@ def _without_refused(batch: Sequence[Event], request: Request) -> Request | None
     if thinking_setting.is_denied(batch[-1], request):
         return replace(request, think=None)
     field = refused_field(batch[-1])
+    if not field:
+        field = next((each for each in _roles(batch[-1]) if _helps(each, request)), "")
     return replace(request, left_out=request.left_out | {field}) if field and field not in request.left_out else None
+
+
+def _with_lower_limit(event: Event, request: Request) -> Request | None:
+    """Return the request with the output limit that its server permits; None for any other event."""
+    if not isinstance(event, Failed) or event.status not in STATUSES:
+        return None
+    options = output_limits.lowered(request.options, _words(event))
+    return None if options is None else replace(request, options=options)
+
+
+def _roles(event: Event) -> Iterator[str]:
+    """Yield the reasons for which a server refused the roles of a history, keys of refused_history.REFUSED."""
+    if isinstance(event, Failed) and event.status in OF_TEMPLATES:
+        words = _words(event)
+        yield from (name for name, pattern in refused_history.REFUSED.items() if pattern.search(words))
+
+
+def _helps(name: str, request: Request) -> bool:
+    return refused_history.helps(request.messages, request.left_out, name)
 
 
 def refused_field(event: Event) -> str:
     """Return the setting for which a server refused a request, a key of REFUSED, or ""."""
     if not isinstance(event, Failed) or event.status not in STATUSES:
         return ""
-    found = classify(event.status, event.body)
-    words = found.message.lower().replace("’", "'") if found.label == OTHER else ""
+    words = _words(event)
     return next((field for field, pattern in REFUSED.items() if pattern.search(words)), "")
+
+
+def _words(event: Failed) -> str:
+    found = classify(event.status, event.body)
+    return found.message.lower().replace("’", "'") if found.label == OTHER else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport import providers
 from toolsupport.core.events import Event, Failed, ReasoningSeen
 from toolsupport.core.format_choice import FORCED, NATIVE
 from toolsupport.core.server_refusals import classify
-from toolsupport.core.types import Endpoint, Permit, Request, RequestSpec
+from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, Role
 
 # Ollama: “"gemma:2b" does not support thinking”. Others name the field: OpenAI “Unrecognized request argument supplied:
 # reasoning_effort”, xAI “does not support parameter reasoningEffort”, Groq “`reasoning_effort` is not supported”.
@@ -23,9 +24,16 @@ NO_THINKING = re.compile(
 )
 
 
-def as_possible(endpoint: Endpoint, request_spec: RequestSpec) -> RequestSpec:
-    """Turn thinking off for a constrained reply where the server would force the schema on the thoughts."""
-    if not _is_constrained(request_spec) or providers.provider(endpoint.kind).thinks_first:
+def as_possible(endpoint: Endpoint, request_spec: RequestSpec, messages: Sequence[ChatMessage] = ()) -> RequestSpec:
+    """Turn thinking off where it is impossible.
+
+    The server would force the schema of a constrained reply on the thoughts, or it refuses to continue an answer, which
+    a program sends as the last message.
+    """
+    server = providers.provider(endpoint.kind)
+    constrained = _is_constrained(request_spec) and not server.thinks_first
+    continued = server.continues_unthinking and bool(messages) and messages[-1].role is Role.ASSISTANT
+    if not (constrained or continued):
         return request_spec
     return replace(request_spec, think=False) if providers.switches_thinking(endpoint.kind) else request_spec
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from tests.tables import every
 from tests.toolsupport.test_exchange import QUESTION, SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Finished, TextDelta
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 FENCE = '```json\n{"name": "List_Directory", "arguments": {"path": "."}}\n```'
@@ -83,3 +86,20 @@ async def test_what_cannot_be_kept_is_refused_and_never_replaced(recorder, path:
         assert isinstance(event, CallRejected) and event.fault == "schema"
         assert "'path' holds" in event.reason and "leave it out" in event.reason
         json.dumps([event.name, event.reason, event.raw], ensure_ascii=False).encode()
+
+
+@pytest.mark.asyncio
+@every("format_", sorted(set(FORMATS) - {"code_mode"}))  # whose calls are programs
+async def test_a_call_that_copies_a_result_has_its_characters(recorder, format_: str) -> None:  # noqa: F811
+    """Results are written with `‹` for `<`: a model that copied it could neither edit nor rewrite a page."""
+    call = ToolCall("1", "list_directory", {"path": "."})
+    asked = ChatMessage(Role.ASSISTANT, calls=(call,))
+    history = (*QUESTION, asked, ChatMessage(Role.TOOL, "<b>x</b>", call_id="1", name="list_directory"))
+    made = recorder([[TextDelta("Hi"), Finished("stop")]])
+    await ask(SERVER, request_spec(format=format_), history)
+    shown = made.requests[0].messages[-1].content
+    assert "‹b>x‹/b>" in shown
+    written = FORMATS[format_].write_calls([replace(call, arguments={"path": "‹b>x‹/b>"})])
+    recorder([[TextDelta(written)], [Finished("stop")]])
+    events = await ask(SERVER, request_spec(format=format_), history)
+    assert [event.call.arguments for event in events if isinstance(event, CallReady)] == [{"path": "<b>x</b>"}]

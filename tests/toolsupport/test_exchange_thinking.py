@@ -10,8 +10,9 @@ import pytest
 
 from tests.tables import every
 from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
+from toolsupport import exchange
 from toolsupport.core.events import Failed, Finished, ReasoningSeen, TextDelta, TextReclassified
-from toolsupport.core.types import Capabilities, Capability, Permit, Request, RequestSpec
+from toolsupport.core.types import Capabilities, Capability, ChatMessage, Permit, Request, RequestSpec, Role
 from toolsupport.providers import PROVIDERS
 from toolsupport.thinking_setting import is_denied
 
@@ -79,6 +80,20 @@ async def test_a_programs_schema_turns_thinking_off_where_it_would_be_forced_on_
     await ask(replace(SERVER, kind=kind), asked)
     [sent] = made.requests
     assert sent.think is (False if turned_off and kind == "llamacpp" else None)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", PROVIDERS)
+async def test_no_model_thinks_before_it_continues_an_answer_where_its_server_refuses_that(
+    recorder,  # noqa: F811
+    kind: str,
+) -> None:
+    asked, begun = ChatMessage(Role.USER, "As JSON."), ChatMessage(Role.ASSISTANT, "{")
+    for log, refused in (((asked, begun), kind == "llamacpp"), ((asked, begun, asked), False)):
+        made = recorder([[Finished("stop")]])
+        async for _ in exchange.ask(replace(SERVER, kind=kind), request_spec(think=True), log):
+            pass
+        assert made.requests[0].think is not refused
 
 
 JSON_TEXT = '{"tool": "list_directory", "arguments": {"path": "."}}'

@@ -145,3 +145,48 @@ def test_a_history_has_what_its_model_demands() -> None:
     assert second["tool_calls"][0]["extra_content"]["google"]["thought_signature"]
     plain = orjson.loads(providers.codec("openai").encode(replace(request, left_out=frozenset())))["messages"]
     assert "reasoning_content" not in str(plain) and "extra_content" not in str(plain)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", [400, 422, 500])
+async def test_a_system_message_that_is_refused_goes_into_the_question(recorder, status: int) -> None:  # noqa: F811
+    """Gemma 2 and Gemma in Google's API have no such role: each answer of them failed."""
+    made = recorder([[no("System role not supported", status)]], [HI], [HI])
+    asked = request_spec(system="Be brief.")
+    assert (await ask(AZURE, asked))[-1] == (await ask(AZURE, asked))[-1] == HI[-1]
+    first, *others = made.requests
+    assert [message.role for message in first.messages] == [Role.SYSTEM, Role.USER]
+    for request in others:
+        [question] = request.messages
+        assert question.role is Role.USER and question.content.startswith("Be brief.")
+        assert question.content.endswith(QUESTION[-1].content)
+
+
+ALTERNATE = "Conversation roles must alternate user/assistant/user/assistant/..."
+
+
+@pytest.mark.asyncio
+async def test_roles_are_changed_as_long_as_that_changes_anything(recorder) -> None:  # noqa: F811
+    made = recorder([[no(ALTERNATE)]], [[no(ALTERNATE)]])
+    last: Event = (await ask(AZURE, request_spec(system="Be brief.")))[-1]
+    assert isinstance(last, Failed) and last.status == 400
+    assert [request.left_out for request in made.requests] == [set(), {"system"}]
+
+
+SMALL = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens "
+    "and your request has 17459 input tokens (32000 > 32768 - 17459)."
+)
+
+
+@pytest.mark.asyncio
+async def test_an_output_limit_that_is_too_high_is_lowered_once_for_each_request(recorder) -> None:  # noqa: F811
+    """Claude Code asks for 32,000 tokens, which vLLM refuses for a model with a context of that size."""
+    made = recorder([[no(SMALL)]], [HI], [[no(SMALL)]], [[no(SMALL.replace("17459", "27459"))]])
+    asked = request_spec(options={"num_predict": 32000})
+    assert (await ask(AZURE, asked))[-1] == HI[-1]
+    last: Event = (await ask(AZURE, asked))[-1]
+    assert isinstance(last, Failed) and last.status == 400
+    limits = [request.options.get("num_predict") for request in made.requests]
+    assert limits == [32000, 15309, 32000, 15309]
+    assert all(request.left_out == set() for request in made.requests)

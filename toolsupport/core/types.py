@@ -241,7 +241,7 @@ class RequestSpec:
     server enforces a schema, and the team allows that. `keywords` are further ones that it enforces in a schema.
     `constraint` narrows a constrained reply, `unconstrained` is the same request without it, if it can be sent so;
     `schema` is that of a probe, which measures whether the server enforces one. `words_after_results`: the log is a
-    program's, in which a person's message may follow results directly.
+    program's, in which a person's message may follow results directly; `images_in_results`: its server takes them so.
     """
 
     model: str
@@ -272,6 +272,7 @@ class RequestSpec:
     unconstrained: RequestSpec | None = None
     schema: JSON | None = None
     words_after_results: bool = False
+    images_in_results: bool = True
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:
@@ -290,8 +291,8 @@ class Request:
 
     `tools` is empty if the model must not see native tools; a codec never sends an empty list. `supports_tools` repeats
     the capability (None: unknown), so that a codec can refuse on its own: see `may_carry_tools`. `schema` is what the
-    reply is constrained to, never beside native tools: see `forbidden`. `left_out` names what
-    this model's server refused: fields of the protocol, and a history without `thoughts` or `signatures`.
+    reply is constrained to, never beside native tools: see `forbidden`. `left_out` names what this model's server
+    refused: fields of the protocol, a history without `thoughts` or `signatures`, and keys of refused_history.REFUSED.
     """
 
     model: str

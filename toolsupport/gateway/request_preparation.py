@@ -144,6 +144,7 @@ def _for_program(prepared: request_context.RequestContext, asked: GatewayRequest
         system=_system(asked, prepared),
         options={**prepared.request_spec.options, **_options(asked)},
         words_after_results=prepared.endpoint.kind != "mistral",
+        images_in_results=providers.provider(prepared.endpoint.kind).images_in_results,
     )
 
 

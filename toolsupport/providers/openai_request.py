@@ -25,6 +25,8 @@ class OpenAIDialect:
     in which its reasoning is sent back, "" if that is refused; `needs_thoughts`: it may not be missing or empty in any
     of them. `renamed` maps names of our options to the server's.
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
+    `thoughts_too` is a second field for the same reasoning, which its versions named differently.
+    `marks_prefix`: it refuses an answer as the last message without this mark, with which the reply continues it.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
     `response_format` beside tools limits the words of the reply only, never its calls. `signed` matches models that
@@ -38,6 +40,8 @@ class OpenAIDialect:
     asks_usage: bool = True
     tool_choice: bool = False
     parallel: bool = False
+    thoughts_too: str = ""
+    marks_prefix: bool = False
     strict: bool = False
     own_temperature: str = ""
     schema: str = "open"
@@ -88,7 +92,7 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     try:
         if request.tools:
             body["tools"] = orjson.Fragment(written_tools(request.tools, dialect))
-        return orjson.dumps(body)
+        return orjson.dumps(body | _prefix(body["messages"], dialect))
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
 
@@ -190,6 +194,13 @@ THINKING: dict[str, Callable[[bool | str], JSON]] = {
 }
 
 
+def _prefix(messages: list[JSON], dialect: OpenAIDialect) -> JSON:
+    """Mark an answer at the end as the beginning of the reply, as programs mean it."""
+    if not (dialect.marks_prefix and messages and messages[-1]["role"] == "assistant"):
+        return {}
+    return {"messages": [*messages[:-1], messages[-1] | {"prefix": True}]}
+
+
 def _spoken(message: ChatMessage, _: OpenAIDialect) -> JSON:
     if not message.images:
         return {"role": message.role.value, "content": message.content}
@@ -222,6 +233,13 @@ def _result(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
     return _spoken(message, dialect) | {"tool_call_id": message.call_id}
 
 
+def _answer(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
+    written = _assistant(message, dialect)
+    if dialect.thoughts_too and dialect.thoughts in written:
+        written[dialect.thoughts_too] = written[dialect.thoughts]
+    return written
+
+
 def _notice(message: ChatMessage, _: OpenAIDialect) -> JSON:
     raise ToolsupportError("A notice is for people: it must not reach a model.")
 
@@ -229,7 +247,7 @@ def _notice(message: ChatMessage, _: OpenAIDialect) -> JSON:
 WRITERS: dict[Role, Callable[[ChatMessage, OpenAIDialect], JSON]] = {
     Role.SYSTEM: _spoken,
     Role.USER: _spoken,
-    Role.ASSISTANT: _assistant,
+    Role.ASSISTANT: _answer,
     Role.TOOL: _result,
     Role.NOTICE: _notice,
 }

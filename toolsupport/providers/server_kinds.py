@@ -30,7 +30,9 @@ class Provider:
     it. `holds_calls_back`: it sends nothing while the model writes a call. `constrains` is the field of a request that
     constrains the reply to a schema, "" if there is none; `thinks_first`: a model may think before such a reply, else
     thinking is turned off for it. `keywords` are those that such a schema may have beside the basic ones.
-    `sets_strict`: tools are sent with `strict` where the server enforces schemas.
+    `sets_strict`: tools are sent with `strict` where the server enforces schemas. `images_in_results`: images may be in
+    the results of tools, as its templates or its API have them; OpenAI's API has them in messages of people only.
+    `continues_unthinking`: it refuses to continue an answer if the model may think.
     """
 
     kind: str
@@ -47,6 +49,8 @@ class Provider:
     thinks_first: bool = False
     keywords: frozenset[str] = PATTERNS
     sets_strict: bool = False
+    images_in_results: bool = False
+    continues_unthinking: bool = False
 
 
 OPENAI = Provider(
@@ -81,6 +85,7 @@ PROVIDERS = {
             holds_calls_back=True,
             constrains="format",
             thinks_first=True,
+            images_in_results=True,
         ),
         Provider(
             kind="simulator",
@@ -92,6 +97,7 @@ PROVIDERS = {
             hint=sentence("start_simulator", command=COMMAND),
             constrains="format",
             thinks_first=True,
+            images_in_results=True,
         ),
         OPENAI,
         replace(
@@ -103,6 +109,8 @@ PROVIDERS = {
             about="/props",
             loads_on_demand=True,
             codec=partial(OpenAICodec, dialect=LOCAL),
+            images_in_results=True,
+            continues_unthinking=True,
         ),
         replace(
             OPENAI,
@@ -111,7 +119,8 @@ PROVIDERS = {
             default_url="http://127.0.0.1:8000",
             hint=sentence("start_vllm"),
             about="/version",
-            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True)),
+            # Versions of 2026 read the reasoning of earlier messages from `reasoning` only, older ones from the other.
+            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True, strict=True, thoughts_too="reasoning")),
             thinks_first=True,
             keywords=PATTERNS_AND_MULTIPLES,
             sets_strict=True,
@@ -191,10 +200,15 @@ PROVIDERS = {
             codec=partial(
                 OpenAICodec,
                 dialect=OpenAIDialect(
-                    renamed={"seed": "random_seed"}, asks_usage=False, tool_choice=True, parallel=True
+                    renamed={"seed": "random_seed"},
+                    asks_usage=False,
+                    tool_choice=True,
+                    parallel=True,
+                    marks_prefix=True,
                 ),
             ),
             thinks_first=True,
+            images_in_results=True,
         ),
         replace(
             OPENAI,

@@ -54,19 +54,29 @@ def openai(history: Sequence[ChatMessage]) -> None:
     assert not open_ids, "calls without a result"
 
 
+def openai_images(history: Sequence[ChatMessage]) -> None:
+    """Images are in messages of people only."""
+    assert not any(message.images for message in history if message.role is not Role.USER)
+
+
 def anthropic(history: Sequence[ChatMessage]) -> None:
     """Ids of letters, digits, `_` and `-`, and no longer than OpenAI's servers take them."""
     openai(history)
     assert all(ID.fullmatch(call.id) for message in history for call in message.calls)
 
 
-def mistral(history: Sequence[ChatMessage]) -> None:
-    """The order of roles, as many results as calls, and ids of nine letters and digits."""
+def in_order(history: Sequence[ChatMessage]) -> None:
+    """The order of roles, and as many results as calls."""
     openai(history)
     spoken = [message for message in history if message.role is not Role.SYSTEM]
     for one, other in pairwise(spoken):
         assert other.role in AFTER[one.role], f"{other.role} after {one.role}"
-    assert all(NINE.fullmatch(call.id) for message in spoken for call in message.calls)
+
+
+def mistral(history: Sequence[ChatMessage]) -> None:
+    """The order of roles, and ids of nine letters and digits."""
+    in_order(history)
+    assert all(NINE.fullmatch(call.id) for message in history for call in message.calls)
 
 
 def llama3(history: Sequence[ChatMessage]) -> None:

@@ -70,6 +70,31 @@ def test_a_second_result_is_left_out() -> None:
     assert history(log, NATIVE)[2:] == (result(ONE, "first"),)
 
 
+# Programs write parallel calls as messages of their own, or hand a result in after the next call.
+SCATTERED = {
+    "calls first": (said("", ONE), said("", TWO), result(ONE, "first"), result(TWO, "second")),
+    "results in another order": (said("", ONE), said("", TWO), result(TWO, "second"), result(ONE, "first")),
+    "words between": (said("", ONE), user("wait"), said("", TWO), result(TWO, "second"), result(ONE, "first")),
+    "a late result": (said("", ONE), said("", TWO), result(TWO, "second"), said("and"), result(ONE, "first")),
+}
+
+
+@every("order", sorted(SCATTERED))
+def test_a_result_finds_its_call_across_other_calls(order: str) -> None:
+    rendered = history((user(), *SCATTERED[order]), NATIVE)
+    told = [(message.call_id, message.content) for message in rendered if message.role is Role.TOOL]
+    assert told == [(ONE, "first"), (TWO, "second")]
+
+
+def test_a_late_result_belongs_to_the_latest_call_of_its_id() -> None:
+    log = (user(), said("", ONE), user("go on"), said("", ONE), said("", TWO), result(ONE, "second"))
+    assert [message.content for message in history(log, NATIVE) if message.role is Role.TOOL] == [
+        INTERRUPTED,
+        "second",
+        INTERRUPTED,
+    ]
+
+
 def test_two_calls_of_one_id_in_one_message() -> None:
     log = (user(), said("", "x", "x"), result("x", "first"), result("x", "second"))
     asked, *results = history(log, NATIVE)[1:]
@@ -133,6 +158,16 @@ def test_thinking_belongs_to_the_running_turn() -> None:
     assert not any(message.thinking for message in history(log, WORDS))
 
 
+def test_a_reminder_behind_results_begins_no_turn() -> None:
+    """Claude Code and others send one after nearly every result: models that think between calls need all of it."""
+    log = (user(), said("a", thinking="old"), user(), said("", "1", thinking="one"), result("1"), user("<r>x</r>"))
+    more = (*log, said("", "2", thinking="two"), result("2"), user("<r>y</r>"))
+    programs = RenderTarget("native", words_after_results=True)
+    assert [message.thinking for message in history(log, programs) if message.thinking] == ["one"]
+    assert [message.thinking for message in history(more, programs) if message.thinking] == ["one", "two"]
+    assert [message.thinking for message in history(more, NATIVE) if message.thinking] == []
+
+
 def test_for_a_model_without_tools_calls_are_told_in_words() -> None:
     log = (user(), said("Let me see.", "1"), result("1", "42"), said("It is 42."), user("sure?"))
     assert history(log, WORDS) == (
@@ -190,14 +225,6 @@ def test_a_made_up_name_cannot_spoil_the_history(name: str, sent: str) -> None:
     assert (asked.calls[0].name, told.name) == (sent, sent)
 
 
-def test_images_stay_where_they_were_shown() -> None:
-    picture = ChatMessage(Role.USER, "", images=(b"\x89PNG1",))
-    shot = ChatMessage(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
-    log = (picture, said("", ONE), shot, user("and?"))
-    for target in (NATIVE, WORDS, HERMES):
-        assert [message.images for message in history(log, target) if message.images] == [(b"\x89PNG1",), shot.images]
-
-
 @pytest.mark.parametrize("log", [(), (user(" "),), (said(),), (said("", ONE),)])
 def test_a_conversation_begins_with_a_person(log: tuple[ChatMessage, ...]) -> None:
     assert history((ChatMessage(Role.SYSTEM, "s"), *log), NATIVE)[:2] == (
@@ -223,14 +250,26 @@ LOGS = st.lists(
         st.builds(ChatMessage, st.just(Role.NOTICE), st.sampled_from(["noticed", "notice"])),
         st.builds(ChatMessage, st.just(Role.USER), st.sampled_from(["u", "", "\n"]), images=IMAGES),
         st.builds(ChatMessage, st.just(Role.ASSISTANT), st.sampled_from(["a", "", " "]), st.just("t"), CALLS),
-        st.builds(lambda id_, name: ChatMessage(Role.TOOL, "r", call_id=id_, name=name), IDS, NAMES),
+        st.builds(
+            lambda id_, name, images: ChatMessage(Role.TOOL, "r", call_id=id_, name=name, images=images),
+            IDS,
+            NAMES,
+            IMAGES,
+        ),
     ),
     max_size=14,
 )
 TARGETS = st.one_of(
     st.builds(
-        lambda family: RenderTarget("native", family, one_call=family == "llama3_json"),
+        lambda family, programs: RenderTarget(
+            "native",
+            family,
+            one_call=family == "llama3_json",
+            words_after_results=programs,
+            images_in_results=not programs,
+        ),
         st.sampled_from(sorted(strict_servers.NATIVE)),
+        st.booleans(),
     ),
     st.sampled_from(["", *FORMATS]).map(RenderTarget),
 )
@@ -240,7 +279,9 @@ def refusal(log: list[ChatMessage], target: RenderTarget) -> str:
     """Why the strictest server of a target would not take the log as it is rendered for it, or ""."""
     native = target.format == "native"
     check = strict_servers.NATIVE[target.call_format] if native else strict_servers.alternating
-    return strict_servers.refusal(history(log, target), check)
+    rendered = history(log, target)
+    shown = strict_servers.openai_images if native and not (target.images_in_results or target.needs_answer) else None
+    return strict_servers.refusal(rendered, check) or (strict_servers.refusal(rendered, shown) if shown else "")
 
 
 @given(LOGS, TARGETS)

@@ -85,3 +85,30 @@ async def test_an_image_goes_along_where_the_server_refuses_tools(program: Progr
         assert calls_in(path, answer.json()) == gold.calls(1, "hermes"), answer.content
         first, second = (json.dumps(body) for body in server.bodies)
         assert PIXEL in first and PIXEL in second and "<tools>" in second
+
+
+SEEN = (HEAD, said(delta={"content": "Seen."}), said(finish_reason="stop"), chunk(b"data: [DONE]\n\n"), LAST_CHUNK)
+SOURCE = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+# Kind of server → the roles of the messages that hold images: OpenAI's API takes them from people only.
+HOLDERS = {"openai": ["user"], "openai.com": ["user"], "vllm": ["user"], "llamacpp": ["tool"], "mistral": ["tool"]}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", sorted(HOLDERS))
+async def test_an_image_in_a_result_goes_where_the_server_takes_it(program: Program, kind: str) -> None:  # G5 G6
+    """Claude Code reads pictures and screenshots so; a refused one would block the rest of the conversation."""
+    called = {"type": "tool_use", "id": "toolu_01", "name": "look", "input": {}}
+    shown = {"type": "tool_result", "tool_use_id": "toolu_01", "content": [{"type": "image", "source": SOURCE}]}
+    async with scripted(SEEN) as server:
+        await in_database(row)(server, kind, tools=True, format="native")
+        history = [("user", "Look."), ("assistant", [called]), ("user", [shown])]
+        body = {
+            "max_tokens": 50,
+            "messages": [{"role": role, "content": content} for role, content in history],
+            "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+        }
+        answer = await post(program, "/v1/messages", model="made/m", **body)
+        assert answer.status_code == 200, answer.content
+        sent = server.bodies[-1]["messages"]
+        assert [message["role"] for message in sent if URL in json.dumps(message)] == HOLDERS[kind]
+        assert [message["role"] for message in sent if message["role"] == "tool"] == ["tool"]

@@ -119,6 +119,19 @@ def test_thoughts_are_sent_back_where_they_are_wanted(kind: str, field: str) -> 
     assert sent == {"role": "assistant", "content": "a", field: "hm"}
 
 
+def test_vllm_gets_thoughts_in_the_fields_of_all_its_versions() -> None:
+    [sent] = messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind="vllm")
+    assert sent == {"role": "assistant", "content": "a", "reasoning_content": "hm", "reasoning": "hm"}
+    assert messages(ChatMessage(Role.ASSISTANT, "a"), kind="vllm") == [{"role": "assistant", "content": "a"}]
+
+
+def test_mistral_continues_an_answer_at_the_end() -> None:
+    asked, begun = ChatMessage(Role.USER, "As JSON."), ChatMessage(Role.ASSISTANT, "{")
+    assert messages(asked, begun, kind="mistral")[-1] == {"role": "assistant", "content": "{", "prefix": True}
+    assert not any("prefix" in one for one in messages(asked, begun, asked, kind="mistral"))
+    assert messages(asked, begun)[-1] == {"role": "assistant", "content": "{"}
+
+
 def test_no_message_of_deepseeks_history_is_without_thoughts() -> None:
     call = ToolCall("1", "f", {})
     history = (ChatMessage(Role.ASSISTANT, "a"), ChatMessage(Role.ASSISTANT, "", calls=(call,)))
@@ -129,7 +142,8 @@ def test_no_message_of_deepseeks_history_is_without_thoughts() -> None:
 
 @pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
 def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
-    assert messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
+    sent = messages(ChatMessage(Role.ASSISTANT, "a", "hm"), ChatMessage(Role.USER, "b"), kind=kind)
+    assert sent == [{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]
 
 
 @every(

@@ -13,6 +13,11 @@ MARKS = re.compile(
     r"<(?=/?\s*[a-zA-Z|｜_])|\[(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|`(?=``)", re.IGNORECASE
 )
 LOOKS_ALIKE = {"<": "‹", "[": "⁅", "`": "ˋ"}
+# The similar characters where they stand for those; of a long fence several are replaced.
+REPLACED = re.compile(
+    r"‹(?=/?\s*[a-zA-Z|｜_])|⁅(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|ˋ(?=[`ˋ]`)",
+    re.IGNORECASE,
+)
 
 
 def listed(tools: Sequence[ToolSpec]) -> str:

@@ -26,4 +26,5 @@ def _target(request_spec: RequestSpec) -> RenderTarget:
         call_format=call_format if isinstance(call_format, str) else "",
         one_call=request_spec.capabilities["parallel"].value is False,
         words_after_results=request_spec.words_after_results,
+        images_in_results=request_spec.images_in_results,
     )

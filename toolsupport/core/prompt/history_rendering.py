@@ -30,6 +30,8 @@ from toolsupport.core.types import ChatMessage, Role, ToolCall
 INTERRUPTED = "No result: the call was interrupted before it was done."
 BROKEN_OFF = "(The answer was cut off here.)"
 BEGINNING = "(The conversation begins here.)"
+IMAGES_FOLLOW = "[Its images follow after the results.]"
+IMAGES_OF_RESULTS = "The images of the results above, in their order:"
 UNSPOKEN = (Role.SYSTEM, Role.NOTICE)
 # Programs of Claude offer longer names of the tools of MCP servers, so a model may have called one.
 LONGEST_NAME, LONGEST_MCP_NAME = 64, 128
@@ -43,13 +45,15 @@ class RenderTarget:
 
     `format` is "native", a name of FORMATS, or "" for a model without tools. `call_format` is the format its family was
     trained on. `one_call`: its template takes a single call per message. `words_after_results`: a person's message
-    directly after results is meant so, as programs send it; else an answer was cut off there.
+    directly after results is meant so, as programs send it; else an answer was cut off there. `images_in_results`: its
+    server takes images in the results of tools; else a person's message after them shows the images.
     """
 
     format: str = ""
     call_format: str = ""
     one_call: bool = False
     words_after_results: bool = False
+    images_in_results: bool = True
 
     @property
     def needs_answer(self) -> bool:
@@ -62,7 +66,8 @@ def history(messages: Sequence[ChatMessage], target: RenderTarget) -> tuple[Chat
     render = _renderer(target)
     system = "\n\n".join(message.content for message in messages if message.role is Role.SYSTEM and message.content)
     spoken = [_without_blank(one) for one in messages if one.role not in UNSPOKEN and not _says_nothing(one)]
-    rendered = _joined(render(_paired(_with_fresh_thinking(spoken), CallIds(target.call_format))))
+    fresh = _with_fresh_thinking(spoken, _turn(spoken, target.words_after_results))
+    rendered = _joined(render(_paired(fresh, CallIds(target.call_format))))
     head = [ChatMessage(Role.SYSTEM, system)] if system else []
     if not rendered or rendered[0].role is not Role.USER:
         head.append(ChatMessage(Role.USER, BEGINNING))
@@ -75,13 +80,21 @@ def _renderer(target: RenderTarget) -> Render:
         return partial(_written, FORMATS[target.format])
     if target.format != "native":
         return known
-    return partial(_one_by_one if target.one_call else _native, target.needs_answer)
+    render = partial(_one_by_one if target.one_call else _native, target.needs_answer)
+    return render if target.images_in_results or target.needs_answer else partial(_images_apart, render)
 
 
-def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Keep the reasoning of the current turn only; drop any before the latest question."""
-    users = [number for number, message in enumerate(messages) if message.role is Role.USER]
-    latest = users[-1] if users else -1
+def _turn(messages: Sequence[ChatMessage], words_after_results: bool) -> int:
+    """Return the number of the question of the current turn: agents put reminders behind results in the same turn."""
+    for number in range(len(messages) - 1, -1, -1):
+        after_results = number > 0 and messages[number - 1].role is Role.TOOL
+        if messages[number].role is Role.USER and not (words_after_results and after_results):
+            return number
+    return -1
+
+
+def _with_fresh_thinking(messages: Sequence[ChatMessage], latest: int) -> list[ChatMessage]:
+    """Keep the reasoning of the current turn only; drop any before its question."""
     return [
         replace(message, thinking="") if number < latest and message.thinking else message
         for number, message in enumerate(messages)
@@ -90,31 +103,33 @@ def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessage]:
     """Give each call exactly one result after it, with unique ids; drop results without a call."""
+    results = _results(messages)
     for number, message in enumerate(messages):
         if message.role is Role.TOOL:
             continue
         if not message.calls:
             yield message
             continue
-        results = _results(messages, number)
         named = [replace(call, name=_sendable(call.name)) for call in message.calls]
         calls = tuple(replace(call, id=ids.of(call)) for call in named)
         yield replace(message, calls=calls)
         for asked, call in zip(message.calls, calls, strict=True):
-            found = results.get(asked.id) or deque([ChatMessage(Role.TOOL, INTERRUPTED)])
+            found = results.get((number, asked.id)) or deque([ChatMessage(Role.TOOL, INTERRUPTED)])
             yield replace(found.popleft(), call_id=call.id, name=call.name)
 
 
-def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, deque[ChatMessage]]:
-    """Return the results of this message's calls by id, up to the next message with calls."""
-    found: dict[str, deque[ChatMessage]] = {}
-    # No slice: a copy of the rest for each message costs the square of a long conversation.
-    for at in range(number + 1, len(messages)):
-        message = messages[at]
-        if message.calls:
-            break
-        if message.role is Role.TOOL:
-            found.setdefault(message.call_id, deque()).append(message)
+def _results(messages: Sequence[ChatMessage]) -> dict[tuple[int, str], deque[ChatMessage]]:
+    """Return the results by the number of the message that asked for them, and the id of the call.
+
+    A result belongs to the latest call of its id: servers repeat ids, and programs may write each of several calls
+    into a message of its own, before all of their results.
+    """
+    asked: dict[str, int] = {}
+    found: dict[tuple[int, str], deque[ChatMessage]] = {}
+    for number, message in enumerate(messages):
+        asked.update((call.id, number) for call in message.calls)
+        if message.role is Role.TOOL and message.call_id in asked:
+            found.setdefault((asked[message.call_id], message.call_id), deque()).append(message)
     return found
 
 
@@ -144,6 +159,21 @@ def _one_by_one(needs_answer: bool, messages: Iterable[ChatMessage]) -> Iterator
         else:
             waiting = deque(message.calls[1:])
             yield replace(message, calls=message.calls[:1])
+
+
+def _images_apart(render: Render, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+    """Move the images of results into a message after them: OpenAI's API refuses them anywhere else."""
+    images: tuple[bytes, ...] = ()
+    for message in render(messages):
+        if message.role is Role.TOOL and message.images:
+            images += message.images
+            message = replace(message, content=paragraphs(message.content, IMAGES_FOLLOW), images=())
+        elif message.role is not Role.TOOL and images:
+            yield ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=images)
+            images = ()
+        yield message
+    if images:
+        yield ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=images)
 
 
 def _written(format_: Format, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
