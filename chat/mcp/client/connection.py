@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from chat.mcp.client import http, stdio
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke
+from chat.mcp.client.stdio import ProcessEnded
 from toolsupport import __version__
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.invisible_chars import UNSEEN
@@ -96,6 +97,18 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
 
     `changed` is called when the server reports changed tools, and when its stream ends.
     """
+    async with AsyncExitStack() as stack:
+        try:
+            connection = await stack.enter_async_context(_connected(server, changed, "auto"))
+        except ProcessEnded:
+            # Programs made with older versions of the Rust SDK end at any request before `initialize`, also at the one
+            # that asks for newer versions of the protocol.
+            connection = await stack.enter_async_context(_connected(server, changed, "legacy"))
+        yield connection
+
+
+@asynccontextmanager
+async def _connected(server: RemoteServer, changed: Callable[[], None], mode: str) -> AsyncIterator[McpConnection]:
     # It takes a second and 55 MB: imported only if there is a server, and in a thread.
     sdk = await asyncio.to_thread(import_module, "mcp.client.client")
     anyio = import_module("anyio")
@@ -110,7 +123,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
     transport = TRANSPORTS[server.kind](server, changed, guard)
     client_of = partial(sdk.Client, transport, cache=None, message_handler=receive, client_info=info)
     try:
-        async with client_of(read_timeout_seconds=LISTING) as client, anyio.create_task_group() as tasks:
+        async with client_of(read_timeout_seconds=LISTING, mode=mode) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(_follow, client, changed)
             tasks.start_soon(guard.watch)
             try:

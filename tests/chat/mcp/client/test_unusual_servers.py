@@ -1,0 +1,43 @@
+"""Servers that people use and that differ from the newest version of the protocol can be used all the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat.mcp.client.connection import McpConnection, connected
+from toolsupport.core.remote_tools import RemoteServer
+
+pytestmark = pytest.mark.asyncio
+
+SCRIPT = str(Path(__file__).with_name("scripted.py"))
+TOOL = {"name": "work", "inputSchema": {"type": "object"}}
+DONE = {"content": [{"type": "text", "text": "done"}]}
+
+
+def scripted(tmp_path: Path, **script: Any) -> RemoteServer:
+    file = tmp_path / "script.json"
+    file.write_text(json.dumps({"list": {"tools": [TOOL]}, "call": DONE} | script))
+    return RemoteServer(1, "scripted", "stdio", command=sys.executable, args=(SCRIPT, str(file)))
+
+
+@asynccontextmanager
+async def open_to(tmp_path: Path, **script: Any) -> AsyncIterator[McpConnection]:
+    async with connected(scripted(tmp_path, **script), lambda: None) as connection:
+        yield connection
+
+
+async def called(connection: McpConnection) -> Any:
+    return await connection.call("work", {}, lambda *_: None)
+
+
+async def test_one_that_ends_at_the_question_for_newer_versions_is_started_again(tmp_path: Path) -> None:
+    async with open_to(tmp_path, strict=True) as connection:
+        assert await connection.tools() == [TOOL]
+        assert await called(connection) == DONE
