@@ -40,6 +40,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None], guard: MessageG
     stderr_lines: deque[str] = deque(maxlen=LAST_WORDS)
     to_client, incoming = anyio.create_memory_object_stream[Any](0)
     outgoing, from_client = anyio.create_memory_object_stream[Any](0)
+    ended_itself = False
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_collect_stderr, process, stderr_lines)
@@ -48,10 +49,12 @@ async def opened(server: RemoteServer, lost: Callable[[], None], guard: MessageG
             try:
                 yield incoming, outgoing
             finally:
+                ended_itself = process.stdout is not None and process.stdout.at_eof()
                 await _end(process)
                 tasks.cancel_scope.cancel()
     except Exception as error:
-        if guard.reason or process.returncode is None:
+        # A program that is ended here, because of an error, is not the reason of that error.
+        if guard.reason or not ended_itself or process.returncode is None:
             raise
         raise ProcessEnded(_farewell(process, stderr_lines)) from error
     finally:

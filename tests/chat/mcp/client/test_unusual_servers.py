@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chat.mcp.client.connection import McpConnection, connected
+from chat.mcp.client.connection import McpConnection, connected, in_words
 from toolsupport.core.remote_tools import RemoteServer
 
 pytestmark = pytest.mark.asyncio
@@ -41,3 +41,36 @@ async def test_one_that_ends_at_the_question_for_newer_versions_is_started_again
     async with open_to(tmp_path, strict=True) as connection:
         assert await connection.tools() == [TOOL]
         assert await called(connection) == DONE
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ({"list": {"error": {"code": -32000, "message": "no database"}}}, "answered with an error: “no database”"),
+        ({"version": "1.0"}, "Unsupported protocol version from the server: 1.0"),
+        ({"list": {"tools": "none"}}, "does not follow the protocol"),
+    ],
+)
+async def test_a_program_that_was_ended_here_is_not_the_reason(
+    tmp_path: Path, script: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(Exception) as caught:
+        async with open_to(tmp_path, **script) as connection:
+            await connection.tools()
+    assert reason in in_words(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # As the TypeScript SDK writes it, and as those of Python programs do.
+        'MCP error -32602: Input validation error: Invalid arguments for tool work: [{"path": ["text"]}]',
+        "1 validation error for workArguments\ntext\n  Field required",
+    ],
+)
+async def test_an_error_about_arguments_reaches_the_model(tmp_path: Path, text: str) -> None:
+    async with open_to(tmp_path, call={"error": {"code": -32602, "message": text}}) as connection:
+        await connection.tools()
+        with pytest.raises(Exception) as caught:
+            await called(connection)
+    assert " ".join(text.split()) in in_words(caught.value)
