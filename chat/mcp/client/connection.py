@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -25,7 +26,9 @@ LISTING = 20.0  # seconds
 CALL = 120.0
 # Values of all pages of a list of tools: to check them takes 300 ms.
 MOST_LISTED = 100_000
-UNPARSED = "validation error"  # pydantic's text, in the SDK's error about a message that it cannot read
+# The SDK's errors about a message that it cannot read, with pydantic's text, which explains nothing to people. A
+# server's own errors about arguments have such texts too, and the model needs those.
+UNPARSED = re.compile(r"Failed to parse .*validation error", re.DOTALL)
 LONGEST_ERROR = 2_000  # characters that are looked at
 Progress = Callable[[float, float | None, str | None], None]
 
@@ -151,8 +154,8 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
         return  # an older one notifies without a subscription; and all are queried every minute
 
 
-def in_words(error: BaseException) -> str:
-    """Explain an error to people: the first of several causes, in at most 300 characters."""
+def in_words(error: BaseException, longest: int = 300) -> str:
+    """Explain an error: the first of several causes, with at most so many characters of a server's text."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
@@ -160,8 +163,8 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, ToolsupportError):
         return error.words
     kind = type(error).__name__
-    if kind == "MCPError" and UNPARSED not in str(error)[:LONGEST_ERROR]:
-        return sentence("mcp_error", text=_one_line(error, 300))
+    if kind == "MCPError" and not UNPARSED.match(str(error)[:LONGEST_ERROR]):
+        return sentence("mcp_error", text=_one_line(error, longest))
     if kind in ("ValidationError", "MCPError"):
         return sentence("mcp_protocol")
     return sentence("mcp_unreachable", text=_one_line(error, 200) or sentence("connection_failed"))
