@@ -65,12 +65,15 @@ class McpConnection:
             while len(found) <= MOST_TOOLS:
                 asked = types.ListToolsRequest(params=types.PaginatedRequestParams(cursor=cursor))
                 page = await self._ask(asked, LISTING)
-                found += page["tools"]
-                listed += parts_of(page["tools"])
+                tools = page.get("tools")
+                if not isinstance(tools, list):
+                    raise ServerBroke(sentence("mcp_protocol"))
+                found += tools
+                listed += parts_of(tools)
                 if listed >= MOST_LISTED:
                     self._guard.broke(sentence("mcp_list_too_large", most=MOST_LISTED))
                 cursor = page.get("nextCursor")
-                if not cursor or not page["tools"]:
+                if not cursor or not tools:
                     break
         return found
 
@@ -85,12 +88,17 @@ class McpConnection:
         return await self._ask(asked, CALL, report)
 
     async def _ask(self, asked: Any, seconds: float, progress: Any = None) -> JSON:
-        from pydantic import TypeAdapter
+        """Return the result as it was sent.
 
-        # Not call_tool: that would run the patterns of a schema of theirs over their own result, in our loop.
-        answer: JSON = await self._client.session.send_request(
-            asked, TypeAdapter(dict[str, Any]), request_read_timeout_seconds=seconds, progress_callback=progress
-        )
+        The SDK's own methods check it as a whole: one tool whose definition is unusual hides all others then, and one
+        part of an unknown kind the whole result. `call_tool` also runs the patterns of a server's schema over its
+        result, in our loop. What is read of a result is checked where it is read.
+        """
+        session = self._client.session
+        data = asked.model_dump(by_alias=True, mode="json", exclude_none=True)
+        options = {"timeout": seconds} | ({"on_progress": progress} if progress else {})
+        session._stamp(data, options)
+        answer: JSON = await session._dispatcher.send_raw_request(data["method"], data.get("params"), options)
         return answer
 
 

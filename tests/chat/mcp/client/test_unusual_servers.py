@@ -12,13 +12,17 @@ from typing import Any
 import pytest
 
 from chat.mcp.client.connection import McpConnection, connected, in_words
+from chat.mcp.client.results import ResultReader
+from chat.tools.files.workspace import Workspace
+from toolsupport.core import remote_tools
 from toolsupport.core.remote_tools import RemoteServer
+from toolsupport.core.types import JSON
 
 pytestmark = pytest.mark.asyncio
 
 SCRIPT = str(Path(__file__).with_name("scripted.py"))
-TOOL = {"name": "work", "inputSchema": {"type": "object"}}
-DONE = {"content": [{"type": "text", "text": "done"}]}
+TOOL: JSON = {"name": "work", "inputSchema": {"type": "object"}}
+DONE: JSON = {"content": [{"type": "text", "text": "done"}]}
 
 
 def scripted(tmp_path: Path, **script: Any) -> RemoteServer:
@@ -74,3 +78,42 @@ async def test_an_error_about_arguments_reaches_the_model(tmp_path: Path, text: 
         with pytest.raises(Exception) as caught:
             await called(connection)
     assert " ".join(text.split()) in in_words(caught.value)
+
+
+# Definitions that the SDK rejects together with the whole list, and whether the tool can be used.
+UNUSUAL_TOOLS: tuple[tuple[JSON, bool], ...] = (
+    ({"inputSchema": {}}, True),
+    ({"outputSchema": {"type": "array", "items": {"type": "string"}}}, True),
+    ({"annotations": {"readOnlyHint": "often"}}, True),
+    ({"title": 7, "icons": "none"}, True),
+    ({"inputSchema": {"type": "OBJECT"}}, False),
+    ({"inputSchema": None}, False),
+    ({"name": None}, False),
+)
+
+
+async def test_one_unusual_definition_does_not_hide_the_other_tools(tmp_path: Path) -> None:
+    listed = [TOOL, *(TOOL | {"name": f"t{at}"} | odd for at, (odd, _) in enumerate(UNUSUAL_TOOLS)), "none"]
+    async with open_to(tmp_path, list={"tools": listed}) as connection:
+        found, reasons = remote_tools.taken(await connection.tools())
+    usable = [f"t{at}" for at, (_, is_usable) in enumerate(UNUSUAL_TOOLS) if is_usable]
+    assert [*found] == ["work", *usable]
+    assert len(reasons) == len(listed) - len(found)
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ({"content": [{"type": "video", "data": ""}, *DONE["content"]]}, "an unknown kind of content]\n\ndone"),
+        ({"content": [{"type": "resource_link", "uri": "notes://1"}]}, "[resource link, not opened: notes://1]"),
+        ({"content": [], "structuredContent": [1, 2]}, "[structured]\n[\n 1,\n 2\n]"),
+        ({"structuredContent": {"a": 1}}, '[structured]\n{\n "a": 1\n}'),
+        ({"content": None}, "[The tool returned nothing.]"),
+        ({}, "[The tool returned nothing.]"),
+        ({"content": [{"type": "text", "text": None}, {"type": "text", "text": 5}]}, "5"),
+    ],
+)
+async def test_what_can_be_read_of_an_unusual_result_is(tmp_path: Path, result: JSON, text: str) -> None:
+    async with open_to(tmp_path, call=result) as connection:
+        given = await called(connection)
+    assert ResultReader("scripted", Workspace(tmp_path / "files")).read(given).content.endswith(text)
