@@ -281,7 +281,7 @@ MCP = {
     "mcp_too_much": "It sent too much within ten seconds.",
     "mcp_message_too_long": "It sent a message of more than 8 MiB.",
     "mcp_line_too_long": "It sent a line of more than 8 MiB.",
-    "mcp_no_messages": "It sent more than {most} lines that are not messages.",
+    "mcp_no_messages": "It sent more than {most} lines in a row that are not messages.",
     "mcp_not_started": "{command} cannot be started: {text}.",
     "mcp_ended": "The process ended with {status}.",
     "mcp_ended_after": "The process ended with {status}. Its last output: “{text}”",

@@ -22,7 +22,7 @@ from toolsupport.core.sentences import sentence
 
 GRACE = 0.5  # seconds a server has to end on its own, then again after it was asked to
 LAST_WORDS = 400
-# Lines that are no messages: some servers greet on their standard output.
+# Lines without a message between them: some servers greet on their standard output, or log each call there.
 MOST_UNREADABLE = 50
 INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TZ", "TMPDIR")
 
@@ -104,6 +104,7 @@ async def _read(process: Process, to_client: Any, lost: Callable[[], None], guar
                     if unreadable > MOST_UNREADABLE:
                         guard.broke(sentence("mcp_no_messages", most=MOST_UNREADABLE))
                     continue
+                unreadable = 0
                 await to_client.send(SessionMessage(message))
     finally:
         to_client.close()

@@ -13,6 +13,7 @@ import pytest
 
 from chat.mcp.client.connection import McpConnection, connected, in_words
 from chat.mcp.client.results import ResultReader
+from chat.mcp.client.stdio import MOST_UNREADABLE
 from chat.tools.files.workspace import Workspace
 from toolsupport.core import remote_tools
 from toolsupport.core.remote_tools import RemoteServer
@@ -117,3 +118,9 @@ async def test_what_can_be_read_of_an_unusual_result_is(tmp_path: Path, result: 
     async with open_to(tmp_path, call=result) as connection:
         given = await called(connection)
     assert ResultReader("scripted", Workspace(tmp_path / "files")).read(given).content.endswith(text)
+
+
+async def test_one_that_logs_each_call_among_its_messages_stays_connected(tmp_path: Path) -> None:
+    async with open_to(tmp_path, noise=True) as connection:
+        for _ in range(MOST_UNREADABLE + 5):
+            assert await called(connection) == DONE
