@@ -171,6 +171,8 @@ def in_words(error: BaseException, longest: int = 300) -> str:
     if isinstance(error, ToolsupportError):
         return error.words
     kind = type(error).__name__
+    if kind == "MCPError" and str(error) in http.REFUSALS:
+        return str(error)
     if kind == "MCPError" and not UNPARSED.match(str(error)[:LONGEST_ERROR]):
         return sentence("mcp_error", text=_one_line(error, longest))
     if kind in ("ValidationError", "MCPError"):

@@ -6,21 +6,20 @@ followed, no proxy comes from the environment, and no answer is decompressed.
 
 from __future__ import annotations
 
+import json
 import ssl
 from collections.abc import AsyncIterator
 from functools import cache
 
 import httpx2
+from mcp_types import JSONRPCError, jsonrpc_message_adapter
 
 from chat.mcp.client.address_check import judged_address
+from chat.mcp.client.http import NO_TOKEN, NO_TOKEN_OAUTH, REFUSED
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke, StreamCounter
 from toolsupport.core.errors import ConfigError
 
-REFUSED = {
-    401: "It requires another token",
-    403: "It refuses this token",
-    407: "A proxy in between requires a password",
-}
+STATUS_ALONE = -32000  # the code of JSON-RPC for any error of a server
 
 
 class BoundedStream(httpx2.AsyncByteStream):
@@ -68,7 +67,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         events = response.headers.get("content-type", "").startswith("text/event-stream")
         response.stream = BoundedStream(response.stream, StreamCounter(self._guard, events=events))
-        return response
+        return await explained(request, response)
 
     async def aclose(self) -> None:
         await self.inner.aclose()
@@ -76,11 +75,45 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 def complaint_about(response: httpx2.Response) -> str:
     """Return why an answer is not read, "" if it is."""
-    status = response.status_code
-    if status in REFUSED:
-        return f"{REFUSED[status]} (status {status})."
     if response.is_redirect:
-        return f"It redirects (status {status}), which is not followed. Enter the address it sends to."
+        return f"It redirects (status {response.status_code}), which is not followed. Enter the address it sends to."
     if response.headers.get("content-encoding", "identity") != "identity":
         return "It sends compressed answers, which were not requested."
     return ""
+
+
+async def explained(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+    """Return an answer whose error the SDK passes on to the request that it answers, and to no other.
+
+    It gives an error without a message of the protocol the same text for each status. 404 is left to it: it stands for
+    an unknown method, or for a session that has ended.
+    """
+    if request.method != "POST" or not response.is_error or response.status_code == 404:
+        return response
+    try:
+        body = await response.aread()
+    except httpx2.StreamError:  # too long; the connection ends for that
+        body = b""
+    finally:
+        await response.aclose()
+    # A server's own words explain its errors best, but a person must read which key is wrong.
+    if response.status_code in (401, 407) or not _is_message(body):
+        error = {"code": STATUS_ALONE, "message": reason_of(request, response)}
+        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    return httpx2.Response(response.status_code, headers={"content-type": "application/json"}, content=body)
+
+
+def reason_of(request: httpx2.Request, response: httpx2.Response) -> str:
+    """Return what a status without a message means."""
+    status = response.status_code
+    if status == 401 and "authorization" not in request.headers:
+        oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
+        return NO_TOKEN_OAUTH if oauth else NO_TOKEN
+    return REFUSED.get(status) or f"status {status} {response.reason_phrase}".strip()
+
+
+def _is_message(body: bytes) -> bool:
+    try:
+        return isinstance(jsonrpc_message_adapter.validate_json(body, by_name=False), JSONRPCError)
+    except ValueError:
+        return False

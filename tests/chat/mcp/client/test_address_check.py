@@ -62,7 +62,9 @@ def turning() -> Iterator[str]:
         ("/401", "requires another token (status 401)"),
         ("/403", "refuses this token (status 403)"),
         ("/200packed", "sends compressed answers"),
-        ("/500", "answered with an error"),
+        ("/405", "takes no messages at this address (status 405)"),
+        ("/407", "requires a password (status 407)"),
+        ("/500", "answered with an error: “status 500 Internal Server Error”"),
         ("/200large", "more than 8 MiB"),
     ],
 )
