@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cache
 
 import httpx2
 from mcp_types import JSONRPCError, jsonrpc_message_adapter
 
-from chat.mcp.client.address_check import judged_address
+from chat.mcp.client.address_check import judged_addresses
 from chat.mcp.client.http import NO_TOKEN, NO_TOKEN_OAUTH, REFUSED
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke, StreamCounter
 from toolsupport.core.errors import ConfigError
@@ -54,12 +55,12 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, guard: MessageGuard) -> None:
         self.inner = httpx2.AsyncHTTPTransport(verify=_trusted_certificates(), trust_env=False)
         self._guard = guard
+        self._last = ""  # the last address that could be reached
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         host = request.url.host
         request.extensions = {**request.extensions, "sni_hostname": host}
-        request.url = request.url.copy_with(host=await judged_address(host))
-        response = await self.inner.handle_async_request(request)
+        response = await self._first_reached(request, await judged_addresses(host))
         complaint = complaint_about(response)
         if complaint:
             await response.aclose()
@@ -68,6 +69,20 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         events = response.headers.get("content-type", "").startswith("text/event-stream")
         response.stream = BoundedStream(response.stream, StreamCounter(self._guard, events=events))
         return await explained(request, response)
+
+    async def _first_reached(self, request: httpx2.Request, addresses: list[str]) -> httpx2.Response:
+        """Send it to the first address that can be reached: `localhost` has two, and most servers use one of them."""
+        *others, last = sorted(addresses, key=lambda address: address == self._last, reverse=True)
+        for address in others:
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._sent(request, address)
+        return await self._sent(request, last)
+
+    async def _sent(self, request: httpx2.Request, address: str) -> httpx2.Response:
+        request.url = request.url.copy_with(host=address)
+        response = await self.inner.handle_async_request(request)
+        self._last = address
+        return response
 
     async def aclose(self) -> None:
         await self.inner.aclose()
