@@ -182,6 +182,7 @@ LEFT_OUT = {
     "tool_too_long": "{tool} was left out: its definition has more than {most:,} characters.",
     "tool_unstorable": "{tool} was left out: its definition has characters that cannot be stored.",
     "tool_schema": "{tool} was left out: in its schema, {reason}.",
+    "tool_unusable": "{tool} was left out: {reason}.",
     "tool_twice": "{tool} was left out: there are several tools with that name.",
     "tools_over_limit": "Only the first {most} tools were used.",
 }
