@@ -7,6 +7,7 @@ followed, no proxy comes from the environment, and no answer is decompressed.
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -91,7 +92,12 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 def complaint_about(response: httpx2.Response) -> str:
     """Return why an answer is not read, "" if it is."""
     if response.is_redirect:
-        return f"It redirects (status {response.status_code}), which is not followed. Enter the address it sends to."
+        # Without what may hold a secret: a query, a name with a password.
+        place = re.split(r"[?#]", response.headers.get("location", ""))[0][:200]
+        named = f": {place}" if place and "@" not in place else ""
+        return (
+            f"It redirects (status {response.status_code}), which is not followed. Enter the address it sends to{named}"
+        )
     if response.headers.get("content-encoding", "identity") != "identity":
         return "It sends compressed answers, which were not requested."
     return ""

@@ -33,7 +33,7 @@ class Turning(BaseHTTPRequestHandler):
         self.asked.append(f"{self.path} {self.headers['authorization']}")
         body = b"x" * 9_000_000 if self.path.endswith("large") else b""
         self.send_response(int(self.path[1:4]))
-        self.send_header("location", "/200")
+        self.send_header("location", "/200?key=canary#top")
         self.send_header("content-length", str(len(body)))
         self.send_header("content-type", "application/json")
         if self.path.endswith("packed"):
@@ -58,7 +58,7 @@ def turning() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/307", "redirects (status 307), which is not followed"),
+        ("/307", "redirects (status 307), which is not followed. Enter the address it sends to: /200"),
         ("/301", "redirects (status 301), which is not followed"),
         ("/401", "requires another token (status 401)"),
         ("/403", "refuses this token (status 403)"),
