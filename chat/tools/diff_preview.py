@@ -31,7 +31,7 @@ def current(context: ToolContext, path: str) -> str | None:
     try:
         return content.data.decode()
     except UnicodeDecodeError:
-        raise ToolError(f"{path!r} is not a text file.") from None
+        raise ToolError(f"{path!r} is not a text file in UTF-8, so it cannot be changed this way.") from None
 
 
 async def difference(person: int, change: TextChange) -> str:

@@ -48,13 +48,28 @@ def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
     before = current(context, path)
     if before is None:
         raise NotFound(f"{path!r} does not exist. Use write_file to make it.")
+    old, new = _with_ends_of(before, old), _with_ends_of(before, new)
     places = _places(before, old) if old else 0
     if places != 1:
-        found = (
-            "is empty" if not old else "does not occur in the file" if not places else f"stands there {places} times"
-        )
-        raise ToolError(f"Nothing was changed: the old text {found}. Give a longer piece that occurs exactly once.")
+        raise ToolError(f"Nothing was changed: {_why_not(old, places)}")
     return path, before, before.replace(old, new)
+
+
+def _with_ends_of(before: str, piece: str) -> str:
+    """Return a text with the line ends of a file whose lines all end in CRLF: models write LF, whatever they read."""
+    ends = before.count("\r\n")
+    return piece if not ends or ends < before.count("\n") or "\r" in piece else piece.replace("\n", "\r\n")
+
+
+def _why_not(old: str, places: int) -> str:
+    if not old:
+        return "the old text is empty. Give a piece of the file that occurs exactly once."
+    if places:
+        return f"the old text stands there {places} times. Give a longer piece that occurs exactly once."
+    return (
+        "the old text does not occur in the file. Read the file again, and copy a piece of it exactly, with all its "
+        "spaces."
+    )
 
 
 def _places(text: str, piece: str) -> int:

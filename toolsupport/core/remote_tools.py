@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from toolsupport.core import name_checks, text_diff
+from toolsupport.core import call_validation, name_checks, text_diff
 from toolsupport.core.invisible_chars import UNSEEN, written_out
-from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
+from toolsupport.core.schema_limits import DATA, MAPPINGS, SchemaBudget, UnsupportedSchema
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ToolSpec
 
@@ -23,6 +23,7 @@ DESCRIPTION_LENGTH = 1024
 ABOUT_LENGTH = 160
 MOST_TOOLS = 500
 MOST_CHARACTERS = 32 * 1024  # of one definition, written as JSON
+OBJECTS = MAPPINGS | {"items", "additionalProperties"}  # keywords whose value is an object
 UNWRITABLE = re.compile("[\ud800-\udfff]")
 
 
@@ -98,7 +99,9 @@ def why_not(definition: Any) -> str:
         SchemaBudget(schema)
     except UnsupportedSchema as error:
         return sentence("tool_schema", tool=name, reason=str(error))
-    return ""
+    # Model servers refuse a whole request for such a tool, and no call of it could be checked.
+    reason = call_validation.unusable(spec_of("", definition).parameters)
+    return sentence("tool_unusable", tool=name, reason=reason) if reason else ""
 
 
 def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]:
@@ -137,8 +140,25 @@ def spec_of(server: str, definition: JSON) -> ToolSpec:
     text = UNSEEN.sub("", described if isinstance(described, str) else "").strip()
     if len(text) > DESCRIPTION_LENGTH:
         text = text[: DESCRIPTION_LENGTH - 1].rstrip() + "…"
-    schema = {key: value for key, value in definition["inputSchema"].items() if key != "$schema"}
+    schema = {key: value for key, value in _mended(definition["inputSchema"]).items() if key != "$schema"}
     return ToolSpec(callable_name(server, definition["name"]), text, {"type": "object"} | schema).completed()
+
+
+def _mended(schema: Any) -> Any:
+    """Return a schema with the empty objects that PHP writes as `[]`, and the empty lists that it writes as `{}`."""
+    if isinstance(schema, list):
+        return [_mended(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: part if name in DATA else _mended_part(name, part) for name, part in schema.items()}
+
+
+def _mended_part(name: str, part: Any) -> Any:
+    if name in OBJECTS and part == []:
+        return {}
+    if name in MAPPINGS and isinstance(part, dict):
+        return {key: {} if one == [] else _mended(one) for key, one in part.items()}
+    return [] if name == "required" and part == {} else _mended(part)
 
 
 def claims_read_only(definition: JSON) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -98,14 +98,23 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
     Programs leave out which draft of JSON Schema they use: what the present one does not allow may fit an older one.
     """
     renamed = _renamed(schema, _CheckedPatterns())
-    compile_with = partial(_compile, renamed, retriever)
     try:
-        return compile_with(jsonschema_rs.validator_for)
+        return _compile(renamed, retriever, jsonschema_rs.validator_for)
     except jsonschema_rs.ValidationError:
         for older in OLDER_DRAFTS if NEW.isdisjoint(schema) else ():
             with suppress(jsonschema_rs.ValidationError):
-                return compile_with(older)
+                return _compile(_without_empty_lists(renamed), retriever, older)
         raise
+
+
+def _without_empty_lists(schema: Any) -> Any:
+    """Return a schema without `"required": []`, which means nothing, and which draft 4 does not allow."""
+    if isinstance(schema, list):
+        return [_without_empty_lists(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: part for name, part in schema.items() if name != "required" or part != []}
+    return {name: part if name in DATA else _without_empty_lists(part) for name, part in kept.items()}
 
 
 def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[..., Any]) -> jsonschema_rs.Validator:

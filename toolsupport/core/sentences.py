@@ -182,6 +182,7 @@ LEFT_OUT = {
     "tool_too_long": "{tool} was left out: its definition has more than {most:,} characters.",
     "tool_unstorable": "{tool} was left out: its definition has characters that cannot be stored.",
     "tool_schema": "{tool} was left out: in its schema, {reason}.",
+    "tool_unusable": "{tool} was left out: {reason}.",
     "tool_twice": "{tool} was left out: there are several tools with that name.",
     "tools_over_limit": "Only the first {most} tools were used.",
 }
@@ -281,7 +282,7 @@ MCP = {
     "mcp_too_much": "It sent too much within ten seconds.",
     "mcp_message_too_long": "It sent a message of more than 8 MiB.",
     "mcp_line_too_long": "It sent a line of more than 8 MiB.",
-    "mcp_no_messages": "It sent more than {most} lines that are not messages.",
+    "mcp_no_messages": "It sent more than {most} lines in a row that are not messages.",
     "mcp_not_started": "{command} cannot be started: {text}.",
     "mcp_ended": "The process ended with {status}.",
     "mcp_ended_after": "The process ended with {status}. Its last output: “{text}”",

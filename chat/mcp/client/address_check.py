@@ -1,4 +1,4 @@
-"""Resolves the name of an MCP server to a permitted address."""
+"""Resolves the name of an MCP server to its permitted addresses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from toolsupport.core.server_address_rules import may_be_asked
 from toolsupport.providers.dns import AddressResolver
 
 
-async def judged_address(host: str) -> str:
-    """Return a permitted address of this name. Raises ConfigError, OSError for an unknown name."""
+async def judged_addresses(host: str) -> list[str]:
+    """Return the permitted addresses of this name. Raises ConfigError, OSError for an unknown name."""
     found = [str(place["host"]) for place in await AddressResolver().resolve(host, family=socket.AF_UNSPEC)]
-    for address in found:
-        if may_be_asked(address):
-            return address
-    raise ConfigError(f"{host} leads to {found[0] if found else 'nowhere'}, which is never contacted.")
+    permitted = [address for address in found if may_be_asked(address)]
+    if not permitted:
+        raise ConfigError(f"{host} leads to {found[0] if found else 'nowhere'}, which is never contacted.")
+    return permitted

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from chat.mcp.client import http, stdio
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke
+from chat.mcp.client.stdio import ProcessEnded
 from toolsupport import __version__
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.invisible_chars import UNSEEN
@@ -24,7 +26,9 @@ LISTING = 20.0  # seconds
 CALL = 120.0
 # Values of all pages of a list of tools: to check them takes 300 ms.
 MOST_LISTED = 100_000
-UNPARSED = "validation error"  # pydantic's text, in the SDK's error about a message that it cannot read
+# The SDK's errors about a message that it cannot read, with pydantic's text, which explains nothing to people. A
+# server's own errors about arguments have such texts too, and the model needs those.
+UNPARSED = re.compile(r"Failed to parse .*validation error", re.DOTALL)
 LONGEST_ERROR = 2_000  # characters that are looked at
 Progress = Callable[[float, float | None, str | None], None]
 
@@ -61,12 +65,15 @@ class McpConnection:
             while len(found) <= MOST_TOOLS:
                 asked = types.ListToolsRequest(params=types.PaginatedRequestParams(cursor=cursor))
                 page = await self._ask(asked, LISTING)
-                found += page["tools"]
-                listed += parts_of(page["tools"])
+                tools = page.get("tools")
+                if not isinstance(tools, list):
+                    raise ServerBroke(sentence("mcp_protocol"))
+                found += tools
+                listed += parts_of(tools)
                 if listed >= MOST_LISTED:
                     self._guard.broke(sentence("mcp_list_too_large", most=MOST_LISTED))
                 cursor = page.get("nextCursor")
-                if not cursor or not page["tools"]:
+                if not cursor or not tools:
                     break
         return found
 
@@ -81,12 +88,17 @@ class McpConnection:
         return await self._ask(asked, CALL, report)
 
     async def _ask(self, asked: Any, seconds: float, progress: Any = None) -> JSON:
-        from pydantic import TypeAdapter
+        """Return the result as it was sent.
 
-        # Not call_tool: that would run the patterns of a schema of theirs over their own result, in our loop.
-        answer: JSON = await self._client.session.send_request(
-            asked, TypeAdapter(dict[str, Any]), request_read_timeout_seconds=seconds, progress_callback=progress
-        )
+        The SDK's own methods check it as a whole: one tool whose definition is unusual hides all others then, and one
+        part of an unknown kind the whole result. `call_tool` also runs the patterns of a server's schema over its
+        result, in our loop. What is read of a result is checked where it is read.
+        """
+        session = self._client.session
+        data = asked.model_dump(by_alias=True, mode="json", exclude_none=True)
+        options = {"timeout": seconds} | ({"on_progress": progress} if progress else {})
+        session._stamp(data, options)
+        answer: JSON = await session._dispatcher.send_raw_request(data["method"], data.get("params"), options)
         return answer
 
 
@@ -96,6 +108,18 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
 
     `changed` is called when the server reports changed tools, and when its stream ends.
     """
+    async with AsyncExitStack() as stack:
+        try:
+            connection = await stack.enter_async_context(_connected(server, changed, "auto"))
+        except ProcessEnded:
+            # Programs made with older versions of the Rust SDK end at any request before `initialize`, also at the one
+            # that asks for newer versions of the protocol.
+            connection = await stack.enter_async_context(_connected(server, changed, "legacy"))
+        yield connection
+
+
+@asynccontextmanager
+async def _connected(server: RemoteServer, changed: Callable[[], None], mode: str) -> AsyncIterator[McpConnection]:
     # It takes a second and 55 MB: imported only if there is a server, and in a thread.
     sdk = await asyncio.to_thread(import_module, "mcp.client.client")
     anyio = import_module("anyio")
@@ -110,7 +134,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
     transport = TRANSPORTS[server.kind](server, changed, guard)
     client_of = partial(sdk.Client, transport, cache=None, message_handler=receive, client_info=info)
     try:
-        async with client_of(read_timeout_seconds=LISTING) as client, anyio.create_task_group() as tasks:
+        async with client_of(read_timeout_seconds=LISTING, mode=mode) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(_follow, client, changed)
             tasks.start_soon(guard.watch)
             try:
@@ -138,8 +162,8 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
         return  # an older one notifies without a subscription; and all are queried every minute
 
 
-def in_words(error: BaseException) -> str:
-    """Explain an error to people: the first of several causes, in at most 300 characters."""
+def in_words(error: BaseException, longest: int = 300) -> str:
+    """Explain an error: the first of several causes, with at most so many characters of a server's text."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
@@ -147,8 +171,10 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, ToolsupportError):
         return error.words
     kind = type(error).__name__
-    if kind == "MCPError" and UNPARSED not in str(error)[:LONGEST_ERROR]:
-        return sentence("mcp_error", text=_one_line(error, 300))
+    if kind == "MCPError" and str(error) in http.REFUSALS:
+        return str(error)
+    if kind == "MCPError" and not UNPARSED.match(str(error)[:LONGEST_ERROR]):
+        return sentence("mcp_error", text=_one_line(error, longest))
     if kind in ("ValidationError", "MCPError"):
         return sentence("mcp_protocol")
     return sentence("mcp_unreachable", text=_one_line(error, 200) or sentence("connection_failed"))

@@ -17,6 +17,7 @@ from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult
 
 MOST_PARTS = 100
+DATA_ADDRESS = re.compile(r"data:[^,]{0,200};base64,")
 # Media type → extension of a saved file; other types get none.
 ENDINGS = {
     "image/png": "png",
@@ -41,15 +42,18 @@ class ResultReader:
 
     def read(self, result: JSON) -> ToolResult:
         """Return the whole result. Blocks on the disk; raises ToolError for an invalid one."""
-        parts, structured = result.get("content"), result.get("structuredContent")
-        if parts is None and structured is not None:
-            parts = []  # a server may repeat it as text, and need not
-        if not isinstance(parts, list):
+        if result.get("resultType") == "input_required":
             raise ToolError(f"{self.server} asked for something back instead of giving a result.")
+        # Missing or null where a program had nothing to add to its structured result, or nothing at all.
+        parts = result.get("content")
+        parts = [] if parts is None else parts
+        if not isinstance(parts, list):
+            raise ToolError(f"{self.server} sent a result that cannot be read.")
         strippeds = [self._part(part) for part in parts[:MOST_PARTS] if isinstance(part, dict)]
         if len(parts) > MOST_PARTS:
             strippeds.append(f"[Cut here: these are the first {MOST_PARTS} of {len(parts)} parts.]")
-        if structured is not None and not any(_same(part, structured) for part in parts):
+        structured = result.get("structuredContent")
+        if structured is not None and not _repeats(parts, structured):
             strippeds.append(f"[structured]\n{json.dumps(structured, ensure_ascii=False, indent=1)}")
         text = "\n\n".join(filter(None, strippeds)) or "[The tool returned nothing.]"
         return ToolResult(sanitize.text(text), is_error=result.get("isError") is True)
@@ -59,7 +63,8 @@ class ResultReader:
         return KINDS[kind](self, part) if kind in KINDS else f"[{kind[:40]}: an unknown kind of content]"
 
     def _text(self, part: JSON) -> str:
-        return str(part.get("text", ""))
+        text = part.get("text")
+        return "" if text is None else str(text)
 
     def _bytes(self, part: JSON) -> str:
         return f"[{part['type']}: {self._kept(part.get('mimeType'), part.get('data'))}]"
@@ -80,9 +85,9 @@ class ResultReader:
         """Return a sentence with the path of the saved bytes."""
         kind = _line(kind)[:80] or "of no kind"
         try:
-            # `base64` and encoders of mail break the lines.
-            content = base64.b64decode("".join(data.split()), validate=True)
-        except (AttributeError, binascii.Error, TypeError, ValueError):
+            # Some libraries write base64 in lines, some servers as the address of an image.
+            content = base64.b64decode(DATA_ADDRESS.sub("", "".join(data.split())), validate=True)
+        except (AttributeError, binascii.Error, ValueError):
             return f"{kind}, which cannot be read"
         name = hashlib.sha256(content).hexdigest()[:12]
         path = f"mcp/{self.server}/{name}.{ENDINGS.get(kind, 'bin')}"
@@ -107,14 +112,19 @@ def _line(value: Any) -> str:
     return re.sub(r"[\[\]\s]+", " ", value).strip()[:300] if isinstance(value, str) else ""
 
 
-def _same(part: Any, structured: Any) -> bool:
-    """Return whether a text part repeats the structured result, as servers do for older clients."""
-    if not isinstance(part, dict) or part.get("type") != "text":
-        return False
-    text = str(part.get("text"))
-    # A value that is no object is put under this name, as what it is.
+def _repeats(parts: list[Any], structured: Any) -> bool:
+    """Return whether the text parts repeat the structured result, as servers send both for older clients."""
+    texts = [str(part.get("text")) for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    # A value that is no object is put under this name, as what it is; the entries of a list are parts of their own.
     alone = structured["result"] if isinstance(structured, dict) and structured.keys() == {"result"} else structured
+    if isinstance(alone, list) and texts and len(texts) == len(alone) and all(map(_is, texts, alone)):
+        return True
+    return any(_is(text, structured) or _is(text, alone) for text in texts)
+
+
+def _is(text: str, value: Any) -> bool:
+    """Return whether a text is a value, or its JSON."""
     try:
-        return text == alone or json.loads(text) in (structured, alone)
+        return bool(text == value or json.loads(text) == value)
     except (ValueError, RecursionError):
         return False

@@ -22,7 +22,7 @@ from toolsupport.core.sentences import sentence
 
 GRACE = 0.5  # seconds a server has to end on its own, then again after it was asked to
 LAST_WORDS = 400
-# Lines that are no messages: some servers greet on their standard output.
+# Lines without a message between them: some servers greet on their standard output, or log each call there.
 MOST_UNREADABLE = 50
 INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TZ", "TMPDIR")
 
@@ -40,6 +40,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None], guard: MessageG
     stderr_lines: deque[str] = deque(maxlen=LAST_WORDS)
     to_client, incoming = anyio.create_memory_object_stream[Any](0)
     outgoing, from_client = anyio.create_memory_object_stream[Any](0)
+    ended_itself = False
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_collect_stderr, process, stderr_lines)
@@ -48,10 +49,12 @@ async def opened(server: RemoteServer, lost: Callable[[], None], guard: MessageG
             try:
                 yield incoming, outgoing
             finally:
+                ended_itself = process.stdout is not None and process.stdout.at_eof()
                 await _end(process)
                 tasks.cancel_scope.cancel()
     except Exception as error:
-        if guard.reason or process.returncode is None:
+        # A program that is ended here, because of an error, is not the reason of that error.
+        if guard.reason or not ended_itself or process.returncode is None:
             raise
         raise ProcessEnded(_farewell(process, stderr_lines)) from error
     finally:
@@ -101,6 +104,7 @@ async def _read(process: Process, to_client: Any, lost: Callable[[], None], guar
                     if unreadable > MOST_UNREADABLE:
                         guard.broke(sentence("mcp_no_messages", most=MOST_UNREADABLE))
                     continue
+                unreadable = 0
                 await to_client.send(SessionMessage(message))
     finally:
         to_client.close()

@@ -14,6 +14,7 @@ from chat.tools import BUILTINS, policy
 from chat.tools.diff_preview import NO_FILE, basis_of, difference
 from chat.tools.files.workspace import Workspace
 from chat.tools.tool import ToolContext
+from tests.tables import every
 from toolsupport.core.text_diff import TextChange
 from toolsupport.core.types import ToolCall
 from toolsupport.work_pool.pool import work_pool
@@ -38,6 +39,45 @@ async def test_an_edit_needs_one_place_where_places_overlap_too(context: ToolCon
     outcome = await policy.run(call, context, approved=True)
     assert outcome.status == "failed" and places in outcome.result.content
     assert text_of(context) == b"b aaa b"
+
+
+@every(
+    "before, old, new, after",
+    [
+        (b"one\r\ntwo\r\n", "one\ntwo", "1\n2", b"1\r\n2\r\n"),
+        (b"one\r\ntwo\r\n", "two", "2\n3", b"one\r\n2\r\n3\r\n"),
+        (b"one\r\ntwo\r\n", "one\r\ntwo", "1\n2", b"1\r\n2\r\n"),
+        (b"one\r\ntwo\r\n", "one\r\n", "", b"two\r\n"),
+        # Where both kinds of ends are in a file, or a text has its own, nothing is changed in them.
+        (b"one\r\ntwo\n", "two\n", "2\n", b"one\r\n2\n"),
+        (b"one\ntwo\n", "two", "2\r\n3", b"one\n2\r\n3\n"),
+        (b"one\ntwo", "one\ntwo", "1\n2", b"1\n2"),
+        (b"one", "one", "1\n2", b"1\n2"),
+    ],
+)
+async def test_an_edit_takes_the_line_ends_of_the_file(
+    context: ToolContext, before: bytes, old: str, new: str, after: bytes
+) -> None:
+    context.workspace.write("notes.md", [before])
+    call = ToolCall("1", "edit_file", {"path": "notes.md", "old": old, "new": new})
+    outcome = await policy.run(call, context, approved=True)
+    assert (outcome.status, text_of(context)) == ("done", after), outcome.result.content
+
+
+@every(
+    "content, reason",
+    [
+        (b"text", "Read the file again, and copy"),
+        (b"old old", "Give a longer piece"),
+        ("alt: Stra\xdfe".encode("latin-1"), "not a text file in UTF-8"),
+    ],
+)
+async def test_an_edit_that_is_impossible_leads_to_one_that_is_not(
+    context: ToolContext, content: bytes, reason: str
+) -> None:
+    context.workspace.write("notes.md", [content])
+    call = ToolCall("1", "edit_file", {"path": "notes.md", "old": "old", "new": "new"})
+    assert reason in (await policy.run(call, context, approved=True)).result.content
 
 
 def shown(context: ToolContext) -> ToolContext:

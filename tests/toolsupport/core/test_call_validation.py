@@ -191,6 +191,7 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
     assert "cannot be used" in call_validation.complaints_about({}, schema)[0]
 
 
+@pytest.mark.parametrize("more", [{}, {"required": []}])  # as tools are sent to model servers
 @pytest.mark.parametrize(
     ("part", "right", "wrong"),
     [
@@ -200,8 +201,10 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
         ({"type": "string", "pattern": r"^{\d{2}}$"}, "{42}", "42"),
     ],
 )
-def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
-    schema: JSON = {"type": "object", "properties": {"a": part}}
+def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(
+    part: JSON, right: object, wrong: object, more: JSON
+) -> None:
+    schema: JSON = {"type": "object", "properties": {"a": part}} | more
     assert call_validation.unusable(schema) == ""
     assert call_validation.complaints_about({"a": right}, schema) == []
     assert call_validation.complaints_about({"a": wrong}, schema)

@@ -40,6 +40,10 @@ def tool(**parts: Any) -> dict[str, Any]:
         (tool(description="\ud800"), "cannot be stored"),
         (tool(inputSchema={"type": "object", "$defs": {}} | {"properties": {}}), ""),
         (tool(annotations={"readOnlyHint": True}, icons=[], unheard_of=1), ""),
+        (tool(inputSchema=OBJECT | {"properties": {"a": {"type": "any"}}}), "schema cannot be used"),
+        (tool(inputSchema=OBJECT | {"properties": {"a": {"type": "string", "required": True}}}), "cannot be used"),
+        (tool(inputSchema=OBJECT | {"properties": {"a": {"minimum": 1, "exclusiveMinimum": True}}}), ""),
+        (tool(inputSchema=OBJECT | {"properties": [], "required": {}}), ""),
     ],
 )
 def test_what_cannot_be_taken_says_why(definition: Any, why: str) -> None:
@@ -52,6 +56,29 @@ def test_a_schema_without_end_is_left_out() -> None:
     for _ in range(200):
         deep = {"type": "object", "properties": {"inner": deep}}
     assert "levels deep" in remote_tools.why_not(tool(inputSchema=deep))
+
+
+@every(
+    ("schema", "sent"),
+    [
+        ({"properties": []}, {"properties": {}}),
+        ({"required": {}}, {"required": []}),
+        ({"properties": {"a": []}}, {"properties": {"a": {}}}),
+        ({"properties": {"a": {"type": "array", "items": []}}}, {"properties": {"a": {"type": "array", "items": {}}}}),
+        (
+            {"properties": {"a": {"anyOf": [{"type": "object", "properties": []}]}}},
+            {"properties": {"a": {"anyOf": [{"type": "object", "properties": {}}]}}},
+        ),
+        ({"properties": {"required": {}}}, {"properties": {"required": {}}}),
+        (
+            {"properties": {"a": {"default": {"properties": []}}}},
+            {"properties": {"a": {"default": {"properties": []}}}},
+        ),
+    ],
+)
+def test_what_php_writes_for_nothing_is_sent_as_it_is_meant(schema: dict[str, Any], sent: dict[str, Any]) -> None:
+    parameters = remote_tools.spec_of("box", tool(inputSchema=OBJECT | schema)).parameters
+    assert parameters == {"properties": {}, "required": []} | OBJECT | sent
 
 
 def test_a_name_that_stands_twice_is_taken_neither_time() -> None:

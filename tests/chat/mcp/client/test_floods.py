@@ -14,7 +14,7 @@ from chat.mcp.client import host as hosting
 from chat.mcp.client.message_guard import MOST_COST, MessageGuard, ServerBroke, StreamCounter
 from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
-from tests.chat.mcp.client.conftest import hosted
+from tests.chat.mcp.client.conftest import hosted, over_pipes
 from tests.chat.mcp.client.test_host import ask, said
 from tests.processor_time import forget_older_objects, slowness
 from toolsupport.core.errors import ToolError
@@ -63,6 +63,13 @@ async def test_a_flood_ends_the_connection_with_its_reason(server: RemoteServer,
         await received.until(lists=len(received.lists) + 1)
         assert said(await ask(host, received, "echo", text="back")) == "back"
     assert max(steps) < LONGEST_STEP
+
+
+async def test_lines_without_messages_end_the_connection() -> None:
+    async with hosted(over_pipes()) as (host, received):
+        await received.until(lists=1)
+        with pytest.raises(ToolError, match="lines in a row that are not messages"):
+            await ask(host, received, "unread")
 
 
 @pytest.mark.parametrize("listing", ["parts", "pages"])

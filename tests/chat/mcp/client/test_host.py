@@ -92,6 +92,7 @@ async def test_what_nobody_can_read_is_an_error(server: RemoteServer, name: str,
         await received.until(lists=1)
         with pytest.raises(ToolError):
             ResultReader("hostile", Workspace(tmp_path)).read(await ask(host, received, name))
+        host.look()
         await received.until(lists=2)
         assert said(await ask(host, received, "echo", text="still there")) == "still there"
 

@@ -36,10 +36,15 @@ def test_a_part_that_is_strange(tmp_path: Path, part: Any, said: str) -> None:
     assert said in read(tmp_path, [part])
 
 
-@pytest.mark.parametrize("content", [None, "text", {}])
+@pytest.mark.parametrize("content", ["text", {}, 7])
 def test_what_is_no_result_says_so(tmp_path: Path, content: Any) -> None:
-    with pytest.raises(ToolError, match="asked for something back"):
+    with pytest.raises(ToolError, match="result that cannot be read"):
         read(tmp_path, content)
+
+
+def test_a_question_instead_of_a_result_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="asked for something back"):
+        read(tmp_path, None, resultType="input_required", inputRequests={})
 
 
 def test_only_so_many_parts_are_read(tmp_path: Path) -> None:
@@ -54,6 +59,8 @@ def test_only_so_many_parts_are_read(tmp_path: Path) -> None:
         ("3", {"result": 3}, False),
         ("hello", {"result": "hello"}, False),
         ("hello", {"result": "bye"}, True),
+        ("3", 3, False),
+        ("[1]", [1], False),
         ("see below", {"a": 1}, True),
     ],
 )
@@ -69,6 +76,29 @@ def test_a_structured_result_needs_no_text_beside_it(tmp_path: Path, content: di
     reader = ResultReader("box", Workspace(tmp_path))
     assert reader.read(content | {"structuredContent": {"a": 1}}).content == '[structured]\n{\n "a": 1\n}'
     assert reader.read(content | {"structuredContent": {}, "isError": True}).is_error
+
+
+@pytest.mark.parametrize(
+    ("texts", "structured", "added"),
+    [
+        (["a", "b"], ["a", "b"], False),
+        (['{"a": 1}', "2"], [{"a": 1}, 2], False),
+        (["a", "b"], ["b", "a"], True),
+        (["a"], ["a", "b"], True),
+        ([], [], True),
+    ],
+)
+def test_a_structured_list_is_not_added_where_each_entry_is_a_text(
+    tmp_path: Path, texts: list[str], structured: list[Any], added: bool
+) -> None:
+    content = [{"type": "text", "text": text} for text in texts]
+    text = read(tmp_path, content, structuredContent={"result": structured})
+    assert ("[structured]" in text) == added
+
+
+@pytest.mark.parametrize("data", ["AAAA\nAAAA\n", "data:image/png;base64,AAAAAAAA", " AAAAAAAA"])
+def test_base64_in_lines_or_in_an_address_is_read(tmp_path: Path, data: str) -> None:
+    assert "image/png, 6 bytes, kept" in read(tmp_path, [{"type": "image", "mimeType": "image/png", "data": data}])
 
 
 def test_an_error_of_the_tool_is_one(tmp_path: Path) -> None:
