@@ -163,6 +163,7 @@ WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "contains": _as_json("contains an item of this JSON Schema: {}"),
         "minContains": _with_value("at least {} such items"),
         "maxContains": _with_value("at most {} such items"),
+        "nullable": _only_if(True, "null is allowed"),
         "const": _as_json("always {}"),
         "enum": _as_json("one of {}"),
         "default": _as_json("default: {}"),

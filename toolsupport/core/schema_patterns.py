@@ -31,6 +31,8 @@ MOST_PATTERNS, MOST_LARGE = 200, 16
 FANCY_COST, LONG, STEPS, STEPS_OF_LONG = 6, 500, 2_000, 100
 LARGE_COST = 40
 KIB = 1024
+# Keywords beside `type` that can refuse null too.
+RESTRICTING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "const", "not", "if"})
 # The linear engine with limits of memory, and the cost of a character in a pattern of that size.
 TIERS = tuple(
     (jsonschema_rs.RegexOptions(size_limit=size * KIB, dfa_size_limit=KIB * KIB), cost)
@@ -97,7 +99,8 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
 
     Programs leave out which draft of JSON Schema they use: what the present one does not allow may fit an older one.
     """
-    renamed = _renamed(schema, _CheckedPatterns())
+    # The arguments as a whole are always an object.
+    renamed = _renamed({name: value for name, value in schema.items() if name != "nullable"}, _CheckedPatterns())
     compile_with = partial(_compile, renamed, retriever)
     try:
         return compile_with(jsonschema_rs.validator_for)
@@ -110,7 +113,9 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
 
 def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[..., Any]) -> jsonschema_rs.Validator:
     keywords = {KEYWORD: PatternKeyword}
-    validator: jsonschema_rs.Validator = draft(schema, retriever=retriever, pattern_options=NAMES, keywords=keywords)
+    validator: jsonschema_rs.Validator = draft(
+        schema, retriever=retriever, pattern_options=NAMES, keywords=keywords
+    )
     return validator
 
 
@@ -202,4 +207,13 @@ def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:
             result[key] = {name: _renamed(inner, patterns) for name, inner in value.items()}
         else:
             result[key] = value if key in DATA else _renamed(value, patterns)
-    return result
+    return _with_null(result) if node.get("nullable") is True else result
+
+
+def _with_null(schema: JSON) -> JSON:
+    """Return a schema that allows null too, as OpenAPI 3.0 means `nullable`."""
+    kinds, values = schema.get("type"), schema.get("enum")
+    if not isinstance(kinds, str) or not RESTRICTING.isdisjoint(schema):
+        return {"anyOf": [schema, {"type": "null"}]}
+    nullable = schema | {"type": [kinds, "null"]}
+    return nullable | {"enum": [*values, None]} if isinstance(values, list) and None not in values else nullable

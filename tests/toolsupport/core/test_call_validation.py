@@ -207,6 +207,24 @@ def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, righ
     assert call_validation.complaints_about({"a": wrong}, schema)
 
 
+NULLABLE: list[tuple[JSON, bool]] = [
+    ({"type": "string", "nullable": True}, True),
+    ({"type": "string", "enum": ["x"], "nullable": True}, True),
+    ({"$ref": "#/$defs/d", "nullable": True}, True),
+    ({"allOf": [{"$ref": "#/$defs/d"}], "nullable": True}, True),
+    ({"type": "object", "allOf": [{"$ref": "#/$defs/d"}], "nullable": True}, True),
+    ({"type": "string", "nullable": False}, False),
+    ({"type": "object", "properties": {"nullable": {"const": True}}}, False),
+]
+
+
+@every("part, allowed", NULLABLE)
+def test_null_as_openapi_allows_it(part: JSON, allowed: bool) -> None:
+    schema: JSON = {"type": "object", "nullable": True, "properties": {"a": part}, "$defs": {"d": {"type": "object"}}}
+    assert (call_validation.complaints_about({"a": None}, schema) == []) is allowed
+    assert call_validation.complaints_about({"a": 1}, schema)
+
+
 def large(part: JSON, count: int = 800) -> JSON:
     return {"type": "object", "properties": {f"p{number}": part for number in range(count)}}
 
