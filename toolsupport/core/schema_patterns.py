@@ -112,9 +112,14 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
 
 
 def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[..., Any]) -> jsonschema_rs.Validator:
+    """Compile a schema as one draft.
+
+    `format` describes a text and refuses none, as in the present draft: the one that `$schema` names would decide
+    otherwise, and clients take addresses with umlauts and times without a zone.
+    """
     keywords = {KEYWORD: PatternKeyword}
     validator: jsonschema_rs.Validator = draft(
-        schema, retriever=retriever, pattern_options=NAMES, keywords=keywords
+        schema, retriever=retriever, pattern_options=NAMES, keywords=keywords, validate_formats=False
     )
     return validator
 

@@ -225,6 +225,14 @@ def test_null_as_openapi_allows_it(part: JSON, allowed: bool) -> None:
     assert call_validation.complaints_about({"a": 1}, schema)
 
 
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", None])
+def test_a_format_refuses_no_text(draft: str | None) -> None:
+    schema: JSON = {"properties": {"a": {"type": "string", "format": "uri"}, "b": {"format": "date-time"}}}
+    schema |= {"$schema": draft} if draft else {}
+    arguments = {"a": "https://de.wikipedia.org/wiki/Käse", "b": "2026-01-31 10:00"}
+    assert call_validation.complaints_about(arguments, schema) == []
+
+
 def large(part: JSON, count: int = 800) -> JSON:
     return {"type": "object", "properties": {f"p{number}": part for number in range(count)}}
 
