@@ -20,7 +20,7 @@ import jsonschema_rs
 import orjson
 
 from toolsupport.core import sanitize, schema_patterns
-from toolsupport.core.call_building import typed
+from toolsupport.core.call_building import typed, with_known_names, without_nulls, without_wrapper
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.schema_limits import (
     DEEPEST,
@@ -53,6 +53,9 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
         return _unknown(call, offered)
     if spec.name != call.name:
         call = replace(call, name=spec.name, repairs=(*call.repairs, f"asked for {call.name}, meant {spec.name}"))
+    inside, repairs = without_wrapper(call.arguments, spec)
+    if repairs:
+        call = replace(call, arguments=inside, repairs=(*call.repairs, *repairs))
     complaints = complaints_about(call.arguments, spec.parameters)
     if complaints:
         call, complaints = _typed(call, spec, complaints)
@@ -85,7 +88,10 @@ def _compiling(schema: JSON) -> Iterator[None]:
 
 def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
     """Return the call with converted arguments if they then fit the schema, and the remaining errors otherwise."""
-    arguments, repairs = typed(call.arguments, spec)
+    arguments, repairs = call.arguments, tuple[str, ...]()
+    for step in (with_known_names, typed, without_nulls):
+        arguments, more = step(arguments, spec)
+        repairs = (*repairs, *more)
     if not repairs or complaints_about(arguments, spec.parameters):
         return call, complaints
     return replace(call, arguments=arguments, repairs=(*call.repairs, *repairs)), []
