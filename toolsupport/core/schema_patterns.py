@@ -43,8 +43,6 @@ FANCY, FANCY_LONG = (
     jsonschema_rs.FancyRegexOptions(backtrack_limit=steps, size_limit=1024 * KIB, dfa_size_limit=KIB * KIB)
     for steps in (STEPS, STEPS_OF_LONG)
 )
-# A schema with one of these at its top is of the draft that it names, or of the present one.
-NEW = frozenset({"$schema", "$defs"})
 # A list as `items`, and bounds that are switches (`"exclusiveMinimum": true`).
 OLDER_DRAFTS = (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator)
 # What browsers take as it is meant in a pattern and the engine does not: a hyphen beside a class within brackets
@@ -105,7 +103,7 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
     try:
         return compile_with(jsonschema_rs.validator_for)
     except jsonschema_rs.ValidationError:
-        for older in OLDER_DRAFTS if NEW.isdisjoint(schema) else ():
+        for older in OLDER_DRAFTS if "$schema" not in schema and isinstance(schema.get("$defs", {}), dict) else ():
             with suppress(jsonschema_rs.ValidationError):
                 return compile_with(older)
         raise
@@ -210,7 +208,7 @@ def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:
             result |= {KEYWORD: value} if patterns.take(value) else {}
         elif key in MAPPINGS and isinstance(value, dict):
             result[key] = {name: _renamed(inner, patterns) for name, inner in value.items()}
-        else:
+        elif key != "required" or value != []:  # which draft 4 refuses
             result[key] = value if key in DATA else _renamed(value, patterns)
     return _with_null(result) if node.get("nullable") is True else result
 

@@ -263,9 +263,10 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
 )
 def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
     schema: JSON = {"type": "object", "properties": {"a": part}}
-    assert call_validation.unusable(schema) == ""
-    assert call_validation.complaints_about({"a": right}, schema) == []
-    assert call_validation.complaints_about({"a": wrong}, schema)
+    for more in ({}, {"required": []}, {"$defs": {}}):
+        assert call_validation.unusable(schema | more) == ""
+        assert call_validation.complaints_about({"a": right}, schema | more) == []
+        assert call_validation.complaints_about({"a": wrong}, schema | more)
 
 
 NULLABLE: list[tuple[JSON, bool]] = [
