@@ -9,6 +9,7 @@ from typing import Any
 
 from toolsupport.core.json_pointers import pointed_at
 from toolsupport.core.json_repair import read_json
+from toolsupport.core.schema_spelling import OTHER_NAMES
 from toolsupport.core.types import JSON
 
 INTEGER = re.compile(r"[+-]?\d{1,400}\Z")
@@ -24,11 +25,6 @@ MOST_STEPS = 16
 MOST_ALTERNATIVES = 200
 # Parts of a value that are compared with alternatives, to find the one that is meant.
 MOST_COMPARED = 20_000
-# Other names that people use for the types of JSON Schema.
-OTHER_NAMES = {
-    "int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string",
-    "text": "string", "list": "array", "tuple": "array", "dict": "object", "none": "null",
-}  # fmt: skip
 _NO = object()
 
 

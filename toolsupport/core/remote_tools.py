@@ -13,6 +13,7 @@ from typing import Any
 from toolsupport.core import name_checks, text_diff
 from toolsupport.core.invisible_chars import UNSEEN, written_out
 from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
+from toolsupport.core.schema_spelling import in_json_schema, spelled
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ToolSpec
 
@@ -95,7 +96,7 @@ def why_not(definition: Any) -> str:
     if "\\u0000" in written or UNWRITABLE.search(written):
         return sentence("tool_unstorable", tool=name)
     try:
-        SchemaBudget(schema)
+        SchemaBudget(spelled(schema))
     except UnsupportedSchema as error:
         return sentence("tool_schema", tool=name, reason=str(error))
     return ""
@@ -138,7 +139,8 @@ def spec_of(server: str, definition: JSON) -> ToolSpec:
     if len(text) > DESCRIPTION_LENGTH:
         text = text[: DESCRIPTION_LENGTH - 1].rstrip() + "…"
     schema = {key: value for key, value in definition["inputSchema"].items() if key != "$schema"}
-    return ToolSpec(callable_name(server, definition["name"]), text, {"type": "object"} | schema).completed()
+    spec = ToolSpec(callable_name(server, definition["name"]), text, {"type": "object"} | schema)
+    return in_json_schema(spec.completed())
 
 
 def claims_read_only(definition: JSON) -> bool:
