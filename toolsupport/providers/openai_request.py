@@ -7,12 +7,14 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import orjson
 
 from toolsupport.core.constrained import closed
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.grammar_schemas import for_grammar
 from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
@@ -26,7 +28,8 @@ class OpenAIDialect:
     `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
-    `response_format` beside tools limits the words of the reply only, never its calls.
+    `response_format` beside tools limits the words of the reply only, never its calls. `grammar`: it turns the schemas
+    of tools into a grammar, and refuses a request if it cannot.
     """
 
     think: str = ""
@@ -39,6 +42,7 @@ class OpenAIDialect:
     own_temperature: str = ""
     schema: str = "open"
     format_beside_tools: bool = False
+    grammar: bool = False
 
 
 PLAIN = OpenAIDialect()
@@ -90,16 +94,17 @@ def encode(request: Request, dialect: OpenAIDialect) -> bytes:
 
 def written_tools(tools: tuple[ToolSpec, ...], dialect: OpenAIDialect) -> bytes:
     """Return the JSON of these tools, b"" without any."""
-    return _written_tools[dialect.strict].of(tools) if tools else b""
+    return _written_tools[dialect.strict, dialect.grammar].of(tools) if tools else b""
 
 
-def _write_tools(tools: tuple[ToolSpec, ...], strict: bool) -> bytes:
-    return orjson.dumps([_tool(tool, strict) for tool in tools])
+def _write_tools(tools: tuple[ToolSpec, ...], strict: bool, grammar: bool) -> bytes:
+    return orjson.dumps([_tool(for_grammar(tool) if grammar else tool, strict) for tool in tools])
 
 
 # A chat offers the same tools in each request.
-_written_tools: dict[bool, IdentityCache[tuple[ToolSpec, ...], bytes]] = {
-    strict: IdentityCache(partial(_write_tools, strict=strict), most=64) for strict in (False, True)
+_written_tools: dict[tuple[bool, bool], IdentityCache[tuple[ToolSpec, ...], bytes]] = {
+    (strict, grammar): IdentityCache(partial(_write_tools, strict=strict, grammar=grammar), most=64)
+    for strict, grammar in product((False, True), repeat=2)
 }
 
 

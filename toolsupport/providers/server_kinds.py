@@ -102,7 +102,7 @@ PROVIDERS = {
             hint=sentence("start_llamacpp"),
             about="/props",
             loads_on_demand=True,
-            codec=partial(OpenAICodec, dialect=LOCAL),
+            codec=partial(OpenAICodec, dialect=replace(LOCAL, grammar=True)),
         ),
         replace(
             OPENAI,
@@ -135,6 +135,7 @@ PROVIDERS = {
             hint=sentence("start_lmstudio"),
             about="/api/v0/models",
             loads_on_demand=True,
+            codec=partial(OpenAICodec, dialect=OpenAIDialect(grammar=True)),
         ),
         replace(
             OPENAI,
