@@ -22,6 +22,7 @@ import orjson
 from toolsupport.core import sanitize, schema_patterns
 from toolsupport.core.call_building import typed, with_known_names, without_nulls, without_wrapper
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.schema_complaints import complaint
 from toolsupport.core.schema_limits import (
     DEEPEST,
     MOST_CHARACTERS,
@@ -169,19 +170,14 @@ def _described(validator: jsonschema_rs.Validator, bound: SchemaBudget, argument
     """Return sentences about `most` errors. Each of them holds a copy of a part of the arguments, which costs time."""
     schema_patterns.begin_check()
     if most > 1:
-        return [_complaint(error) for error in islice(validator.iter_errors(arguments), most)]
+        return [complaint(error) for error in islice(validator.iter_errors(arguments), most)]
     if bound.branches:
         return [UNDESCRIBED]
     try:
         validator.validate(arguments)
     except jsonschema_rs.ValidationError as error:
-        return [_complaint(error)]
+        return [complaint(error)]
     return [UNDESCRIBED]
-
-
-def _complaint(error: jsonschema_rs.ValidationError) -> str:
-    place = ".".join(str(step) for step in error.instance_path)
-    return f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT]
 
 
 def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
