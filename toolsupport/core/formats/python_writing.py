@@ -33,7 +33,7 @@ def _is_name(key: str) -> bool:
     return key.isascii() and key.isidentifier() and len(key) < 100
 
 
-# What the head shows, and what tells a model nothing.
+# What the head shows, and what a model does not need.
 SIGNED = frozenset({"type", "properties", "required", "title", "description", "$schema", "$id", "additionalProperties"})
 
 
