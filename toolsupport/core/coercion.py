@@ -23,6 +23,7 @@ ALL_TYPES = frozenset(ORDER)
 MOST_STEPS = 16
 # Alternatives and values of a schema that are looked at for its types: a tool's schema may have thousands for one key.
 MOST_ALTERNATIVES = 200
+MOST_PARTS = 50  # of an `allOf`
 # Parts of a value that are compared with alternatives, to find the one that is meant.
 MOST_COMPARED = 20_000
 _NO = object()
@@ -42,15 +43,18 @@ def resolved(schema: Any, root: JSON) -> JSON:
 
 def whole(schema: Any, root: JSON) -> JSON:
     """Return the schema with the keywords of its `allOf`, as which Pydantic 1 writes a class with a default."""
-    found, parts, left = resolved(schema, root), [], MOST_ALTERNATIVES
+    found, parts, seen = resolved(schema, root), [], set[int]()
     if not isinstance(found.get("allOf"), list):
         return found
     waiting = [found]
-    while waiting and left:
-        part, left = waiting.pop(), left - 1
+    while waiting and len(seen) < MOST_PARTS:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
         parts.append(part)
         inner = part.get("allOf")
-        waiting += [resolved(one, root) for one in inner[:MOST_ALTERNATIVES]] if isinstance(inner, list) else []
+        waiting += [resolved(one, root) for one in inner[:MOST_PARTS]] if isinstance(inner, list) else []
     return _joined(parts)
 
 
@@ -101,7 +105,7 @@ def types(schema: Any, root: JSON) -> frozenset[str]:
         schema = whole(given, root)
         choices = _choices(schema)
         values = [schema["const"]] if "const" in schema else schema.get("enum")
-        left -= 1 + (len(values) if isinstance(values, list) else 0)
+        left -= 1 + sum(len(one) for one in (values, schema.get("allOf")) if isinstance(one, list))
         if left < 0:
             return ALL_TYPES
         found |= {"null"} if _is_nullable(given) or _is_nullable(schema) else set()

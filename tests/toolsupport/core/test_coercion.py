@@ -109,3 +109,9 @@ def test_alternatives_of_a_large_value_are_compared_within_a_limit() -> None:
     schema = {"type": "array", "items": {"anyOf": branches}}
     value = [{"kind": "199", "id": 1} for _ in range(3_000)]
     assert coerce(value, schema, schema) == value
+
+
+def test_parts_that_refer_to_themselves_are_read_once() -> None:
+    own = {"$ref": "#/$defs/a"}
+    root = {"$defs": {"a": {"allOf": [own, own, {"properties": {"n": WHOLE}}], "anyOf": [own, own]}}}
+    assert coerce({"n": "1"}, own, root) == {"n": 1}
