@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsupport.core.coercion import coerce, properties, resolved, type_of
+from toolsupport.core.coercion import coerce, is_left_out, properties, required, resolved, type_of, types, whole
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.schema_limits import parts_of
 from toolsupport.core.tool_lookup import find_tool
@@ -20,6 +21,8 @@ OTHER_KEYS = frozenset({*ID_KEYS, "type", "index", "thought", "reasoning"})
 WRAPPERS = ("function", "function_call", "tool_call")
 # A model that writes a list of thousands writes its types right, and each part takes 10 µs.
 MOST_CONVERTED = 3_000
+LONGEST_TEXT = 64 * 1024  # characters of arguments in a text that are read again
+SEPARATORS = re.compile(r"[-_\s]")
 BRACKET_TOO_MANY = "removed an extra bracket"
 
 
@@ -82,6 +85,62 @@ def typed(arguments: JSON, spec: ToolSpec | None) -> tuple[JSON, tuple[str, ...]
                 f"{key}: read {before} as {after}" if before != after else f"{key}: read parts by their schema"
             )
     return result, tuple(repairs)
+
+
+def without_wrapper(arguments: JSON, spec: ToolSpec) -> tuple[JSON, tuple[str, ...]]:
+    """Return the arguments inside `{"arguments": {…}}`, perhaps with the name beside them, and the repair.
+
+    Only where the tool declares all that is inside, and neither the wrapper nor any undeclared arguments.
+    """
+    known = properties(spec.parameters)
+    names = [key for key in arguments if key in NAME_KEYS and find_tool(str(arguments[key]), (spec,))]
+    wrappers = [key for key in arguments if key not in names]
+    if len(wrappers) != 1 or wrappers[0] not in ARGUMENT_KEYS or known.keys() & arguments.keys():
+        return arguments, ()
+    written = arguments[wrappers[0]]
+    if spec.parameters.get("additionalProperties") or len(written if isinstance(written, str) else "") > LONGEST_TEXT:
+        return arguments, ()
+    inside, repairs = _as_object(written)
+    if not inside or not inside.keys() <= known.keys():
+        return arguments, ()
+    return inside, (f"took the arguments out of {wrappers[0]}", *repairs)
+
+
+def with_known_names(arguments: JSON, spec: ToolSpec) -> tuple[JSON, tuple[str, ...]]:
+    """Return arguments whose names differ from one of the tool in case, `-` and `_` only under that, with the repairs.
+
+    A name is corrected if exactly one can be meant, and it is not given beside it.
+    """
+    known = properties(spec.parameters)
+    if not arguments.keys() - known.keys():
+        return arguments, ()
+    missing, given = _by_letters(known.keys() - arguments.keys()), _by_letters(arguments.keys() - known.keys())
+    meant = {
+        written[0]: missing[letters][0]
+        for letters, written in given.items()
+        if letters and len(written) == len(missing.get(letters, ())) == 1
+    }
+    repairs = tuple(f"{name}: read as {meant[name]}" for name in arguments if name in meant)
+    return {meant.get(name, name): value for name, value in arguments.items()}, repairs
+
+
+def _by_letters(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(SEPARATORS.sub("", name).lower(), []).append(name)
+    return found
+
+
+def without_nulls(arguments: JSON, spec: ToolSpec) -> tuple[JSON, tuple[str, ...]]:
+    """Return the arguments without optional ones that are null and may not be: they are meant as not given."""
+    known, needed = properties(spec.parameters), required(whole(spec.parameters, spec.parameters))
+    dropped = [
+        name
+        for name, value in arguments.items()
+        if name in known and name not in needed and is_left_out(value, types(known[name], spec.parameters))
+    ]
+    kept = {name: value for name, value in arguments.items() if name not in dropped}
+    return kept, tuple(f"{name}: left out, as it was null" for name in dropped)
 
 
 def _unwrapped(value: JSON) -> tuple[JSON, str]:

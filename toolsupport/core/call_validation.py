@@ -20,8 +20,9 @@ import jsonschema_rs
 import orjson
 
 from toolsupport.core import sanitize, schema_patterns
-from toolsupport.core.call_building import typed
+from toolsupport.core.call_building import typed, with_known_names, without_nulls, without_wrapper
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.schema_complaints import complaint
 from toolsupport.core.schema_limits import (
     DEEPEST,
     MOST_CHARACTERS,
@@ -53,6 +54,9 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
         return _unknown(call, offered)
     if spec.name != call.name:
         call = replace(call, name=spec.name, repairs=(*call.repairs, f"asked for {call.name}, meant {spec.name}"))
+    inside, repairs = without_wrapper(call.arguments, spec)
+    if repairs:
+        call = replace(call, arguments=inside, repairs=(*call.repairs, *repairs))
     complaints = complaints_about(call.arguments, spec.parameters)
     if complaints:
         call, complaints = _typed(call, spec, complaints)
@@ -85,7 +89,10 @@ def _compiling(schema: JSON) -> Iterator[None]:
 
 def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
     """Return the call with converted arguments if they then fit the schema, and the remaining errors otherwise."""
-    arguments, repairs = typed(call.arguments, spec)
+    arguments, repairs = call.arguments, tuple[str, ...]()
+    for step in (with_known_names, typed, without_nulls):
+        arguments, more = step(arguments, spec)
+        repairs = (*repairs, *more)
     if not repairs or complaints_about(arguments, spec.parameters):
         return call, complaints
     return replace(call, arguments=arguments, repairs=(*call.repairs, *repairs)), []
@@ -163,19 +170,14 @@ def _described(validator: jsonschema_rs.Validator, bound: SchemaBudget, argument
     """Return sentences about `most` errors. Each of them holds a copy of a part of the arguments, which costs time."""
     schema_patterns.begin_check()
     if most > 1:
-        return [_complaint(error) for error in islice(validator.iter_errors(arguments), most)]
+        return [complaint(error) for error in islice(validator.iter_errors(arguments), most)]
     if bound.branches:
         return [UNDESCRIBED]
     try:
         validator.validate(arguments)
     except jsonschema_rs.ValidationError as error:
-        return [_complaint(error)]
+        return [complaint(error)]
     return [UNDESCRIBED]
-
-
-def _complaint(error: jsonschema_rs.ValidationError) -> str:
-    place = ".".join(str(step) for step in error.instance_path)
-    return f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT]
 
 
 def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:

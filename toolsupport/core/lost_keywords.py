@@ -36,7 +36,7 @@ def in_words(tool: ToolSpec, kept: KeptKeywords) -> ToolSpec:
     lost = list(_lost(tool.parameters, kept.parameters))
     if parameters == tool.parameters and not lost:
         return tool
-    return replace(tool, parameters=parameters, description=_joined(tool.description, lost))
+    return replace(tool, parameters=parameters, description=joined(tool.description, lost))
 
 
 def _with_words(schema: JSON, kept: frozenset[str], depth: int) -> JSON:
@@ -59,7 +59,7 @@ def _described(part: Any, kept: frozenset[str], depth: int) -> Any:
         return part
     nested, lost = _with_words(part, kept, depth + 1), list(_lost(part, kept))
     said = part.get("description")
-    return {**nested, "description": _joined(said if isinstance(said, str) else "", lost)} if lost else nested
+    return {**nested, "description": joined(said if isinstance(said, str) else "", lost)} if lost else nested
 
 
 def _lost(schema: JSON, kept: frozenset[str]) -> Iterator[str]:
@@ -68,7 +68,8 @@ def _lost(schema: JSON, kept: frozenset[str]) -> Iterator[str]:
             yield words
 
 
-def _joined(said: str, lost: list[str]) -> str:
+def joined(said: str, lost: list[str]) -> str:
+    """Return a description with the words for what is lost, where it does not have them already."""
     new = [words for words in lost if not re.search(rf"{re.escape(words)}(?!\w|\.\d)", said)]
     if not new:
         return said
@@ -163,6 +164,7 @@ WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "contains": _as_json("contains an item of this JSON Schema: {}"),
         "minContains": _with_value("at least {} such items"),
         "maxContains": _with_value("at most {} such items"),
+        "nullable": _only_if(True, "null is allowed"),
         "const": _as_json("always {}"),
         "enum": _as_json("one of {}"),
         "default": _as_json("default: {}"),

@@ -13,6 +13,7 @@ from typing import Any
 from toolsupport.core import call_validation, name_checks, text_diff
 from toolsupport.core.invisible_chars import UNSEEN, written_out
 from toolsupport.core.schema_limits import DATA, MAPPINGS, SchemaBudget, UnsupportedSchema
+from toolsupport.core.schema_spelling import in_json_schema, spelled
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ToolSpec
 
@@ -96,7 +97,7 @@ def why_not(definition: Any) -> str:
     if "\\u0000" in written or UNWRITABLE.search(written):
         return sentence("tool_unstorable", tool=name)
     try:
-        SchemaBudget(schema)
+        SchemaBudget(spelled(schema))
     except UnsupportedSchema as error:
         return sentence("tool_schema", tool=name, reason=str(error))
     # Model servers refuse a whole request for such a tool, and no call of it could be checked.
@@ -141,7 +142,8 @@ def spec_of(server: str, definition: JSON) -> ToolSpec:
     if len(text) > DESCRIPTION_LENGTH:
         text = text[: DESCRIPTION_LENGTH - 1].rstrip() + "…"
     schema = {key: value for key, value in _mended(definition["inputSchema"]).items() if key != "$schema"}
-    return ToolSpec(callable_name(server, definition["name"]), text, {"type": "object"} | schema).completed()
+    spec = ToolSpec(callable_name(server, definition["name"]), text, {"type": "object"} | schema)
+    return in_json_schema(spec.completed())
 
 
 def _mended(schema: Any) -> Any:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote
 
 from toolsupport.core.identity_cache import IdentityCache
+from toolsupport.core.json_pointers import pointed_at
 from toolsupport.core.types import JSON, ToolSpec
 
 MOST_CHARACTERS = 128 * 1024
@@ -176,14 +176,7 @@ class SchemaBudget:
             return self._anchors[reference]
         if not reference.startswith("#/"):
             raise UnsupportedSchema(f"{reference} is outside of the schema")
-        found: Any = self._root
-        for step in filter(None, reference.removeprefix("#").split("/")):
-            step = unquote(step).replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list):
-                found = found[int(step)] if step.isdecimal() and len(step) < 6 and int(step) < len(found) else None
-            else:
-                found = found.get(step) if isinstance(found, dict) else None
-        return found
+        return pointed_at(self._root, reference)
 
 
 def _keywords(node: Any) -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
@@ -31,6 +31,8 @@ MOST_PATTERNS, MOST_LARGE = 200, 16
 FANCY_COST, LONG, STEPS, STEPS_OF_LONG = 6, 500, 2_000, 100
 LARGE_COST = 40
 KIB = 1024
+# Keywords beside `type` that can refuse null too.
+RESTRICTING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "const", "not", "if"})
 # The linear engine with limits of memory, and the cost of a character in a pattern of that size.
 TIERS = tuple(
     (jsonschema_rs.RegexOptions(size_limit=size * KIB, dfa_size_limit=KIB * KIB), cost)
@@ -41,8 +43,6 @@ FANCY, FANCY_LONG = (
     jsonschema_rs.FancyRegexOptions(backtrack_limit=steps, size_limit=1024 * KIB, dfa_size_limit=KIB * KIB)
     for steps in (STEPS, STEPS_OF_LONG)
 )
-# A schema with one of these at its top is of the draft that it names, or of the present one.
-NEW = frozenset({"$schema", "$defs"})
 # A list as `items`, and bounds that are switches (`"exclusiveMinimum": true`).
 OLDER_DRAFTS = (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator)
 # What browsers take as it is meant in a pattern and the engine does not: a hyphen beside a class within brackets
@@ -97,29 +97,28 @@ def compiled(schema: JSON, retriever: Callable[[str], Any]) -> jsonschema_rs.Val
 
     Programs leave out which draft of JSON Schema they use: what the present one does not allow may fit an older one.
     """
-    renamed = _renamed(schema, _CheckedPatterns())
+    # The arguments as a whole are always an object.
+    renamed = _renamed({name: value for name, value in schema.items() if name != "nullable"}, _CheckedPatterns())
+    compile_with = partial(_compile, renamed, retriever)
     try:
-        return _compile(renamed, retriever, jsonschema_rs.validator_for)
+        return compile_with(jsonschema_rs.validator_for)
     except jsonschema_rs.ValidationError:
-        for older in OLDER_DRAFTS if NEW.isdisjoint(schema) else ():
+        for older in OLDER_DRAFTS if "$schema" not in schema and isinstance(schema.get("$defs", {}), dict) else ():
             with suppress(jsonschema_rs.ValidationError):
-                return _compile(_without_empty_lists(renamed), retriever, older)
+                return compile_with(older)
         raise
 
 
-def _without_empty_lists(schema: Any) -> Any:
-    """Return a schema without `"required": []`, which means nothing, and which draft 4 does not allow."""
-    if isinstance(schema, list):
-        return [_without_empty_lists(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {name: part for name, part in schema.items() if name != "required" or part != []}
-    return {name: part if name in DATA else _without_empty_lists(part) for name, part in kept.items()}
-
-
 def _compile(schema: JSON, retriever: Callable[[str], Any], draft: Callable[..., Any]) -> jsonschema_rs.Validator:
+    """Compile a schema as one draft.
+
+    `format` describes a text and refuses none, as in the present draft: the one that `$schema` names would decide
+    otherwise, and clients take addresses with umlauts and times without a zone.
+    """
     keywords = {KEYWORD: PatternKeyword}
-    validator: jsonschema_rs.Validator = draft(schema, retriever=retriever, pattern_options=NAMES, keywords=keywords)
+    validator: jsonschema_rs.Validator = draft(
+        schema, retriever=retriever, pattern_options=NAMES, keywords=keywords, validate_formats=False
+    )
     return validator
 
 
@@ -209,6 +208,15 @@ def _renamed(node: Any, patterns: _CheckedPatterns) -> Any:
             result |= {KEYWORD: value} if patterns.take(value) else {}
         elif key in MAPPINGS and isinstance(value, dict):
             result[key] = {name: _renamed(inner, patterns) for name, inner in value.items()}
-        else:
+        elif key != "required" or value != []:  # which draft 4 refuses
             result[key] = value if key in DATA else _renamed(value, patterns)
-    return result
+    return _with_null(result) if node.get("nullable") is True else result
+
+
+def _with_null(schema: JSON) -> JSON:
+    """Return a schema that allows null too, as OpenAPI 3.0 means `nullable`."""
+    kinds, values = schema.get("type"), schema.get("enum")
+    if not isinstance(kinds, str) or not RESTRICTING.isdisjoint(schema):
+        return {"anyOf": [schema, {"type": "null"}]}
+    nullable = schema | {"type": [kinds, "null"]}
+    return nullable | {"enum": [*values, None]} if isinstance(values, list) and None not in values else nullable

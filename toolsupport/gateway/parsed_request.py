@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core import call_validation, strict_json
+from toolsupport.core.schema_spelling import all_in_json_schema
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
 from toolsupport.gateway.request_errors import InvalidField
 
@@ -53,6 +54,8 @@ def parsed(body: bytes) -> JSON:
 def usable(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     """Return the tools. Raises InvalidField if two have the same name, or if no call could fit the schema of one.
 
+    Their schemas are rewritten where they are not in the spelling of JSON Schema.
+
     Agents repeat their tools in each request. Those with the same text are the same objects, so that what was made of
     them for an earlier request is found again.
     """
@@ -68,6 +71,7 @@ def _read_again(written: bytes) -> tuple[ToolSpec, ...]:
 def _checked(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     if len({tool.name for tool in tools}) < len(tools):
         raise InvalidField("Two tools have the same name.", "tools")
+    tools = all_in_json_schema(tools)
     for tool in tools:
         if reason := call_validation.unusable(tool.parameters):
             raise InvalidField(f"No call of {tool.name} could be checked: {reason}.", "tools")

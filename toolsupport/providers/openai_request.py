@@ -7,12 +7,14 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import orjson
 
 from toolsupport.core.constrained import closed
 from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.grammar_schemas import for_grammar
 from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 
@@ -30,7 +32,8 @@ class OpenAIDialect:
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
     `response_format` beside tools limits the words of the reply only, never its calls. `signed` matches models that
-    refuse a history whose calls have no signature.
+    refuse a history whose calls have no signature. `grammar`: it turns the schemas of tools into a grammar, and refuses
+    a request if it cannot.
     """
 
     think: str = ""
@@ -47,6 +50,7 @@ class OpenAIDialect:
     schema: str = "open"
     format_beside_tools: bool = False
     signed: str = ""
+    grammar: bool = False
 
 
 PLAIN = OpenAIDialect()
@@ -109,16 +113,17 @@ def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
 
 def written_tools(tools: tuple[ToolSpec, ...], dialect: OpenAIDialect) -> bytes:
     """Return the JSON of these tools, b"" without any."""
-    return _written_tools[dialect.strict].of(tools) if tools else b""
+    return _written_tools[dialect.strict, dialect.grammar].of(tools) if tools else b""
 
 
-def _write_tools(tools: tuple[ToolSpec, ...], strict: bool) -> bytes:
-    return orjson.dumps([_tool(tool, strict) for tool in tools])
+def _write_tools(tools: tuple[ToolSpec, ...], strict: bool, grammar: bool) -> bytes:
+    return orjson.dumps([_tool(for_grammar(tool) if grammar else tool, strict) for tool in tools])
 
 
 # A chat offers the same tools in each request.
-_written_tools: dict[bool, IdentityCache[tuple[ToolSpec, ...], bytes]] = {
-    strict: IdentityCache(partial(_write_tools, strict=strict), most=64) for strict in (False, True)
+_written_tools: dict[tuple[bool, bool], IdentityCache[tuple[ToolSpec, ...], bytes]] = {
+    (strict, grammar): IdentityCache(partial(_write_tools, strict=strict, grammar=grammar), most=64)
+    for strict, grammar in product((False, True), repeat=2)
 }
 
 

@@ -108,7 +108,7 @@ PROVIDERS = {
             hint=sentence("start_llamacpp"),
             about="/props",
             loads_on_demand=True,
-            codec=partial(OpenAICodec, dialect=LOCAL),
+            codec=partial(OpenAICodec, dialect=replace(LOCAL, grammar=True)),
             images_in_results=True,
             continues_unthinking=True,
         ),
@@ -144,6 +144,7 @@ PROVIDERS = {
             hint=sentence("start_lmstudio"),
             about="/api/v0/models",
             loads_on_demand=True,
+            codec=partial(OpenAICodec, dialect=OpenAIDialect(grammar=True)),
         ),
         replace(
             OPENAI,

@@ -162,6 +162,67 @@ def test_arguments_that_fit_are_never_changed() -> None:
     assert outcome == CallReady(call("typed", arguments))
 
 
+ADDRESSED: JSON = {
+    "type": "object",
+    "properties": {
+        "street_name": {"type": "string"},
+        "Zip-Code": {"type": "string"},
+        "days": {"type": "integer"},
+        "unit": {"enum": ["a", "b"]},
+        "note": {"type": ["string", "null"]},
+        "old": {"type": "integer", "nullable": True},
+        "listed": {"type": "string", "enum": ["x"], "nullable": True},
+    },
+    "required": ["street_name"],
+}
+GIVEN = {"street_name": "Elm"}
+MEANT = [
+    ("an optional one is null", {**GIVEN, "days": None, "unit": None}, GIVEN),
+    ("an optional one is the word", {**GIVEN, "days": "None"}, GIVEN),
+    ("null is allowed", {**GIVEN, "note": None, "days": None}, {**GIVEN, "note": None}),
+    ("OpenAPI's null", {**GIVEN, "old": None, "listed": None}, {**GIVEN, "old": None, "listed": None}),
+    ("another case", {"streetName": "Elm", "zip_code": "1"}, {**GIVEN, "Zip-Code": "1"}),
+    ("a hyphen", {"street-name": "Elm"}, GIVEN),
+    ("another case and a type", {"streetName": "Elm", "Days": "3"}, {**GIVEN, "days": 3}),
+    ("wrapped", {"arguments": GIVEN}, GIVEN),
+    ("wrapped in a text", {"input": '{"street_name": "Elm"}'}, GIVEN),
+    ("wrapped with the name", {"name": "addressed", "parameters": GIVEN}, GIVEN),
+    ("wrapped though nothing is required", {"parameters": {"street_name": "Elm", "days": "3"}}, {**GIVEN, "days": 3}),
+]
+NOT_MEANT: list[JSON] = [
+    {"street_name": None},
+    {"streetName": "Elm", "STREET_NAME": "Oak"},
+    {"arguments": {"street_name": "Elm", "other": 1}},
+    {"arguments": GIVEN, "parameters": {}},
+    {"data": GIVEN},
+    {"name": "another", "arguments": GIVEN},
+    {"input": "Elm"},
+]
+
+
+@every("_what, written, meant", MEANT)
+def test_arguments_that_can_only_mean_one_thing_are_read(_what: str, written: JSON, meant: JSON) -> None:
+    outcome = check(call("addressed", written), (ToolSpec("addressed", "", ADDRESSED),))
+    assert isinstance(outcome, CallReady)
+    assert outcome.call.arguments == meant
+    assert bool(outcome.call.repairs) == (written != meant)
+
+
+@every("written", NOT_MEANT)
+def test_arguments_that_could_mean_another_thing_are_not_read(written: JSON) -> None:
+    assert rejected(check(call("addressed", written), (ToolSpec("addressed", "", ADDRESSED),))).fault == "schema"
+
+
+def test_a_declared_argument_is_no_wrapper() -> None:
+    schema: JSON = {"type": "object", "properties": {"input": {"type": "object"}, "city": {"type": "string"}}}
+    for arguments, parameters in (
+        ({"input": {"city": "Bonn"}}, schema),
+        ({"params": {"city": "Bonn"}}, {**schema, "additionalProperties": True}),
+    ):
+        outcome = check(call("f", arguments), (ToolSpec("f", "", parameters),))
+        assert outcome == CallReady(call("f", arguments))
+
+
 def test_complaints_are_few_and_short() -> None:
     many = {f"p{number}": "x" * 1000 for number in range(100)}
     schema: JSON = {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -191,7 +252,6 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
     assert "cannot be used" in call_validation.complaints_about({}, schema)[0]
 
 
-@pytest.mark.parametrize("more", [{}, {"required": []}])  # as tools are sent to model servers
 @pytest.mark.parametrize(
     ("part", "right", "wrong"),
     [
@@ -201,13 +261,38 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
         ({"type": "string", "pattern": r"^{\d{2}}$"}, "{42}", "42"),
     ],
 )
-def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(
-    part: JSON, right: object, wrong: object, more: JSON
-) -> None:
-    schema: JSON = {"type": "object", "properties": {"a": part}} | more
-    assert call_validation.unusable(schema) == ""
-    assert call_validation.complaints_about({"a": right}, schema) == []
-    assert call_validation.complaints_about({"a": wrong}, schema)
+def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
+    schema: JSON = {"type": "object", "properties": {"a": part}}
+    for more in ({}, {"required": []}, {"$defs": {}}):
+        assert call_validation.unusable(schema | more) == ""
+        assert call_validation.complaints_about({"a": right}, schema | more) == []
+        assert call_validation.complaints_about({"a": wrong}, schema | more)
+
+
+NULLABLE: list[tuple[JSON, bool]] = [
+    ({"type": "string", "nullable": True}, True),
+    ({"type": "string", "enum": ["x"], "nullable": True}, True),
+    ({"$ref": "#/$defs/d", "nullable": True}, True),
+    ({"allOf": [{"$ref": "#/$defs/d"}], "nullable": True}, True),
+    ({"type": "object", "allOf": [{"$ref": "#/$defs/d"}], "nullable": True}, True),
+    ({"type": "string", "nullable": False}, False),
+    ({"type": "object", "properties": {"nullable": {"const": True}}}, False),
+]
+
+
+@every("part, allowed", NULLABLE)
+def test_null_as_openapi_allows_it(part: JSON, allowed: bool) -> None:
+    schema: JSON = {"type": "object", "nullable": True, "properties": {"a": part}, "$defs": {"d": {"type": "object"}}}
+    assert (call_validation.complaints_about({"a": None}, schema) == []) is allowed
+    assert call_validation.complaints_about({"a": 1}, schema)
+
+
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", None])
+def test_a_format_refuses_no_text(draft: str | None) -> None:
+    schema: JSON = {"properties": {"a": {"type": "string", "format": "uri"}, "b": {"format": "date-time"}}}
+    schema |= {"$schema": draft} if draft else {}
+    arguments = {"a": "https://de.wikipedia.org/wiki/Käse", "b": "2026-01-31 10:00"}
+    assert call_validation.complaints_about(arguments, schema) == []
 
 
 def large(part: JSON, count: int = 800) -> JSON:

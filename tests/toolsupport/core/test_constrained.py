@@ -53,6 +53,19 @@ SCHEMAS: dict[str, tuple[JSON, list[JSON], list[Any]]] = {
         [{"a": None}, {"a": 2}, {}],
         [{"a": 1}, {"a": "2"}],
     ),
+    "null as OpenAPI 3.0 allows it": (
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "nullable": True},
+                "b": {"$ref": "#/definitions/b", "nullable": True},
+                "c": {"type": "string", "enum": ["x"], "nullable": True},
+            },
+            "definitions": {"b": {"type": "boolean"}},
+        },
+        [{"a": None, "b": None, "c": None}, {"a": 1, "b": True, "c": "x"}],
+        [{"a": "x"}, {"b": 1}, {"c": "y"}],
+    ),
     "values of another type": (
         {"type": "object", "properties": {"a": {"type": "string", "enum": ["x", 1]}}},
         [{"a": "x"}],

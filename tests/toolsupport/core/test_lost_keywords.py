@@ -28,6 +28,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"minLength": 2, "maxLength": 8}, "At least 2 characters; at most 8 characters"),
     ({"pattern": "^[A-Z]{3}$"}, "Matches the regular expression ^[A-Z]{3}$"),
     ({"format": "date-time"}, "Format: date-time"),
+    ({"nullable": True}, "Null is allowed"),
     ({"minItems": 1, "maxItems": 3, "uniqueItems": True}, "At least 1 items; at most 3 items; no item twice"),
     ({"const": "ä"}, 'Always "ä"'),
     ({"default": None}, "Default: null"),

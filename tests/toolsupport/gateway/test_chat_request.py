@@ -106,8 +106,8 @@ def asked(**fields: Any) -> GatewayRequest:
             )
             for one in (
                 {"a": 5},
-                {"a": {"type": "STRING"}},
-                {"a": {"required": True}},
+                {"a": {"type": "nonsense"}},
+                {"a": {"required": 1}},
                 {"a": {"enum": 5}},
                 {"a": {"pattern": "("}},
                 {"a": {"$ref": "#/nowhere"}},

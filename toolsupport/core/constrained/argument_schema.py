@@ -79,6 +79,9 @@ class ArgumentSchema:
             raise TooManyParts
         if not isinstance(node, dict) or depth > DEEPEST:
             return anything()
+        if node.get("nullable") is True and depth:  # as OpenAPI 3.0 allows null
+            rest = {keyword: value for keyword, value in node.items() if keyword != "nullable"}
+            return _union([self._reduced(rest, depth + 1), {"type": "null"}])
         for keyword, rule in RULES.items():
             if keyword in node:
                 return rule(self, node, depth)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
 
+from toolsupport.core.json_pointers import pointed_at
 from toolsupport.core.types import JSON
 
 MOST_STEPS = 16  # from one reference to the next
@@ -27,25 +27,10 @@ def references(schema: JSON) -> Iterator[str]:
 def target(root: JSON, reference: Any) -> JSON | None:
     """Return the schema that a reference leads to; None if it is none, leads elsewhere, or only to itself."""
     for _ in range(MOST_STEPS):
-        found = _pointed_at(root, reference) if isinstance(reference, str) else None
+        found = pointed_at(root, reference) if isinstance(reference, str) else None
         if not isinstance(found, dict):
             return None
         if not isinstance(found.get("$ref"), str):
             return found
         reference = found["$ref"]
     return None
-
-
-def _pointed_at(root: JSON, reference: str) -> Any:
-    if reference == "#":
-        return root
-    if not reference.startswith("#/"):
-        return None
-    found: Any = root
-    for step in reference.removeprefix("#/").split("/"):
-        step = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list):
-            found = found[int(step)] if step.isdecimal() and len(step) < 6 and int(step) < len(found) else None
-        else:
-            found = found.get(step) if isinstance(found, dict) else None
-    return found

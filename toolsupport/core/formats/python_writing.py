@@ -33,6 +33,10 @@ def _is_name(key: str) -> bool:
     return key.isascii() and key.isidentifier() and len(key) < 100
 
 
+# What the head shows, and what a model does not need.
+SIGNED = frozenset({"type", "properties", "required", "title", "description", "$schema", "$id", "additionalProperties"})
+
+
 def signature(tool: ToolSpec) -> str:
     """Describe a tool to a model that writes Python: its head, its purpose, its parameters as JSON Schema."""
     parameters = tool.parameters.get("properties") or {}
@@ -40,6 +44,9 @@ def signature(tool: ToolSpec) -> str:
     names = [name if name in required else f"{name}=…" for name in parameters]
     lines = [f"- {tool.name}({', '.join(names)})" + (f": {tool.description}" if tool.description else "")]
     lines += [f"    {name}: {json.dumps(schema, ensure_ascii=False)}" for name, schema in parameters.items()]
+    # Definitions that parameters refer to, alternatives of the whole.
+    further = {name: value for name, value in tool.parameters.items() if name not in SIGNED and value}
+    lines += [f"    (for all of them) {json.dumps(further, ensure_ascii=False)}"] if further else []
     return "\n".join(lines)
 
 

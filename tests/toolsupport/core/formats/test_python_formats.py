@@ -12,7 +12,8 @@ from tests.toolsupport.core.formats.replies import joined
 from tests.toolsupport.core.formats.test_cases import cut, ready, text_of
 from toolsupport.core.events import CallDelta, Event
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.types import ToolCall
+from toolsupport.core.formats.python_writing import signature
+from toolsupport.core.types import ToolCall, ToolSpec
 
 VARIANTS = ("pythonic", "llama4_pythonic", "lfm2_pythonic", "olmo3_pythonic")
 each_variant = pytest.mark.parametrize("name", VARIANTS)
@@ -99,3 +100,14 @@ def test_the_tools_are_told(name: str) -> None:
     callable_ones = {tool.name for tool in TOOLS if name != "code_mode" or tool.name.isidentifier()}
     unavailable = {"python_execution", *({"bash"} if name == "code_mode" else ())}  # programs run no other code
     assert callable_ones - unavailable <= {tool.name for tool in TOOLS if tool.name in told}
+
+
+def test_the_definitions_that_parameters_refer_to_are_shown() -> None:
+    point = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    parameters = {"type": "object", "properties": {"at": {"$ref": "#/$defs/Point"}}, "$defs": {"Point": point}}
+    tool = ToolSpec("move", "Moves.", parameters | {"title": "Move", "required": ["at"]})
+    assert signature(tool).splitlines() == [
+        "- move(at): Moves.",
+        '    at: {"$ref": "#/$defs/Point"}',
+        '    (for all of them) {"$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}}}}',
+    ]
