@@ -275,6 +275,11 @@ class TurnRunner:
         """
         if turn_id in self._tasks and turn_id not in self._why and turn_id not in self._ending:
             self._why[turn_id] = why
+            # A task that is cancelled before its first step never runs, and would leave its turn open.
+            asyncio.get_running_loop().call_soon(self._cancel, turn_id)
+
+    def _cancel(self, turn_id: int) -> None:
+        if turn_id in self._tasks and turn_id not in self._ending:
             self._tasks[turn_id].cancel()
 
     async def _run(self, run: TurnRun) -> None:

@@ -239,6 +239,18 @@ async def test_a_queued_answer_that_cannot_begin_ends_and_holds_up_no_other(
     assert words in ended.detail and await in_database(leases.settle)() == ([], [])
 
 
+# SAFETY 2: a stop may arrive before the task of an answer has run at all.
+@pytest.mark.asyncio
+async def test_an_answer_that_is_stopped_before_its_first_step_ends(conversation: Conversation) -> None:
+    runner = TurnRunner()
+    first = await in_database(queued)(conversation)
+    await runner.wake(first)
+    assert runner.stop_turn_of(conversation.owner_id, str(conversation.pk))
+    await until(lambda: not runner.runs)
+    assert (await in_database(Turn.objects.get)(pk=first)).status == "stopped"
+    await runner.stop()
+
+
 def queued(conversation: Conversation) -> int:
     """A turn that has waited long enough for any process to begin it."""
     turn = accept(conversation.owner, str(conversation.pk), SentMessage("c1", "hello")).turn
