@@ -36,7 +36,7 @@ from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
 from toolsupport import cancellable_threads, loop_share
 from toolsupport.config import environment, metrics
-from toolsupport.core.errors import Busy, Lost, StorageUnavailable
+from toolsupport.core.errors import Busy, ConfigError, Lost, StorageUnavailable
 from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.task_supervisor import TaskSupervisor
@@ -182,10 +182,23 @@ class TurnRunner:
         return begin(TurnRequest(person(user_id, Action.CHAT), conversation, builder, self.owner))
 
     async def wake(self, turn_id: int) -> None:
-        """Claim a queued turn that no process has begun, and run it."""
-        claimed = await in_database(claim)(turn_id, self.owner)
-        if claimed is not None:
-            self._run_beside(claimed)
+        """Claim a queued turn that no process has begun, and run it. One that cannot begin ends with the reason."""
+        try:
+            claimed = await in_database(claim)(turn_id, self.owner)
+        except Error:
+            raise
+        except ConfigError as error:
+            await self._give_up_queued(turn_id, str(error))
+        except Exception:
+            log.exception("turn %s cannot begin", turn_id)
+            await self._give_up_queued(turn_id, "internal")
+        else:
+            if claimed is not None:
+                self._run_beside(claimed)
+
+    async def _give_up_queued(self, turn_id: int, why: str) -> None:
+        """End a turn that cannot begin: nothing else would, and each sweep would meet it before the other ones."""
+        self.announce_ends(await in_database(end.give_up)(turn_id, why))
 
     def _run_beside(self, claimed: ClaimedTurn) -> None:
         """Run a turn that this process owns, in a task of its own."""
@@ -262,6 +275,11 @@ class TurnRunner:
         """
         if turn_id in self._tasks and turn_id not in self._why and turn_id not in self._ending:
             self._why[turn_id] = why
+            # A task that is cancelled before its first step never runs, and would leave its turn open.
+            asyncio.get_running_loop().call_soon(self._cancel, turn_id)
+
+    def _cancel(self, turn_id: int) -> None:
+        if turn_id in self._tasks and turn_id not in self._ending:
             self._tasks[turn_id].cancel()
 
     async def _run(self, run: TurnRun) -> None:

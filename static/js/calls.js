@@ -70,7 +70,7 @@ export const output = (frame) => {
 // A call that runs for long shows its time, and can be stopped alone.
 setInterval(() => {
   for (const place of document.querySelectorAll(".call[data-status=running] [data-elapsed]")) {
-    if (!since.has(place)) since.set(place, Date.now());
+    if (!since.has(place)) since.set(place, Date.now() - (place.dataset.age ?? 0) * 1000);
     const seconds = Math.floor((Date.now() - since.get(place)) / 1000);
     if (seconds < 1) continue;
     place.textContent = `${seconds} s`;
@@ -82,6 +82,7 @@ const callOf = (button) => button.closest("[data-call]").dataset.call;
 
 const stop = (button) => {
   if (!send({ type: "call.stop", call: callOf(button) })) return;
+  if (button === document.activeElement) button.closest("summary").focus({ preventScroll: true });
   button.disabled = true;
   say("Stopping the tool…");
 };

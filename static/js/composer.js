@@ -15,7 +15,13 @@ let parent, running = false;
 
 const queues = () => running && !asking();
 
+// Only with a real keyboard: a screen keyboard would cover the page.
+const focus = () => matchMedia("(pointer: fine)").matches && field.focus({ preventScroll: true });
+const leaves = (button) => button === document.activeElement && focus();
+
 export const show = () => {
+  if (pending) leaves(sendButton);
+  if (!running) leaves(stopButton);
   const name = queues() ? "Send after this answer" : "Send";
   sendButton.hidden = running && !field.value.trim();
   Object.assign(sendButton, { ariaLabel: name, title: name, disabled: Boolean(pending) });
@@ -42,11 +48,7 @@ export const flush = () => {
   if (pending && !send({ type: "message.send", ...pending })) say("Your message is sent as soon as the server is back.");
 };
 
-const leave = () => {
-  clear();
-  chips.clear();
-  edit();
-};
+const leave = () => { clear(), chips.clear(), edit(); };
 
 export const submit = () => {
   if (pending) return;
@@ -83,23 +85,21 @@ export const refused = (clientId) => pending?.client_id === clientId && keep(nul
 export const isRunning = () => running;
 export const isEditing = () => parent !== undefined;
 export const setRunning = (on) => {
-  running = on;
-  stopButton.disabled = false;
+  [running, stopButton.disabled] = [on, false];
   show();
 };
 
 export const stop = () => {
   if (!send({ type: "turn.stop" })) return;
-  stopButton.disabled = true;
-  say("Stopping…");
+  leaves(stopButton);
+  stopButton.disabled = true, say("Stopping…");
 };
 
 export const start = (sender) => {
   send = sender;
   field.value = pending?.text ?? stored("draft") ?? "";
   show();
-  // The field gets the focus only with a real keyboard: a screen keyboard would cover the page.
-  if (matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
+  focus();
 };
 
 form.addEventListener("submit", (event) => {

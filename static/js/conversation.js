@@ -12,7 +12,7 @@ import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
 import { keepFocus } from "./refocus.js";
-import { gone, online, phase, saving, say } from "./status.js";
+import { gone, offline, online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn, meet } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
@@ -24,7 +24,8 @@ import "./sidebar.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
-let catching = false, waiting = [];
+const AGAIN = 2000; // milliseconds
+let catching = false, missed = false, waiting = [];
 
 const setTurn = (turn, ended) => {
   transcript().dataset.turn = turn ?? "";
@@ -36,21 +37,20 @@ const setTurn = (turn, ended) => {
 // The reason of an early end is shown once, below the text.
 const over = (well) => say(well ? `Done, ${answerWords()}` : "");
 
-// After a possible gap: fetch the transcript, then apply the frames that arrived meanwhile.
+// After a possible gap: fetch the transcript, again until it arrives, then apply the frames that waited meanwhile.
 const refresh = async () => {
   if (catching) return;
   catching = true;
-  const ran = transcript().dataset.turn;
-  try {
-    // Signed out, or the conversation is gone: a reload shows the reason.
-    if (!(await catchUp(earlier.path))) return void location.reload();
-    if (transcript().dataset.turn) goesOn();
-    else if (ran) over(!queue.ending());
-    setTurn(transcript().dataset.turn);
-    meet();
-    swap.refreshPicker(path);
-  } catch { /* The server went away again: the next hello leads here again. */ }
-  catching = false;
+  const ran = transcript().dataset.turn, known = await catchUp(earlier.path);
+  if (known === null) return missed = true, offline(), void setTimeout(() => { catching = false, refresh(); }, AGAIN);
+  // Signed out, or the conversation is gone: a reload shows the reason.
+  if (!known) return void location.reload();
+  if (missed && chat.dataset.connected === "true") online();
+  if (transcript().dataset.turn) goesOn();
+  else if (ran) over(!queue.ending());
+  setTurn(transcript().dataset.turn);
+  meet(), swap.refreshPicker(path);
+  catching = missed = false;
   const late = waiting.splice(0);
   deltas.restart(send);
   for (const frame of late) receive(frame, true);

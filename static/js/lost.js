@@ -7,6 +7,14 @@ export const missing = async (path) => {
   if (answer?.status === 404) gone();
 };
 
+// The transcript as HTML: false where it is refused, null where the server or the network fails for now.
+export const fetched = async (url) => {
+  try {
+    const response = await fetch(url, { redirect: "manual" });
+    return response.status >= 500 || response.status === 429 ? null : response.ok && await response.text();
+  } catch { return null; }
+};
+
 export const down = (path) => async (attempts, code) => {
   // Signed out, or the role changed: the server's own page shows it.
   if (code === 4401 || code === 4403) return void location.reload();

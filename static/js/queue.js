@@ -7,7 +7,7 @@ import { shared, whenShared } from "./stored.js";
 const line = document.getElementById("queued");
 const part = (name) => line.querySelector(`[data-${name}]`);
 const WHY = { wait: "Waits for the answer to end:", approval: "Waits for your approval of the tool:", send: "Sending:" };
-let send = () => false, entry = null, sending = false, running = true, opened = false;
+let send = () => false, entry = null, sent = "", running = true, opened = false;
 
 const read = () => {
   const kept = shared("queued");
@@ -39,13 +39,13 @@ const deliver = () => {
   entry = read();
   if (!entry) return;
   const { client_id, text, parent, attachments } = entry;
-  sending = send({ type: "message.send", client_id, text, parent, attachments });
+  sent = send({ type: "message.send", client_id, text, parent, attachments }) ? client_id : "";
 };
 
 const settle = (ended = ending(), age = 0) => {
   const [act, why] = decide({ entry, running, asking: asking(), ended, age });
   if (act === "hold") keep({ ...entry, held: why }), say(why, "read");
-  if (act === "send" && !sending) deliver();
+  if (act === "send" && sent !== entry.client_id) deliver();
   show(act, why);
 };
 
@@ -73,7 +73,7 @@ export const enqueue = (text, parent, attachments) => {
 
 export const accepted = (clientId) => {
   if (entry?.client_id !== clientId) return;
-  sending = false;
+  sent = "";
   keep(null);
   show();
   document.dispatchEvent(new Event("message:accepted"));
@@ -82,7 +82,7 @@ export const accepted = (clientId) => {
 // Busy: another answer began first, and the message waits for its end. Anything else needs a person.
 export const refused = ({ client_id: clientId, code, text }) => {
   if (entry?.client_id !== clientId) return;
-  sending = false;
+  sent = "";
   keep({ ...entry, now: false, ...(code === "busy" ? { note: `Not sent yet: ${text}` } : { held: `Not sent: ${text}` }) });
   show("held", entry.held);
 };
@@ -110,7 +110,7 @@ whenShared("queued", () => {
 
 // Connected again: what was sent before and never confirmed is sent once more, under the same id.
 export const connected = () => {
-  sending = false;
+  sent = "";
 };
 
 export const start = (sender) => void ([send, entry] = [sender, read()]);

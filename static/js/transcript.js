@@ -1,4 +1,5 @@
 // Adds and replaces the elements of the transcript, and updates them from the server's HTML.
+import { fetched } from "./lost.js";
 import { nameOnce } from "./names.js";
 import { keepFocus } from "./refocus.js";
 import { settle } from "./settle.js";
@@ -89,14 +90,13 @@ export const finishMessage = (html) => {
 };
 
 // Fetch the transcript and change only what differs; `address` is that of all shown messages, of which earlier ones may
-// arrive during the fetch. Returns false if the server refuses it.
+// arrive during the fetch. Returns false if the server refuses it, null if it cannot be reached.
 export const catchUp = async (address) => {
   let url, html;
   do {
     url = address();
-    const response = await fetch(url, { redirect: "manual" });
-    if (!response.ok) return false;
-    html = await response.text();
+    html = await fetched(url);
+    if (!html) return html;
   } while (url !== address());
   const fresh = parse(html), here = transcript();
   const wanted = new Set([...fresh.children].map((child) => child.id));

@@ -87,8 +87,25 @@ def test_the_stop_button_stands_where_send_was(page: Page) -> None:
     stop = page.get_by_role("button", name="Stop")
     expect(stop).to_be_visible()
     expect(page.get_by_role("button", name="Send")).to_be_hidden()
-    stop.click()
+    stop.press("Enter")
     expect(page.locator("[data-ended=stopped]")).to_be_visible()
+    # The pressed button is hidden: who uses the keyboard goes on in the field.
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+
+
+def test_the_field_has_the_focus_after_a_button_beside_it_is_gone(page: Page) -> None:
+    choose(page, "sim-long")
+    page.get_by_label("Message", exact=True).fill("Tell me a long story")
+    page.locator("#send").press("Enter")
+    streaming(page)
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    page.locator("#stop").focus()
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    other.keyboard.press("Escape")
+    expect(page.locator("[data-ended=stopped]")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
 
 
 def test_a_reload_in_mid_stream_loses_nothing(page: Page) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, expect
 
-from tests.e2e.conftest import PATIENCE, answered, ask, new_chat, until
+from tests.e2e.conftest import PATIENCE, answered, ask, new_chat, ready, until
 from tests.e2e.writing_server import MODEL, WritingServer, known_to, writing_server
 from tests.serving import Site
 
@@ -248,3 +248,27 @@ def test_blocks_that_come_together_are_added_together(chat: Page) -> None:
     assert shown == " ".join(f"Block {number}" for number in range(400))
     # Each block is written, taken away and added as HTML once. One by one these would be 80,000 changes.
     assert added < 2_000
+
+
+def test_a_queued_message_that_left_while_it_was_sent_holds_up_no_other(chat: Page, writer: WritingServer) -> None:
+    def connect(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+        line.on_message(lambda text: None if "never arrives" in str(text) else server.send(text))
+
+    chat.route_web_socket(re.compile("/ws/"), connect)
+    chat.reload()
+    ready(chat)
+    queued = chat.locator("#queued")
+    for text in ("never arrives", "the next one"):
+        ask(chat, "write")
+        chat.get_by_label("Message", exact=True).fill(text)
+        chat.keyboard.press("Enter")
+        expect(queued).to_contain_text(f"Waits for the answer to end: {text}")
+        for _ in range(2):
+            writer.go_on()
+        if text == "never arrives":
+            expect(queued).to_contain_text("Sending: never arrives")
+            queued.get_by_role("button", name="Remove").click()
+    expect(queued).to_be_hidden()
+    expect(chat.locator(".message[data-role=user]").last).to_contain_text("the next one")
+    answered(chat)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Request, Route, expect
+from playwright.sync_api import BrowserContext, Page, Request, Route, WebSocketRoute, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph, ready
 from tests.e2e.test_access_for_all import violations
@@ -134,6 +135,39 @@ def test_earlier_messages_that_come_while_the_page_catches_up_stay(
     expect(messages).to_have_count(102)
     answered(page)
     expect(messages.first).to_contain_text("user 10")
+
+
+# C2: a phone that wakes up has its socket again before the rest of the network.
+@pytest.mark.parametrize("fault", [0, 502])
+def test_what_was_missed_comes_though_the_first_fetches_of_it_fail(
+    open_browser: Callable[..., BrowserContext], complaints: list[str], fault: int
+) -> None:
+    other = new_chat(open_browser(own=True).new_page())
+    page = other.context.new_page()
+    lost, failed = [False], list[Route]()
+
+    def connect(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+        server.on_message(lambda text: None if lost[0] else line.send(text))
+
+    def fail(route: Route) -> None:
+        failed.append(route)
+        route.fulfill(status=fault) if fault else route.abort("connectionrefused")
+
+    page.route_web_socket(re.compile("/ws/"), connect)
+    page.goto(other.url)
+    ready(page)
+    page.route("**/messages/**", fail)
+    for text, lost[0] in (("What is 17*23?", True), ("What is 5*5?", False)):
+        ask(other, text)
+        answered(other)
+    expect(page.locator("#offline")).to_contain_text("Reconnecting")
+    assert failed
+    page.unroute("**/messages/**")
+    expect(page.locator(".message[data-role=user]")).to_have_count(2)
+    answered(page)
+    expect(page.locator("#offline")).to_be_hidden()
+    complaints[:] = [words for words in complaints if not re.search("status of 502", words)]
 
 
 def test_a_chat_that_another_tab_deleted_keeps_what_was_typed(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils import timezone
 
 from chat import sentences
 from chat.models import Conversation, Message, Question, ToolRun, Turn
@@ -260,6 +261,7 @@ def call(run: ToolRun, inner: Iterable[ToolRun] = ()) -> ShownCall:
         asked_arguments=dict(_mapping(run.asked_arguments)),
         inner=tuple(call(one) for one in inner),
         program=str(run.program_id or ""),
+        age=int((timezone.now() - run.started_at).total_seconds()) if run.status == CallStatus.RUNNING else 0,
     )
 
 

@@ -79,7 +79,7 @@ class ShownCall:
     `target` form the closed line ("Read", "config.json"); `raw` is the model's original text. `asked_as` and
     `asked_arguments` are the requested call, if another tool served it. `inner` are the calls that a program made,
     `program` is the card of the program that made this one. `answer` is that to its approval; `group` the group of a
-    card that is sent alone.
+    card that is sent alone. `age` is for how many seconds it runs already, 0 if it does not run.
     """
 
     id: str
@@ -103,6 +103,7 @@ class ShownCall:
     icon: str = "tool"
     answer: str = ""
     group: CallGroup[Any] | None = None
+    age: int = 0
 
     @property
     def state(self) -> str:

@@ -1,7 +1,7 @@
 """Ends a turn in rows: by its process, by a person, or because of a new message.
 
 In: a turn with the reason why it ends. Out: a `TurnEnd` with all that pages must be shown, numbered in order.
-Callers: the runner (`end`), the handlers of frames (`request_stop`), `begin` (`supersede`), `leases` (`close`).
+Callers: the runner (`end`, `give_up`), handlers of frames (`request_stop`), `begin` (`supersede`), `leases` (`close`).
 - A turn ends once: the status is changed by an update that asks for the old one, and only then the rest is closed.
 - Afterwards nothing of it is open: no message grows, no call runs, no question waits, and cut calls have a reason.
 It never stops a task: a running turn is only asked to stop, and the process that runs it ends it.
@@ -25,6 +25,7 @@ from chat.transcript import sql
 from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.locks import hold
 from chat.transcript.messages import formatted, present, raw_exchanges
 from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.messages.view_models import ShownMessage
@@ -93,6 +94,17 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
             turn.refresh_from_db()
             ended.append(close(turn, "superseded"))
     return ended
+
+
+@transaction.atomic
+def give_up(turn_id: int, why: str) -> list[TurnEnd]:
+    """End a queued turn that cannot begin, such as one whose server was removed while it waited for a person."""
+    mine = Turn.objects.filter(pk=turn_id, status=TurnStatus.QUEUED)
+    hold(*mine.values_list("conversation_id", flat=True))
+    if not mine.update(status=TurnStatus.FAILED, reason=why, ended_at=Now()):
+        return []
+    turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
+    return [close(turn, TurnStatus.FAILED)]
 
 
 @shared_transaction.whole

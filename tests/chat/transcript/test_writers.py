@@ -56,6 +56,7 @@ WRITERS = {
     "questions.close_all": CALLERS,
     "end.request_stop": STATUS,
     "end.supersede": STATUS,
+    "end.give_up": STATUS,
     "leases.expire": STATUS,
     "begin.claim": STATUS,
     "api_tool_call.state": STATUS,

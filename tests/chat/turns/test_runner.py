@@ -19,12 +19,15 @@ from django.utils import timezone
 
 from chat.broadcast import frames
 from chat.models import Conversation, Turn
+from chat.transcript.settings import turn_settings
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import end, leases
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner as running
 from chat.turns.run import TurnRun
 from chat.turns.runner import TurnRunner
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import DONE, HANG, HEAD, LAST_CHUNK, Step, said, scripted
 from toolsupport.core.errors import Busy
@@ -209,3 +212,51 @@ async def test_a_process_that_ends_does_not_wait_for_html(
     async with answering(conversation) as found:
         await found.runner.drain(0)
         assert (await found.turn()).status == "interrupted"
+
+
+# C2: what waited for a person goes on in whichever process reads the answer, and only there it shows that it cannot.
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda patch: Server.objects.update(removed_at=timezone.now()), "The server of this model was removed."),
+        (lambda patch: Server.objects.update(api_key="of another key"), "The stored API key cannot be read"),
+        (lambda patch: patch.setattr(turn_settings, "prepared", broken), "The server failed."),
+    ],
+    ids=["removed", "unreadable", "mistake"],
+)
+async def test_a_queued_answer_that_cannot_begin_ends_and_holds_up_no_other(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[pytest.MonkeyPatch], Any], words: str
+) -> None:
+    first = await in_database(queued)(conversation)
+    runner, told = TurnRunner(), list[frames.ServerFrame]()
+    runner.listeners.tell = lambda _, *given: told.extend(given)  # type: ignore[method-assign]
+    await in_database(spoil)(monkeypatch)
+    await runner.heartbeat.sweep()
+    turn = await in_database(Turn.objects.get)(pk=first)
+    [ended] = [frame for frame in told if isinstance(frame, frames.TurnEndedFrame)]
+    assert (turn.status, ended.turn, ended.reason) == ("failed", first, "failed")
+    assert words in ended.detail and await in_database(leases.settle)() == ([], [])
+
+
+# SAFETY 2: a stop may arrive before the task of an answer has run at all.
+@pytest.mark.asyncio
+async def test_an_answer_that_is_stopped_before_its_first_step_ends(conversation: Conversation) -> None:
+    runner = TurnRunner()
+    first = await in_database(queued)(conversation)
+    await runner.wake(first)
+    assert runner.stop_turn_of(conversation.owner_id, str(conversation.pk))
+    await until(lambda: not runner.runs)
+    assert (await in_database(Turn.objects.get)(pk=first)).status == "stopped"
+    await runner.stop()
+
+
+def queued(conversation: Conversation) -> int:
+    """A turn that has waited long enough for any process to begin it."""
+    turn = accept(conversation.owner, str(conversation.pk), SentMessage("c1", "hello")).turn
+    Turn.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    return turn
+
+
+def broken(_: Conversation) -> ChatRequestContext:
+    raise ZeroDivisionError
