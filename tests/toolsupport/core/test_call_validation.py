@@ -263,7 +263,8 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
 )
 def test_a_schema_of_an_older_draft_or_for_a_browser_is_checked(part: JSON, right: object, wrong: object) -> None:
     schema: JSON = {"type": "object", "properties": {"a": part}}
-    for more in ({}, {"required": []}, {"$defs": {}}):
+    further: tuple[JSON, ...] = ({}, {"required": []}, {"$defs": {}})
+    for more in further:
         assert call_validation.unusable(schema | more) == ""
         assert call_validation.complaints_about({"a": right}, schema | more) == []
         assert call_validation.complaints_about({"a": wrong}, schema | more)
