@@ -299,7 +299,7 @@ def sqlite(url: SplitResult) -> dict[str, Any]:
     """Return settings with immediate transactions, a write-ahead log and full synchronisation to disk."""
     pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "toolsupport.config.sqlite",
         "NAME": unquote(url.path)[1:],
         "CONN_MAX_AGE": None,
         "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
