@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -20,6 +21,13 @@ def database(url: str) -> dict[str, object]:
 # O2
 def test_unset_means_sqlite_in_the_data_directory() -> None:
     assert database("")["NAME"] == "/data/toolsupport.sqlite3"
+
+
+@pytest.mark.parametrize("name", ["C#", "what?", "100%25", "a b", "Übung"])
+def test_the_folder_of_the_data_may_have_any_name(name: str) -> None:
+    file = f"/home/ana/{name}/toolsupport.sqlite3"
+    assert environment.database({"DATABASE_URL": ""}, Path(file).parent)["NAME"] == file
+    assert database(f"sqlite:///{quote(file)}")["NAME"] == file
 
 
 # O2
@@ -40,9 +48,17 @@ def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) 
 def test_a_local_socket_needs_no_host() -> None:
     found = database("postgresql:///team?host=/run/postgresql")
     assert (found["HOST"], found["PORT"], found["NAME"]) == ("", "", "team")
+    found = database("postgresql://ana@%2Frun%2FPostgreSQL:5433/team")
+    assert (found["HOST"], found["PORT"], found["NAME"]) == ("/run/PostgreSQL", "5433", "team")
 
 
-@pytest.mark.parametrize("url", ["mysql://x:secret@y/z", "postgresql://x:secret@y", "postgresql://y:po:rt/z", "x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("mysql://x:secret@y/z", "postgresql://x:secret@y", "postgresql://y:po:rt/z", "x"),
+        *("sqlite://", "sqlite:///", "sqlite://data/rows.sqlite3", "sqlite:////data/C#/rows.sqlite3", "sqlite:///a?b"),
+    ],
+)
 def test_anything_else_is_refused_in_words_that_tell_no_password(url: str) -> None:
     with pytest.raises(ConfigError, match="postgresql://user:password@host/name") as refused:
         database(url)
