@@ -17,6 +17,7 @@ from toolsupport.config.environment_values import (
     networks,
     number,
     one_of,
+    origins,
     secret_keys,
     switch,
     text,
@@ -80,7 +81,7 @@ VARIABLES = (
         words,
         "Host names that the site accepts. Unset: these, and the --host of `serve`.",
     ),
-    EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
+    EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", origins, "Full origins of browsers. Unset: the address of `serve`."),
     EnvironmentVariable(
         "TOOLSUPPORT_TRUSTED_PROXIES",
         "",

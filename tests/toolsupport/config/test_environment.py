@@ -73,6 +73,28 @@ def test_a_short_key_of_stored_secrets_is_refused_and_not_repeated(given: str) -
     assert environment.read({"TOOLSUPPORT_ENCRYPTION_KEYS": "k" * 32})["TOOLSUPPORT_ENCRYPTION_KEYS"] == ["k" * 32]
 
 
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("https://chat.example.org", "https://chat.example.org"),
+        ("https://chat.example.org/", "https://chat.example.org"),
+        ("HTTPS://Chat.Example.org:443/", "https://chat.example.org"),
+        ("http://box:80", "http://box"),
+        ("http://box:443", "http://box:443"),
+        ("https://box:8443", "https://box:8443"),
+        ("http://[FE80::80]:8000", "http://[fe80::80]:8000"),
+        ("http://[fe80::80]", "http://[fe80::80]"),
+        # `doctor` reports these as they were written.
+        ("chat.example.org", "chat.example.org"),
+        ("https://chat.example.org/x", "https://chat.example.org/x"),
+    ],
+)
+def test_an_origin_is_read_as_browsers_send_it(written: str, sent: str) -> None:
+    """Passkeys, https and sockets compare it: with a slash at its end no passkey could be added."""
+    found = environment.read({"TOOLSUPPORT_ORIGINS": f"{written}, https://b.example/"})["TOOLSUPPORT_ORIGINS"]
+    assert found == [sent, "https://b.example"]
+
+
 def test_the_suite_runs_on_the_database_it_was_given() -> None:
     wanted = "postgresql" if OTHER_DATABASE.startswith("postgres") else "sqlite"
     assert connection.vendor == wanted
